@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# A thin front for Meson and Ninja. `make help` lists what there is.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# `make BOOTSTRAP=: check` installs nothing.
+BOOTSTRAP ?= scripts/bootstrap
+
+# CC and CXX count when they are given; make's own defaults do not.
+ifneq ($(origin CC),default)
+export CC
+endif
+ifneq ($(origin CXX),default)
+export CXX
+endif
+
+.PHONY: all configure install demo check bench format clean help
+
+all: configure
+	@ninja -C $(BUILD)
+
+# The list of sources is read from disk when Meson configures; where it is no
+# longer the list that $(BUILD) was configured with, configure again.
+configure:
+	@scripts/sources src >.sources.$$$$ && scripts/sources --tests src >>.sources.$$$$ && \
+	if [ ! -f $(BUILD)/build.ninja ]; then meson setup $(BUILD) $(MESONFLAGS); \
+	elif ! cmp -s .sources.$$$$ $(BUILD)/sources.txt; then ninja -C $(BUILD) --quiet reconfigure; fi && \
+	mv .sources.$$$$ $(BUILD)/sources.txt || { rm -f .sources.$$$$; exit 1; }
+
+install: all
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@meson install -C $(BUILD) $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+# Installs what the build needs, builds, records an example, says what it saw.
+demo:
+	@scripts/bootstrap build
+	@$(MAKE) --no-print-directory all
+	$(BUILD)/heapwake record -o $(BUILD)/demo.wake $(BUILD)/examples/kitchen
+	$(BUILD)/heapwake info $(BUILD)/demo.wake
+
+# Installs what the tests need, builds, runs everything.
+# TESTS="names" picks some; other options of the runner: tests/run --help.
+check:
+	@scripts/bootstrap check
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) tests/run $(TESTS)
+
+# Installs what the benchmarks need, builds, prints the table; 1 when a goal is missed.
+bench:
+	@scripts/bootstrap bench
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) bench/run $(BENCH)
+
+format:
+	@find src include tests bench examples \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) -print | \
+	xargs -r clang-format -i
+
+clean:
+	@rm -rf $(BUILD)
+
+help:
+	@echo 'make              build $(BUILD)/heapwake and $(BUILD)/libheapwake.so'
+	@echo 'make demo         install what is needed, build, record an example'
+	@echo 'make check        install what is needed, build, run all tests   (TESTS="names" for some)'
+	@echo 'make bench        measure against the goals                      (BENCH="--quick names")'
+	@echo 'make install      into PREFIX=$(PREFIX), below DESTDIR'
+	@echo 'make format       clang-format over all C and C++'
+	@echo 'make clean        remove $(BUILD)'
+	@echo 'CC=clang CXX=clang++ BUILD=build-clang and MESONFLAGS are heard by all of them.'

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * segment: the memory that one profiled process shares with the collector.
+ *
+ * The probe creates it (a memfd, or a plain file called a spool when there is
+ * no collector), fills in the head, hands it over and closes the descriptor.
+ * From then on both sides only read and write memory.
+ *
+ *     offset 0            4096          8192                 chunk_offset
+ *     +-------------------+-------------+--------------------+-----------------+
+ *     | head: who, sizes, | text: exe,  | lanes: u32 first   | chunk 0 | 1 | . |
+ *     | control words     | cmdline     | chunk + 1 of each  | 8 KiB each      |
+ *     +-------------------+-------------+--------------------+-----------------+
+ *
+ * A *lane* is one stream of records (wire/record.h) with one writer at a time.
+ * It is a chain of chunks: each ends in a LINK record that names the next.  A
+ * thread owns a lane while it lives; a lane whose thread has died is taken
+ * over by a new thread, which says so with a THREAD record.  A signal handler
+ * that allocates in the middle of our own code writes to a second lane of the
+ * same thread.
+ *
+ * Invariants
+ *  1. A chunk handed out is all zero.  A record becomes visible when its first
+ *     word, which is never zero, is stored with release order after all its
+ *     other words: a reader stops at the first zero word and never sees half
+ *     a record, whatever kills the writer.
+ *  2. Only the collector gives chunks back: it zeroes a chunk once its LINK
+ *     has been followed and pushes it on the free list.
+ *  3. Whatever a record refers to (a stack, a module) was published before it,
+ *     possibly in another lane.  So a reader that notes how far every lane
+ *     reaches, and then notes it once more, finds in the second reach
+ *     everything that the first reach refers to.
+ *  4. For one address, publication order is the true order: a release is
+ *     published before the real free, an acquisition before the pointer is
+ *     returned to the program.
+ *  5. The reader trusts no number it finds here: the program may have written
+ *     over any of it.
+ */
+#ifndef HW_WIRE_SEGMENT_H
+#define HW_WIRE_SEGMENT_H
+
+#include <stdint.h>
+
+#define SEGMENT_MAGIC UINT64_C(0x31474553454b4157) /* "WAKESEG1" */
+#define SEGMENT_VERSION 1u
+
+enum {
+    SEGMENT_HEAD_SIZE = 4096,
+    SEGMENT_TEXT_SIZE = 4096,
+    SEGMENT_CHUNK_SIZE = 8192,
+    SEGMENT_CHUNK_WORDS = SEGMENT_CHUNK_SIZE / 8,
+};
+
+/* Where stamps come from (segment_head.stamp_kind). */
+enum segment_stamp {
+    SEGMENT_STAMP_TSC = 1,      /* the CPU's invariant counter; clock holds the same unit */
+    SEGMENT_STAMP_SEQUENCE = 2, /* a shared counter: order only; time from clock records */
+};
+
+/* segment_head.collector: written by the collector (ATTACHED, CLOSED), or by the probe (SPOOL). */
+enum segment_collector {
+    SEGMENT_NOBODY = 0,   /* handed over, not seen yet */
+    SEGMENT_ATTACHED = 1, /* drained */
+    SEGMENT_CLOSED = 2,   /* the collector will read no more: stop recording */
+    SEGMENT_SPOOL = 3,    /* a file: nobody drains, chunks are never given back */
+};
+
+/* segment_head.owner: the kernel sets this bit when the collector dies (robust futex). */
+#define SEGMENT_OWNER_DIED 0x40000000u
+
+struct segment_head {
+    /* Written once by the probe before the segment is handed over. */
+    uint64_t magic;
+    uint32_t version;
+    uint32_t stamp_kind;
+    uint64_t size;         /* of the whole file, sparse */
+    uint32_t lane_offset;  /* of the lane table */
+    uint32_t lane_max;     /* entries in it */
+    uint32_t chunk_offset; /* of chunk 0 */
+    uint32_t chunk_max;    /* chunks that fit in size */
+    uint32_t next_offset;  /* of the free list's next[] words, one u32 a chunk */
+    uint32_t pid;          /* as the process sees itself */
+    uint32_t ppid;
+    uint32_t forked;      /* 1: a forked child, its parent's blocks are inherited */
+    uint64_t start_stamp; /* stamp when the process was first seen */
+    uint64_t start_ns;    /* CLOCK_MONOTONIC at that moment */
+    uint64_t wall_ns;     /* CLOCK_REALTIME at that moment */
+    uint32_t exe_length;  /* text page: exe path, then the command line, NUL between arguments */
+    uint32_t args_length;
+    uint32_t args_cut; /* 1: the command line did not fit */
+    uint32_t depth;    /* HEAPWAKE_DEPTH in force, 0 = whole stacks */
+    uint64_t unused0[2];
+
+    /* Written by the collector; read by every event.  A cache line of its own. */
+    _Alignas(64) uint64_t clock; /* stamp of the latest tick */
+    uint32_t collector;          /* enum segment_collector */
+    uint32_t may_wait;           /* 1: seen lately without a seccomp filter: the probe may sleep */
+    uint64_t robust_entry;       /* struct robust_list of the kernel, collector's addresses */
+    uint32_t owner;              /* the robust futex word */
+    uint32_t unused1;
+
+    /* Written by the probe while it runs. */
+    _Alignas(64) uint64_t free_list; /* low half: chunk index + 1, high half: a count against ABA */
+    uint32_t fresh;                  /* chunks 0..fresh-1 have been handed out at least once */
+    uint32_t lane_count;             /* lanes 0..lane_count-1 exist */
+    uint32_t thread_count;           /* threads seen so far */
+    uint32_t unused2;
+    uint64_t lost_events; /* events that could not be recorded */
+    uint64_t lost_nested; /* of these: allocations of a handler inside a handler inside our code */
+    uint64_t waits;       /* times a thread found no free chunk */
+    uint64_t sequence;    /* the counter of SEGMENT_STAMP_SEQUENCE */
+    uint32_t chunk_limit; /* chunks mapped by the probe so far (<= chunk_max) */
+    uint32_t stopped;     /* 1: the probe has given up, for the reason below */
+    uint32_t stop_reason; /* enum record_lost */
+    uint32_t unused3;
+};
+
+_Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");
+
+/* What the probe sends with the descriptor over the collector's socket. */
+#define HELLO_MAGIC UINT32_C(0x4f4c4c48) /* "HLLO" */
+struct hello {
+    uint32_t magic;
+    uint32_t version;
+    uint8_t token[16]; /* the secret of HEAPWAKE_SOCKET */
+    uint32_t pid;      /* as the process sees itself */
+    uint32_t ppid;
+};
+
+#endif
