@@ -141,6 +141,27 @@ enum record_lost {
 
 #define RECORD_FRAME_EXACT (UINT64_C(1) << 63)
 
+/* How many words the record takes whose first word this is; 0 = none, or nonsense. */
+static inline unsigned record_words(uint64_t first)
+{
+    static const uint8_t fixed[RECORD_OP_COUNT] = {
+        [RECORD_CHUNK] = 1,     [RECORD_LINK] = 1,           [RECORD_STAMP] = 2,  [RECORD_THREAD] = 5,
+        [RECORD_NAME] = 3,      [RECORD_STACK] = 3,          [RECORD_MMAP] = 5,   [RECORD_ALLOC_LONG] = 6,
+        [RECORD_FREE_LONG] = 3, [RECORD_REALLOC_FAILED] = 3, [RECORD_MUNMAP] = 4, [RECORD_REALLOC_FREED] = 3,
+        [RECORD_BRK] = 4,       [RECORD_LOST] = 2,           [RECORD_FORK] = 2,   [RECORD_EARLY] = 4,
+    };
+    unsigned op = (unsigned)(first & 0xff), stamp = (op & RECORD_STAMPED) != 0;
+    if ((op & RECORD_ALLOC) != 0)
+        return 2 + stamp + ((op & RECORD_KIND_MASK) == KIND_REALLOC);
+    if ((op & RECORD_FREE) != 0)
+        return 1 + stamp;
+    if (op == RECORD_FRAMES)
+        return (first >> 32) <= 256 ? 1 + (unsigned)(first >> 32) : 0;
+    if (op == RECORD_MODULE)
+        return (first >> 32) <= 1024 ? (unsigned)(first >> 32) : 0;
+    return op < RECORD_OP_COUNT ? fixed[op] : 0;
+}
+
 enum {
     RECORD_SIZE_BITS = 24,
     RECORD_SLACK_BITS = 16,

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * create: makes the segment of a process (share_open, share_close).
+ *
+ * The file is sparse: its size costs nothing, only chunks that are written do.
+ * It is made smaller where the program's own limit on file sizes asks for it
+ * (to exceed that limit would kill the program), and not at all where less
+ * than a few chunks would remain.
+ */
+#include "probe/create.h"
+
+#include "probe/environment.h"
+#include "probe/handover.h"
+#include "probe/life.h"
+#include "probe/memory.h"
+#include "probe/real.h"
+#include "probe/share.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+_Static_assert(CREATE_CHUNKS_AT % 4096 == 0, "chunks begin on a page");
+
+static uint64_t create_ns(int clock)
+{
+    int64_t time[2] = {0, 0};
+    sys_clock_gettime(clock, time);
+    return (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
+}
+
+/* How many chunks the file may hold under the program's own limits. */
+uint32_t create_chunks(void)
+{
+    uint64_t limit[2];
+    uint64_t chunks = (uint64_t)SHARE_WINDOWS_MAX * SHARE_WINDOW_CHUNKS;
+    if (sys_failed(sys_getrlimit(RLIMIT_FSIZE, limit)))
+        return (uint32_t)chunks;
+    uint64_t most = limit[0] < CREATE_CHUNKS_AT ? 0 : (limit[0] - CREATE_CHUNKS_AT) / SEGMENT_CHUNK_SIZE;
+    return (uint32_t)(most < chunks ? most : chunks);
+}
+
+static void create_fill_head(struct segment_head *head, uint32_t chunks, bool forked)
+{
+    head->version = SEGMENT_VERSION;
+    head->stamp_kind = arch_counter_is_invariant() ? SEGMENT_STAMP_TSC : SEGMENT_STAMP_SEQUENCE;
+    head->size = CREATE_CHUNKS_AT + (uint64_t)chunks * SEGMENT_CHUNK_SIZE;
+    head->lane_offset = CREATE_LANES_AT;
+    head->lane_max = SHARE_LANES_MAX;
+    head->next_offset = CREATE_NEXT_AT;
+    head->chunk_offset = CREATE_CHUNKS_AT;
+    head->chunk_max = chunks;
+    head->chunk_limit = chunks < SHARE_WINDOW_CHUNKS ? chunks : SHARE_WINDOW_CHUNKS;
+    head->pid = (uint32_t)sys_getpid();
+    head->ppid = (uint32_t)sys_getppid();
+    head->forked = forked;
+    head->start_ns = create_ns(1 /* CLOCK_MONOTONIC */);
+    head->start_stamp = head->stamp_kind == SEGMENT_STAMP_TSC ? arch_counter() : head->start_ns;
+    head->clock = head->start_stamp;
+    head->sequence = 1;
+    head->wall_ns = create_ns(0 /* CLOCK_REALTIME */);
+    head->depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
+    char *text = (char *)head + SEGMENT_HEAD_SIZE;
+    const char *exe = environment_exe();
+    size_t length = memory_string_length(exe);
+    if (length > SEGMENT_TEXT_SIZE / 2)
+        length = SEGMENT_TEXT_SIZE / 2;
+    memory_copy(text, exe, length);
+    int is_cut;
+    head->exe_length = (uint32_t)length;
+    head->args_length = (uint32_t)environment_arguments(text + length, SEGMENT_TEXT_SIZE - length, &is_cut);
+    head->args_cut = (uint32_t)is_cut;
+    __atomic_store_n(&head->magic, SEGMENT_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* Maps the first window of fd and fills in the head. */
+bool create_map(int fd, uint32_t chunks, bool forked)
+{
+    uint32_t first = chunks < SHARE_WINDOW_CHUNKS ? chunks : SHARE_WINDOW_CHUNKS;
+    size_t length = CREATE_CHUNKS_AT + (size_t)first * SEGMENT_CHUNK_SIZE;
+    long at = sys_mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (sys_failed(at))
+        return false;
+    uint8_t *base = (uint8_t *)at;
+    struct segment_head *head = (void *)base;
+    create_fill_head(head, chunks, forked);
+    share.lanes = (void *)(base + CREATE_LANES_AT);
+    share.next = (void *)(base + CREATE_NEXT_AT);
+    share.window[0] = base + CREATE_CHUNKS_AT;
+    share.first_length = length;
+    share.stamp_kind = head->stamp_kind;
+    share.growing = 0;
+    share.head = head;
+    return true;
+}
+
+/* To the collector we know of, or to one started now (never by a child of ours:
+ * its parent's will do). */
+static bool create_hand_over(int fd, bool forked)
+{
+    if (handover.is_set && handover_send(&handover, fd))
+        return true;
+    return !forked && spawn_collector(&handover) && handover_send(&handover, fd);
+}
+
+bool share_open(bool forked)
+{
+    uint32_t chunks = create_chunks();
+    if (chunks < CREATE_CHUNKS_MIN)
+        return false;
+    uint64_t size = CREATE_CHUNKS_AT + (uint64_t)chunks * SEGMENT_CHUNK_SIZE;
+    long fd = sys_memfd_create("heapwake", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    bool is_open = false;
+    if (!sys_failed(fd)) {
+        if (!sys_failed(sys_ftruncate((int)fd, size)) && create_map((int)fd, chunks, forked)) {
+            is_open = create_hand_over((int)fd, forked);
+            if (!is_open)
+                share_close();
+        }
+        sys_close((int)fd);
+    }
+    return is_open || spool_open(forked);
+}
+
+void share_close(void)
+{
+    if (share.head == NULL)
+        return;
+    uint32_t windows = share.head->chunk_limit / SHARE_WINDOW_CHUNKS;
+    for (uint32_t i = 1; i < windows && i < SHARE_WINDOWS_MAX; i++) {
+        sys_munmap(share.window[i] - SEGMENT_CHUNK_SIZE,
+                   (size_t)(SHARE_WINDOW_CHUNKS + 1) * SEGMENT_CHUNK_SIZE);
+        share.window[i] = NULL;
+    }
+    struct segment_head *head = share.head;
+    share.head = NULL;
+    sys_munmap(head, share.first_length);
+}

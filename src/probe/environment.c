@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * environment: see environment.h.
+ */
+#include "probe/environment.h"
+
+#include "probe/memory.h"
+#include "probe/real.h"
+
+#include <elf.h>
+
+static char *const *environment_argv(void)
+{
+    return real.stack_end == NULL ? NULL : (char *const *)(real.stack_end + 1);
+}
+
+static long environment_argc(void)
+{
+    return real.stack_end == NULL ? 0 : (long)(intptr_t)real.stack_end[0];
+}
+
+static char *const *environment_list(void)
+{
+    char *const *argv = environment_argv();
+    return argv == NULL ? NULL : argv + environment_argc() + 1;
+}
+
+const char *environment_find(const char *name)
+{
+    char *const *list = environment_list();
+    for (; list != NULL && *list != NULL; list++) {
+        const char *have = *list, *want = name;
+        while (*want != '\0' && *have == *want) {
+            have++;
+            want++;
+        }
+        if (*want == '\0' && *have == '=')
+            return have + 1;
+    }
+    return NULL;
+}
+
+uint64_t environment_number(const char *name, uint64_t low, uint64_t high, uint64_t otherwise)
+{
+    const char *text = environment_find(name);
+    uint64_t value = 0;
+    if (text == NULL || *text == '\0')
+        return otherwise;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9' || value > UINT64_MAX / 16)
+            return otherwise;
+        value = value * 10 + (uint64_t)(*text - '0');
+    }
+    return value >= low && value <= high ? value : otherwise;
+}
+
+size_t environment_arguments(char *to, size_t room, int *is_cut)
+{
+    char *const *argv = environment_argv();
+    size_t used = 0;
+    *is_cut = 0;
+    for (; argv != NULL && *argv != NULL; argv++) {
+        size_t length = memory_string_length(*argv) + 1;
+        if (length > room - used) {
+            *is_cut = 1;
+            break;
+        }
+        memory_copy(to + used, *argv, length);
+        used += length;
+    }
+    return used;
+}
+
+const char *environment_exe(void)
+{
+    char *const *list = environment_list();
+    if (list == NULL)
+        return "";
+    while (*list != NULL)
+        list++;
+    for (const Elf64_auxv_t *aux = (const void *)(list + 1); aux->a_type != AT_NULL; aux++) {
+        if (aux->a_type == AT_EXECFN)
+            return (const char *)(uintptr_t)aux->a_un.a_val;
+    }
+    return "";
+}

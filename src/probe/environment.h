@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * environment: what the user has set, read from the program's initial stack.
+ *
+ * getenv is of no use: before libc's start-up it finds nothing, and later it
+ * may race with the program's setenv. The kernel's copy is always there:
+ *
+ *     stack_end -> argc, argv[0..argc), 0, environment..., 0, auxiliary vector
+ */
+#ifndef HW_PROBE_ENVIRONMENT_H
+#define HW_PROBE_ENVIRONMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The value of NAME, or NULL. */
+const char *environment_find(const char *name);
+
+/* A whole number within [low, high], or `otherwise` when absent or senseless
+ * (the collector says so: it checks the same variables). */
+uint64_t environment_number(const char *name, uint64_t low, uint64_t high, uint64_t otherwise);
+
+/* Copies the arguments, NUL after each; the bytes used. *is_cut: not all fitted. */
+size_t environment_arguments(char *to, size_t room, int *is_cut);
+
+/* The path the program was started by, or "". */
+const char *environment_exe(void);
+
+#endif

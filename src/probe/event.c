@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * event: writes the records that wire/record.h draws. The hot path.
+ *
+ * Time: while the process has one thread, events carry no stamp of their own;
+ * a STAMP record tells when the collector's clock has moved. With more threads
+ * every event carries one, read after the real allocation or before the real
+ * release, so that the events of all threads can be put in order.
+ */
+#include "probe/event.h"
+
+#include "probe/early.h"
+#include "probe/lane.h"
+#include "probe/life.h"
+#include "probe/memory.h"
+#include "probe/real.h"
+#include "probe/stack.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+static inline bool event_is_stamped(void)
+{
+    return *real.single_threaded == 0 || life.many != 0;
+}
+
+/* Before an unstamped record: tells the time if it has moved. */
+static inline bool event_put_clock(struct lane *lane)
+{
+    uint64_t now = __atomic_load_n(&share.head->clock, __ATOMIC_RELAXED);
+    if (LIKELY(now == lane->clock))
+        return true;
+    if (!lane_reserve(lane, 2))
+        return false;
+    lane->at[1] = lane->clock == 0 ? lane_now() : now;
+    lane_publish(lane, RECORD_STAMP, 2);
+    lane->clock = now;
+    return true;
+}
+
+/* Room for a short record and, when it will not be stamped, the time. */
+static inline bool event_prepare(struct lane *lane, bool is_stamped)
+{
+    if (is_stamped)
+        lane->clock = 0;
+    else if (UNLIKELY(!event_put_clock(lane)))
+        return false;
+    return LIKELY(lane->at <= lane->limit) || lane_reserve(lane, LANE_RECORD_WORDS);
+}
+
+static __attribute__((noinline)) void event_put_alloc_long(struct lane *lane, const void *block, size_t size,
+                                                           size_t usable, enum record_kind kind,
+                                                           uint32_t stack, const void *old)
+{
+    lane->at[1] = (uint64_t)(uintptr_t)block;
+    lane->at[2] = size;
+    lane->at[3] = usable;
+    lane->at[4] = lane_now();
+    lane->at[5] = (uint64_t)(uintptr_t)old;
+    lane_publish(lane, RECORD_ALLOC_LONG | (uint64_t)kind << 8 | (uint64_t)stack << 32, 6);
+}
+
+/* What the allocator really gave. glibc keeps the size of a block in the word
+ * before it, flags in the low three bits; bit 1 marks a mapping of its own. */
+static inline size_t event_usable_size(const void *block)
+{
+    if (LIKELY(real.is_glibc)) {
+        size_t word = ((const size_t *)block)[-1];
+        return (word & ~(size_t)7) - ((word & 2) != 0 ? 16 : 8);
+    }
+    return real.malloc_usable_size != NULL ? real.malloc_usable_size((void *)(uintptr_t)block) : 0;
+}
+
+static inline void event_put_alloc(struct lane *lane, const void *block, size_t size, enum record_kind kind,
+                                   uint32_t stack, const void *old)
+{
+    uint64_t address = (uint64_t)(uintptr_t)block;
+    size_t usable = event_usable_size(block);
+    size_t slack = usable - size;
+    bool is_stamped = event_is_stamped();
+    if (UNLIKELY(!event_prepare(lane, is_stamped)))
+        return;
+    if (UNLIKELY((size >> RECORD_SIZE_BITS | slack >> RECORD_SLACK_BITS | address >> RECORD_ADDRESS_BITS) !=
+                 0)) {
+        event_put_alloc_long(lane, block, size, usable > size ? usable : size, kind, stack, old);
+        return;
+    }
+    uint64_t *at = lane->at;
+    unsigned words = 2;
+    at[1] = address | (uint64_t)slack << RECORD_ADDRESS_BITS;
+    if (is_stamped)
+        at[words++] = lane_now();
+    if (kind == KIND_REALLOC)
+        at[words++] = (uint64_t)(uintptr_t)old;
+    uint64_t op = RECORD_ALLOC | (is_stamped ? RECORD_STAMPED : 0) | kind;
+    lane_publish(lane, op | (uint64_t)size << 8 | (uint64_t)stack << 32, words);
+}
+
+void event_put_free(struct lane *lane, const void *block, enum record_how how)
+{
+    uint64_t address = (uint64_t)(uintptr_t)block;
+    bool is_stamped = event_is_stamped();
+    if (UNLIKELY(!event_prepare(lane, is_stamped)))
+        return;
+    uint64_t *at = lane->at;
+    if (UNLIKELY(address >> RECORD_ADDRESS_BITS != 0)) {
+        at[1] = address;
+        at[2] = lane_now();
+        lane_publish(lane, RECORD_FREE_LONG | (uint64_t)how << 8, 3);
+        return;
+    }
+    if (is_stamped)
+        at[1] = lane_now();
+    lane_publish(lane, RECORD_FREE | (is_stamped ? RECORD_STAMPED : 0) | how | address << 16,
+                 is_stamped ? 2 : 1);
+}
+
+void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
+{
+    struct lane *lane = lane_enter(frame);
+    if (UNLIKELY(lane == NULL))
+        return;
+    event_put_alloc(lane, block, size, kind, stack_take(lane, frame), NULL);
+    lane_leave(lane);
+}
+
+void event_free(const void *block, enum record_how how, const void *frame)
+{
+    struct lane *lane = lane_enter(frame);
+    if (UNLIKELY(lane == NULL))
+        return;
+    event_put_free(lane, block, how);
+    lane_leave(lane);
+}
+
+void event_realloc(const void *block, size_t size, const void *old, const void *frame)
+{
+    struct lane *lane = lane_enter(frame);
+    if (UNLIKELY(lane == NULL))
+        return;
+    event_put_alloc(lane, block, size, KIND_REALLOC, stack_take(lane, frame), old);
+    lane_leave(lane);
+}
+
+/* A record without a stack that always carries its stamp: op, value, stamp. */
+static void event_put_plain(enum record_op op, const void *value, const void *frame)
+{
+    struct lane *lane = lane_enter(frame);
+    if (lane == NULL)
+        return;
+    if (lane_reserve(lane, 3)) {
+        lane->at[1] = (uint64_t)(uintptr_t)value;
+        lane->at[2] = lane_now();
+        lane_publish(lane, op, 3);
+    }
+    lane_leave(lane);
+}
+
+void event_realloc_failed(const void *old, const void *frame)
+{
+    event_put_plain(RECORD_REALLOC_FAILED, old, frame);
+}
+
+void event_realloc_freed(const void *old, const void *frame)
+{
+    event_put_plain(RECORD_REALLOC_FREED, old, frame);
+}
+
+void event_map(const void *at, size_t length, int prot, int flags, const void *frame)
+{
+    struct lane *lane = lane_enter(frame);
+    if (lane == NULL)
+        return;
+    uint64_t stack = stack_take(lane, frame);
+    if (lane_reserve(lane, 5)) {
+        lane->at[1] = (uint64_t)(uintptr_t)at;
+        lane->at[2] = length;
+        lane->at[3] = (uint32_t)prot | (uint64_t)(uint32_t)flags << 32;
+        lane->at[4] = lane_now();
+        lane_publish(lane, RECORD_MMAP | stack << 32, 5);
+    }
+    lane_leave(lane);
+}
+
+static void event_put_pair(enum record_op op, uint64_t first, uint64_t second, const void *frame)
+{
+    struct lane *lane = lane_enter(frame);
+    if (lane == NULL)
+        return;
+    uint64_t stack = stack_take(lane, frame);
+    if (lane_reserve(lane, 4)) {
+        lane->at[1] = first;
+        lane->at[2] = second;
+        lane->at[3] = lane_now();
+        lane_publish(lane, op | stack << 32, 4);
+    }
+    lane_leave(lane);
+}
+
+void event_unmap(const void *at, size_t length, const void *frame)
+{
+    event_put_pair(RECORD_MUNMAP, (uint64_t)(uintptr_t)at, length, frame);
+}
+
+void event_brk(const void *old_end, const void *new_end, const void *frame)
+{
+    event_put_pair(RECORD_BRK, (uint64_t)(uintptr_t)old_end, (uint64_t)(uintptr_t)new_end, frame);
+}
+
+void event_thread_name(uint32_t tid, const char *name, const void *frame)
+{
+    struct lane *lane = lane_enter(frame);
+    if (lane == NULL)
+        return;
+    if (lane_reserve(lane, 3)) {
+        char text[16] = {0};
+        for (unsigned i = 0; i < 15 && name[i] != '\0'; i++)
+            text[i] = name[i];
+        memory_copy(lane->at + 1, text, sizeof text);
+        lane_publish(lane, RECORD_NAME | (uint64_t)tid << 32, 3);
+    }
+    lane_leave(lane);
+}
+
+void event_fork(uint32_t child, const void *frame)
+{
+    struct lane *lane = lane_enter(frame);
+    if (lane == NULL)
+        return;
+    if (lane_reserve(lane, 2)) {
+        lane->at[1] = lane_now();
+        lane_publish(lane, RECORD_FORK | (uint64_t)child << 32, 2);
+    }
+    lane_leave(lane);
+}
+
+void event_put_early(struct lane *lane, const void *block, size_t size)
+{
+    if (!lane_reserve(lane, 4))
+        return;
+    lane->at[1] = (uint64_t)(uintptr_t)block;
+    lane->at[2] = size;
+    lane->at[3] = size;
+    lane_publish(lane, RECORD_EARLY | (uint64_t)KIND_MALLOC << 8, 4);
+}
+
+void event_put_thread(struct lane *lane)
+{
+    if (!lane_reserve(lane, 5))
+        return;
+    lane->at[1] = lane->thread;
+    lane->at[2] = lane->at[3] = 0;
+    if (!life_sandbox)
+        sys_prctl(PR_GET_NAME, lane->at + 2);
+    lane->at[4] = lane_now();
+    lane_publish(lane, RECORD_THREAD | (uint64_t)lane->tid << 32, 5);
+    lane->clock = 0;
+}

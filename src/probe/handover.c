@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * handover: see handover.h.
+ */
+#include "probe/handover.h"
+
+#include "probe/memory.h"
+#include "wire/segment.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+struct handover handover;
+
+static int handover_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
+}
+
+bool handover_parse(struct handover *to, const char *text)
+{
+    unsigned n = 0;
+    to->is_set = false;
+    if (text == NULL)
+        return false;
+    for (; text[n] != ':'; n++) {
+        if (text[n] == '\0' || n + 1 >= HANDOVER_NAME_MAX)
+            return false;
+        to->name[n] = text[n];
+    }
+    to->name[n] = '\0';
+    text += n + 1;
+    for (unsigned i = 0; i < HANDOVER_TOKEN; i++) {
+        int high = handover_digit(text[2 * i]);
+        int low = high < 0 ? -1 : handover_digit(text[2 * i + 1]);
+        if (low < 0)
+            return false;
+        to->token[i] = (uint8_t)(high << 4 | low);
+    }
+    to->is_set = n > 0 && text[2 * HANDOVER_TOKEN] == '\0';
+    return to->is_set;
+}
+
+void handover_print(const struct handover *from, char *text)
+{
+    const char *c = from->name;
+    while (*c != '\0')
+        *text++ = *c++;
+    *text++ = ':';
+    for (unsigned i = 0; i < HANDOVER_TOKEN; i++) {
+        *text++ = "0123456789abcdef"[from->token[i] >> 4];
+        *text++ = "0123456789abcdef"[from->token[i] & 15];
+    }
+    *text = '\0';
+}
+
+static int handover_connect(const struct handover *to)
+{
+    long fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (sys_failed(fd))
+        return -1;
+    struct sockaddr_un address;
+    memory_zero(&address, sizeof address);
+    address.sun_family = AF_UNIX;
+    size_t length = memory_string_length(to->name);
+    memory_copy(address.sun_path + 1, to->name, length); /* the leading NUL: an abstract name */
+    unsigned size = (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    for (unsigned tries = 0; tries < 100; tries++) {
+        long result = sys_connect((int)fd, &address, size);
+        if (!sys_failed(result))
+            return (int)fd;
+        if (result != -EAGAIN && result != -EINTR)
+            break;
+        const int64_t nap[2] = {0, 1000000}; /* its queue is full: a storm of processes */
+        sys_nanosleep(nap);
+    }
+    sys_close((int)fd);
+    return -1;
+}
+
+bool handover_send(const struct handover *to, int fd)
+{
+    int connection = handover_connect(to);
+    if (connection < 0)
+        return false;
+    struct hello hello = {.magic = HELLO_MAGIC, .version = SEGMENT_VERSION};
+    memory_copy(hello.token, to->token, sizeof hello.token);
+    hello.pid = (uint32_t)sys_getpid();
+    hello.ppid = (uint32_t)sys_getppid();
+    struct iovec part = {&hello, sizeof hello};
+    _Alignas(struct cmsghdr) unsigned char control[CMSG_SPACE(sizeof(int))];
+    memory_zero(control, sizeof control);
+    struct msghdr message;
+    memory_zero(&message, sizeof message);
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memory_copy(CMSG_DATA(c), &fd, sizeof fd);
+    long sent;
+    do {
+        sent = sys_sendmsg(connection, &message, MSG_NOSIGNAL);
+    } while (sent == -EINTR);
+    sys_close(connection);
+    return sent == (long)sizeof hello;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * handover: gets a segment's descriptor to a collector.
+ *
+ * Which collector: the one that HEAPWAKE_SOCKET names (`name:token`, set by
+ * `heapwake record` or by our exec hooks), else one of our own, started on the
+ * spot (spawn.c). Nothing here waits for longer than a tenth of a second.
+ */
+#ifndef HW_PROBE_HANDOVER_H
+#define HW_PROBE_HANDOVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HANDOVER_NAME_MAX = 64, HANDOVER_TOKEN = 16 };
+
+/* Where the collector listens: an abstract socket and its secret. */
+struct handover {
+    char name[HANDOVER_NAME_MAX];
+    uint8_t token[HANDOVER_TOKEN];
+    bool is_set;
+};
+
+extern struct handover handover;
+
+/* Reads `name:token`; false when it makes no sense. */
+bool handover_parse(struct handover *to, const char *text);
+
+/* Writes it as `name:token`. room >= HANDOVER_NAME_MAX + 2 * HANDOVER_TOKEN + 2. */
+void handover_print(const struct handover *from, char *text);
+
+/* Connects, sends hello and the descriptor, closes the connection. */
+bool handover_send(const struct handover *to, int fd);
+
+/* Starts a collector that listens at a new address, which becomes *to. */
+bool spawn_collector(struct handover *to);
+
+#endif

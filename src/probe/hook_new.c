@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * hook_new: operator new and delete, all forms.
+ *
+ * A standard new is the real malloc; only when that fails does the real
+ * operator run, which calls the new handler and throws. The size recorded is
+ * the one asked for.
+ *
+ * One line a form, in the tables below: name as the linker knows it.
+ */
+#include "probe/cxx.h"
+#include "probe/early.h"
+#include "probe/event.h"
+#include "probe/hook.h"
+#include "probe/life.h"
+#include "probe/real.h"
+
+#include <stdbool.h>
+
+/* malloc as the standard operators call it; an alignment above 16 as they ask for it. */
+static inline void *new_block(size_t size, size_t alignment, enum record_kind kind, const void *frame)
+{
+    if (HOOK_RARE(real.malloc == NULL) && !life_begin())
+        return early_alloc(size, alignment);
+    size_t asked = size == 0 ? 1 : size;
+    void *block;
+    if (alignment == 0) {
+        block = real.malloc(asked);
+    } else {
+        if (asked + alignment < asked || (alignment & (alignment - 1)) != 0)
+            return NULL;
+        block = real.aligned_alloc(alignment, (asked + alignment - 1) & ~(alignment - 1));
+    }
+    if (HOOK_OFTEN(block != NULL))
+        event_alloc(block, size, kind, frame);
+    return block;
+}
+
+static inline void delete_block(void *block, enum record_how how, const void *frame)
+{
+    if (HOOK_RARE(early_owns(block))) {
+        if (real.malloc != NULL)
+            event_free(block, how, frame);
+        early_free(block);
+        return;
+    }
+    if (HOOK_RARE(real.free == NULL) && !life_begin())
+        return;
+    if (HOOK_OFTEN(block != NULL))
+        event_free(block, how, frame);
+    real.free(block);
+}
+
+/* PARAMETERS and PASSED: what the form takes besides the size or the block. */
+#define NEW(name, kind, alignment, PARAMETERS, PASSED)                      \
+    HOOK void *name PARAMETERS;                                             \
+    HOOK void *name PARAMETERS                                              \
+    {                                                                       \
+        if (HOOK_OFTEN(cxx_is_standard)) {                                  \
+            void *block = new_block(size, alignment, kind, HOOK_FRAME);     \
+            if (HOOK_OFTEN(block != NULL))                                  \
+                return block;                                               \
+        }                                                                   \
+        void *(*next)PARAMETERS;                                            \
+        *(void **)&next = cxx_operator(#name, __builtin_return_address(0)); \
+        return next != NULL ? next PASSED : NULL;                           \
+    }
+
+#define DELETE(name, how, PARAMETERS, PASSED)                               \
+    HOOK void name PARAMETERS;                                              \
+    HOOK void name PARAMETERS                                               \
+    {                                                                       \
+        if (HOOK_OFTEN(cxx_is_standard)) {                                  \
+            delete_block(block, how, HOOK_FRAME);                           \
+            return;                                                         \
+        }                                                                   \
+        void(*next) PARAMETERS;                                             \
+        *(void **)&next = cxx_operator(#name, __builtin_return_address(0)); \
+        if (next != NULL)                                                   \
+            next PASSED;                                                    \
+    }
+
+#define S size_t size
+#define A size_t align
+#define N const void *nothrow
+#define B void *block
+
+/* clang-format off */
+NEW(_Znwm,                               KIND_NEW,               0,     (S),       (size))
+NEW(_Znam,                               KIND_NEW_ARRAY,         0,     (S),       (size))
+NEW(_ZnwmRKSt9nothrow_t,                 KIND_NEW,               0,     (S, N),    (size, nothrow))
+NEW(_ZnamRKSt9nothrow_t,                 KIND_NEW_ARRAY,         0,     (S, N),    (size, nothrow))
+NEW(_ZnwmSt11align_val_t,                KIND_NEW_ALIGNED,       align, (S, A),    (size, align))
+NEW(_ZnamSt11align_val_t,                KIND_NEW_ARRAY_ALIGNED, align, (S, A),    (size, align))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t,  KIND_NEW_ALIGNED,       align, (S, A, N), (size, align, nothrow))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t,  KIND_NEW_ARRAY_ALIGNED, align, (S, A, N), (size, align, nothrow))
+
+DELETE(_ZdlPv,                              HOW_DELETE,       (B),       (block))
+DELETE(_ZdaPv,                              HOW_DELETE_ARRAY, (B),       (block))
+DELETE(_ZdlPvm,                             HOW_DELETE,       (B, S),    (block, size))
+DELETE(_ZdaPvm,                             HOW_DELETE_ARRAY, (B, S),    (block, size))
+DELETE(_ZdlPvRKSt9nothrow_t,                HOW_DELETE,       (B, N),    (block, nothrow))
+DELETE(_ZdaPvRKSt9nothrow_t,                HOW_DELETE_ARRAY, (B, N),    (block, nothrow))
+DELETE(_ZdlPvSt11align_val_t,               HOW_DELETE,       (B, A),    (block, align))
+DELETE(_ZdaPvSt11align_val_t,               HOW_DELETE_ARRAY, (B, A),    (block, align))
+DELETE(_ZdlPvmSt11align_val_t,              HOW_DELETE,       (B, S, A), (block, size, align))
+DELETE(_ZdaPvmSt11align_val_t,              HOW_DELETE_ARRAY, (B, S, A), (block, size, align))
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, HOW_DELETE,       (B, A, N), (block, align, nothrow))
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, HOW_DELETE_ARRAY, (B, A, N), (block, align, nothrow))
+/* clang-format on */

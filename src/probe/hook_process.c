@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * hook_process: fork, exec and spawn, so that children are followed.
+ *
+ * fork: the child begins its own segment at once, so that it is part of the
+ * tree even if it never allocates. (A child made without this hook is noticed
+ * at its first event; vfork's child lives in our memory and needs nothing.)
+ *
+ * exec: the new image finds the collector by two variables. Where the program
+ * passes an environment without them, they are added (env.c); otherwise it is
+ * passed on as it is. Nothing is written to the program's own environment.
+ */
+#include "probe/env.h"
+#include "probe/event.h"
+#include "probe/hook.h"
+#include "probe/lane.h"
+#include "probe/life.h"
+#include "probe/real.h"
+
+#include <alloca.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+HOOK pid_t fork(void)
+{
+    if (HOOK_RARE(real.fork == NULL) && !life_begin())
+        return -1;
+    pid_t pid = real.fork();
+    if (pid == 0 && life.state == LIFE_ON && *lane_fork_word == 0)
+        (void)life_renew();
+    else if (pid > 0)
+        event_fork((uint32_t)pid, HOOK_FRAME);
+    return pid;
+}
+
+/* The environment to pass on: the caller's, or a copy on the caller's stack. */
+#define PROCESS_ENVIRONMENT(name, given)    \
+    struct env_plan plan = env_plan(given); \
+    char *const *name = plan.is_needed ? env_fill(&plan, alloca(plan.room)) : (given)
+
+HOOK int execve(const char *path, char *const argv[], char *const envp[])
+{
+    if (HOOK_RARE(real.execve == NULL) && !life_begin())
+        return -1;
+    PROCESS_ENVIRONMENT(env, envp);
+    return real.execve(path, argv, env);
+}
+
+HOOK int execv(const char *path, char *const argv[])
+{
+    if (HOOK_RARE(real.execve == NULL) && !life_begin())
+        return -1;
+    PROCESS_ENVIRONMENT(env, environ);
+    return real.execve(path, argv, env);
+}
+
+HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    if (HOOK_RARE(real.execvpe == NULL) && !life_begin())
+        return -1;
+    PROCESS_ENVIRONMENT(env, envp);
+    return real.execvpe(file, argv, env);
+}
+
+HOOK int execvp(const char *file, char *const argv[])
+{
+    if (HOOK_RARE(real.execvpe == NULL) && !life_begin())
+        return -1;
+    PROCESS_ENVIRONMENT(env, environ);
+    return real.execvpe(file, argv, env);
+}
+
+HOOK int fexecve(int fd, char *const argv[], char *const envp[])
+{
+    if (HOOK_RARE(real.fexecve == NULL) && !life_begin())
+        return -1;
+    PROCESS_ENVIRONMENT(env, envp);
+    return real.fexecve(fd, argv, env);
+}
+
+HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                     const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+    if (HOOK_RARE(real.posix_spawn == NULL) && !life_begin())
+        return -1;
+    PROCESS_ENVIRONMENT(env, envp);
+    return real.posix_spawn(pid, path, actions, attributes, argv, env);
+}
+
+HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                      const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+    if (HOOK_RARE(real.posix_spawnp == NULL) && !life_begin())
+        return -1;
+    PROCESS_ENVIRONMENT(env, envp);
+    return real.posix_spawnp(pid, file, actions, attributes, argv, env);
+}
+
+/* libc's headers promise that it is not NULL; programs pass NULL all the same. */
+static __attribute__((noinline)) bool process_is_null(const void *first)
+{
+    __asm__("" : "+r"(first));
+    return first == NULL;
+}
+
+/* execl and its sisters: the arguments, gathered from the call into an array. */
+static unsigned process_count(va_list list)
+{
+    unsigned n = 1;
+    while (va_arg(list, char *) != NULL)
+        n++;
+    return n;
+}
+
+static void process_gather(char **argv, const char *first, unsigned count, va_list list)
+{
+    argv[0] = (char *)(uintptr_t)first;
+    for (unsigned i = 1; i <= count; i++)
+        argv[i] = va_arg(list, char *);
+}
+
+#define PROCESS_ARGUMENTS(argv, first)                                 \
+    va_list list;                                                      \
+    va_start(list, first);                                             \
+    unsigned count = process_is_null(first) ? 0 : process_count(list); \
+    va_end(list);                                                      \
+    char **argv = alloca((count + 1) * sizeof *argv);                  \
+    va_start(list, first);                                             \
+    process_gather(argv, first, count, list)
+
+HOOK int execl(const char *path, const char *first, ...)
+{
+    PROCESS_ARGUMENTS(argv, first);
+    va_end(list);
+    return execv(path, argv);
+}
+
+HOOK int execlp(const char *file, const char *first, ...)
+{
+    PROCESS_ARGUMENTS(argv, first);
+    va_end(list);
+    return execvp(file, argv);
+}
+
+HOOK int execle(const char *path, const char *first, ...)
+{
+    PROCESS_ARGUMENTS(argv, first);
+    char *const *envp = va_arg(list, char *const *);
+    va_end(list);
+    return execve(path, argv, envp);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * hook_thread: names that threads get, and the moment a sandbox closes.
+ *
+ * Once a seccomp filter is installed any system call of ours could kill the
+ * program, so none is made from then on (life_sandbox); recording goes on.
+ * The filter comes by prctl or by syscall(SYS_seccomp); the latter is watched
+ * in a stub that changes no register and jumps on, since syscall() may return
+ * twice or on another stack.
+ */
+#include "probe/event.h"
+#include "probe/hook.h"
+#include "probe/life.h"
+#include "probe/real.h"
+#include "probe/sys.h"
+
+#include <linux/prctl.h>
+#include <pthread.h>
+
+/* libc declares it with an ellipsis; it takes what the kernel takes. */
+int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+
+HOOK int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+    if (HOOK_RARE(real.prctl == NULL) && !life_begin())
+        return sys_failed(SYS_CALL(SYS_prctl, option, a, b, c, d, 0)) ? -1 : 0;
+    if (option == PR_SET_SECCOMP)
+        life_sandbox = 1;
+    int result = real.prctl(option, a, b, c, d);
+    if (option == PR_SET_NAME && result == 0)
+        event_thread_name(0, (const char *)a, HOOK_FRAME);
+    return result;
+}
+
+HOOK int pthread_setname_np(pthread_t thread, const char *name)
+{
+    if (HOOK_RARE(real.pthread_setname_np == NULL) && !life_begin())
+        return 0;
+    int result = real.pthread_setname_np(thread, name);
+    if (result == 0 && thread == (pthread_t)arch_thread_pointer())
+        event_thread_name(0, name, HOOK_FRAME);
+    return result;
+}
+
+void *hook_real_syscall __attribute__((visibility("hidden")));
+
+/* Told by life once the real functions are known. */
+void hook_thread_publish(void)
+{
+    hook_real_syscall = real_find_name("syscall");
+}
+
+ARCH_SYSCALL_STUB(hook_real_syscall, life_sandbox)

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * lane: see lane.h. What happens rarely: a thread's first event, the taking
+ * over of a dead thread's lane, a nested or stale gate, the end of a chunk.
+ *
+ * lane_table[i] is lane i of the segment. A new thread first looks at two
+ * lanes, round robin: one whose thread the kernel no longer knows is taken
+ * over, so that the number of lanes follows the number of live threads, be
+ * they a million in turn.
+ */
+#include "probe/lane.h"
+
+#include "probe/early.h"
+#include "probe/event.h"
+#include "probe/life.h"
+#include "probe/memory.h"
+#include "probe/real.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+enum { LANE_LOOKS = 2 };
+
+__thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
+static uint64_t lane_fork_none = 2; /* 2: never equal to an open gate's sum */
+uint64_t *lane_fork_word = &lane_fork_none;
+
+static struct lane **lane_table;
+static uint32_t lane_look;
+
+bool lane_init(void)
+{
+    lane_table = memory_pages(SHARE_LANES_MAX * sizeof *lane_table);
+    uint64_t *word = memory_pages(4096);
+    if (lane_table == NULL || word == NULL)
+        return false;
+    sys_madvise(word, 4096, MADV_WIPEONFORK);
+    *word = 1;
+    lane_fork_word = word;
+    return true;
+}
+
+void lane_renew(void)
+{
+    memory_zero(lane_table, 64 * sizeof *lane_table);
+    lane_look = 0;
+    *lane_fork_word = 1;
+}
+
+bool lane_is_busy(void)
+{
+    return tls_lane != NULL && tls_lane->gate != 0;
+}
+
+uint64_t lane_now(void)
+{
+    if (share.stamp_kind == SEGMENT_STAMP_TSC)
+        return arch_counter();
+    return __atomic_fetch_add(&share.head->sequence, 1, __ATOMIC_RELAXED);
+}
+
+/* Begins writing into a chunk. */
+static void lane_set_chunk(struct lane *lane, uint32_t chunk)
+{
+    uint64_t *words = share_chunk(chunk);
+    lane->at = words;
+    lane->limit = words + SEGMENT_CHUNK_WORDS - LANE_RECORD_WORDS - 1;
+    lane_publish(lane, RECORD_CHUNK | (uint64_t)lane->index << 32, 1);
+}
+
+bool lane_reserve(struct lane *lane, unsigned words)
+{
+    if (__builtin_expect(lane->at <= lane->limit + LANE_RECORD_WORDS - words, 1))
+        return true;
+    uint32_t chunk;
+    if (!share_take_chunk(&chunk)) {
+        share_count_lost();
+        return false;
+    }
+    uint64_t *link = lane->at;
+    lane_set_chunk(lane, chunk);
+    __atomic_store_n(link, RECORD_LINK | (uint64_t)chunk << 32, __ATOMIC_RELEASE);
+    return true;
+}
+
+static struct lane *lane_new(uint32_t tid)
+{
+    struct segment_head *head = share.head;
+    struct lane *lane = memory_pages(LANE_SIZE); /* neighbours merge into one mapping */
+    uint32_t chunk;
+    if (lane == NULL) {
+        share_stop(LOST_MEMORY);
+        return NULL;
+    }
+    if (!share_take_chunk(&chunk))
+        return NULL;
+    uint32_t index = __atomic_fetch_add(&head->lane_count, 1, __ATOMIC_ACQ_REL);
+    if (index >= head->lane_max) {
+        share_stop(LOST_MEMORY);
+        return NULL;
+    }
+    lane->index = index;
+    lane->tid = tid;
+    lane->walk.room = LANE_DEPTH_FIRST;
+    lane->walk.frames = (struct frame *)(void *)(lane + 1);
+    lane->walk.scratch = lane->walk.frames + LANE_DEPTH_FIRST;
+    _Static_assert(sizeof(struct lane) + 2 * LANE_DEPTH_FIRST * sizeof(struct frame) <= LANE_SIZE,
+                   "a lane fits");
+    lane_set_chunk(lane, chunk);
+    __atomic_store_n(&share.lanes[index], chunk + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&lane_table[index], lane, __ATOMIC_RELEASE);
+    if (index > 0)
+        life.many = 1;
+    return lane;
+}
+
+/* A lane whose thread has ended, or NULL. */
+static struct lane *lane_inherit(uint32_t tid)
+{
+    uint32_t count = __atomic_load_n(&share.head->lane_count, __ATOMIC_ACQUIRE);
+    for (unsigned i = 0; i < LANE_LOOKS && count > 0; i++) {
+        uint32_t index = __atomic_fetch_add(&lane_look, 1, __ATOMIC_RELAXED) % count;
+        struct lane *lane =
+            index < SHARE_LANES_MAX ? __atomic_load_n(&lane_table[index], __ATOMIC_ACQUIRE) : NULL;
+        if (lane == NULL || lane->is_nested)
+            continue;
+        uint32_t owner = __atomic_load_n(&lane->tid, __ATOMIC_ACQUIRE);
+        bool is_dead = owner == tid || sys_tgkill((int)life.pid, (int)owner, 0) == -3 /* ESRCH */;
+        if (is_dead &&
+            __atomic_compare_exchange_n(&lane->tid, &owner, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return lane;
+    }
+    return NULL;
+}
+
+/* The gate was left for good in the middle of our code: find the end of what
+ * has been published and clear the rest of the chunk. */
+static void lane_recover(struct lane *lane)
+{
+    unsigned words = record_words(__atomic_load_n(lane->at, __ATOMIC_ACQUIRE));
+    lane->at += words;
+    uint64_t *end = lane->limit + LANE_RECORD_WORDS + 1;
+    for (uint64_t *at = lane->at; at < end; at++)
+        __atomic_store_n(at, 0, __ATOMIC_RELAXED);
+    walk_forget(&lane->walk);
+    lane->stack = 0;
+    lane->clock = 0;
+    lane->gate = 0;
+}
+
+static struct lane *lane_begin(const void *frame)
+{
+    uint32_t tid = life_sandbox ? 0 : (uint32_t)sys_gettid();
+    if (!life_sandbox && (uint32_t)sys_getpid() != life.pid)
+        return NULL; /* the child of a vfork, living in our memory: it will not stay */
+    struct lane *lane = life_sandbox ? NULL : lane_inherit(tid);
+    if (lane != NULL) {
+        if (lane->gate != 0) /* its thread ended in our code */
+            lane_recover(lane);
+        walk_forget(&lane->walk);
+        lane->stack = 0;
+        lane->clock = 0;
+        lane->walk.range.hi = lane->walk.range.lo = 0;
+        memory_zero(lane->walk.ranges, sizeof lane->walk.ranges);
+    } else {
+        lane = lane_new(tid);
+        if (lane == NULL)
+            return NULL;
+    }
+    lane->gate = (uint64_t)(uintptr_t)frame;
+    lane->thread = __atomic_add_fetch(&share.head->thread_count, 1, __ATOMIC_RELAXED);
+    event_put_thread(lane);
+    tls_lane = lane;
+    early_replay(lane);
+    return lane;
+}
+
+/* Has the frame that took the gate been left by a jump? */
+static bool lane_is_stale(const struct lane *lane, const void *frame)
+{
+    if ((uint64_t)(uintptr_t)frame <= lane->gate || life_sandbox)
+        return false;
+    stack_t alternate;
+    if (sys_failed(sys_sigaltstack(NULL, &alternate)))
+        return false;
+    return (alternate.ss_flags & SS_ONSTACK) == 0;
+}
+
+/* Our own code has been interrupted by a handler that allocates. */
+static struct lane *lane_nest(struct lane *outer, const void *frame)
+{
+    struct lane *lane = outer->nested;
+    if (lane == NULL) {
+        lane = lane_new(outer->tid);
+        if (lane == NULL)
+            return NULL;
+        lane->is_nested = true;
+        lane->thread = outer->thread;
+        lane->gate = (uint64_t)(uintptr_t)frame;
+        event_put_thread(lane);
+        outer->nested = lane;
+        return lane;
+    }
+    if (lane->gate != 0) {
+        if (!lane_is_stale(lane, frame)) {
+            __atomic_fetch_add(&share.head->lost_nested, 1, __ATOMIC_RELAXED);
+            share_count_lost();
+            return NULL;
+        }
+        lane_recover(lane);
+    }
+    if (lane->thread != outer->thread) {
+        lane->thread = outer->thread;
+        event_put_thread(lane);
+    }
+    lane->gate = (uint64_t)(uintptr_t)frame;
+    return lane;
+}
+
+__attribute__((noinline)) struct lane *lane_enter_slow(const void *frame)
+{
+    if (life.state == LIFE_ON && *lane_fork_word == 0 && !life_renew())
+        return NULL;
+    if (life.state != LIFE_ON)
+        return NULL;
+    if (__atomic_load_n(&share.head->stopped, __ATOMIC_ACQUIRE)) {
+        share_count_lost();
+        return NULL;
+    }
+    struct lane *lane = tls_lane;
+    if (lane == NULL)
+        return lane_begin(frame);
+    if (lane->gate == 0) {
+        lane->gate = (uint64_t)(uintptr_t)frame;
+        return lane;
+    }
+    if (lane_is_stale(lane, frame)) {
+        lane_recover(lane);
+        lane->gate = (uint64_t)(uintptr_t)frame;
+        return lane;
+    }
+    return lane_nest(lane, frame);
+}

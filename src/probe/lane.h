@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * lane: one thread's way into the segment, and the guard of our own code.
+ *
+ *     TLS: tls_lane --> struct lane (private pages) --> chunk (segment)
+ *
+ * The gate
+ *  - 0: nobody is in our code on this lane.
+ *  - else: the address of the hook's frame that is inside.
+ * A signal handler that allocates while the gate is taken gets a second lane
+ * of the same thread (`nested`); a third level is counted as lost. A handler
+ * may leave by siglongjmp and never come back: then the gate holds a frame
+ * that has been given up, which the next entry notices, since it runs above
+ * that frame and on no alternate stack.
+ *
+ * lane_fork_word is 1, and 0 in a forked child (wipe-on-fork page): the child
+ * then begins a segment of its own before anything else.
+ *
+ * No lock, no wait; one thread at a time owns a lane.
+ */
+#ifndef HW_PROBE_LANE_H
+#define HW_PROBE_LANE_H
+
+#include "probe/share.h"
+#include "probe/unwind/walk.h"
+#include "wire/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    LANE_SIZE = 8192,       /* bytes of private memory at first */
+    LANE_RECORD_WORDS = 6,  /* a record of up to this many words fits whenever at <= limit */
+    LANE_DEPTH_FIRST = 120, /* frames remembered before the lane asks for more memory */
+};
+
+struct lane {
+    uint64_t gate;
+    uint64_t *at;    /* next word of the chunk */
+    uint64_t *limit; /* up to here a short record and a LINK fit */
+    uint64_t clock;  /* latest stamp in an unstamped stretch, 0 = stamp anew */
+    struct walk walk;
+    uint32_t stack; /* id of walk's stack, 0 = not interned */
+    uint32_t index; /* in the segment's lane table */
+    uint32_t tid;
+    uint32_t thread;
+    struct lane *nested;
+    bool is_nested;
+};
+
+extern __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
+extern uint64_t *lane_fork_word;
+
+/* Slow ways in: first event of a thread, nested, stale, forked, or off. NULL: do not record. */
+struct lane *lane_enter_slow(const void *frame);
+
+static inline struct lane *lane_enter(const void *frame)
+{
+    struct lane *lane = tls_lane;
+    if (__builtin_expect(lane != NULL, 1)) {
+        if (__builtin_expect(lane->gate + *lane_fork_word == 1, 1)) {
+            lane->gate = (uint64_t)(uintptr_t)frame;
+            __atomic_signal_fence(__ATOMIC_SEQ_CST);
+            return lane;
+        }
+    }
+    return lane_enter_slow(frame);
+}
+
+static inline void lane_leave(struct lane *lane)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    lane->gate = 0;
+}
+
+/* Makes room for `words` in the current chunk, taking the next one if needed.
+ * False: recording has stopped, and the event is counted as lost. */
+bool lane_reserve(struct lane *lane, unsigned words);
+
+/* Publishes a record whose words 1.. are written: the first word last. */
+static inline void lane_publish(struct lane *lane, uint64_t first, unsigned words)
+{
+    uint64_t *at = lane->at;
+    __atomic_store_n(at, first, __ATOMIC_RELEASE);
+    lane->at = at + words;
+}
+
+/* The stamp of an event that happens now, for records that always carry one. */
+uint64_t lane_now(void);
+
+/* Allocates what lanes need. False: no memory. */
+bool lane_init(void);
+
+/* In a forked child: forget all lanes of the parent. */
+void lane_renew(void);
+
+/* Is the calling thread inside our code on its own lane? */
+bool lane_is_busy(void);
+
+#endif

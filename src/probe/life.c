@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * life: see life.h.
+ */
+#include "probe/life.h"
+
+#include "probe/arch.h"
+#include "probe/environment.h"
+#include "probe/handover.h"
+#include "probe/hook.h"
+#include "probe/lane.h"
+#include "probe/module.h"
+#include "probe/real.h"
+#include "probe/share.h"
+#include "probe/stack.h"
+#include "probe/sys.h"
+
+#include <errno.h>
+
+struct life life;
+uint32_t life_sandbox;
+
+/* Holds our own load address once the loader has relocated us, and the address
+ * at link time before: hooks can run before our relocation, when nothing that
+ * goes through the GOT, TLS included, may be touched. */
+static const void *const volatile life_anchor = &life;
+
+static bool life_is_relocated(void)
+{
+    const void *here = &life;
+    return life_anchor == here;
+}
+
+/* HEAPWAKE_CHILDREN=no, told to a process that is not the first. */
+static bool life_is_wanted(bool forked)
+{
+    const char *children = environment_find("HEAPWAKE_CHILDREN");
+    bool no = children != NULL && children[0] == 'n';
+    return !(no && forked);
+}
+
+static bool life_open(void)
+{
+    handover_parse(&handover, environment_find("HEAPWAKE_SOCKET"));
+    uint32_t depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
+    return lane_init() && rulebook_init() && module_init() && stack_init(depth) && share_open(false);
+}
+
+static void life_birth(void)
+{
+    int saved = errno;
+    real_find();
+    life.pid = (uint32_t)sys_getpid();
+    bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && life_open();
+    __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
+    hook_thread_publish();
+    real_publish();
+    errno = saved;
+}
+
+bool life_begin(void)
+{
+    if (!life_is_relocated())
+        return false;
+    uint32_t unborn = LIFE_UNBORN;
+    if (__atomic_compare_exchange_n(&life.state, &unborn, LIFE_BIRTH, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        life_birth();
+    /* Another thread, or we ourselves further up, may still be at it. */
+    return __atomic_load_n(&real.malloc, __ATOMIC_ACQUIRE) != NULL;
+}
+
+bool life_renew(void)
+{
+    uint32_t on = LIFE_ON;
+    if (!__atomic_compare_exchange_n(&life.state, &on, LIFE_RENEW, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return false;
+    bool interrupted = lane_is_busy(); /* then our own code still writes to the parent's mapping */
+    bool is_on = !life_sandbox && life_is_wanted(true);
+    if (is_on) {
+        if (interrupted)
+            share.head = NULL;
+        else
+            share_close();
+        life.pid = (uint32_t)sys_getpid();
+        life.many = 0;
+        tls_lane = NULL;
+        stack_renew();
+        module_renew();
+        lane_renew();
+        is_on = share_open(true);
+    }
+    __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
+    return is_on;
+}
+
+/* For programs that allocate late or never: they too are part of the tree. */
+__attribute__((constructor)) static void life_constructor(void)
+{
+    (void)life_begin();
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * module: an append-only list of what has been told.
+ *
+ *     list[0 .. count)  { start, end, eh_frame, identity, generation }
+ *
+ * An entry is valid once `start` is stored. A later entry that covers the same
+ * addresses replaces an earlier one. Two threads that meet a module at the same
+ * time both tell it, which the collector takes as one.
+ */
+#include "probe/module.h"
+
+#include "base/cursor.h"
+#include "probe/lane.h"
+#include "probe/memory.h"
+#include "probe/real.h"
+
+#include <elf.h>
+#include <link.h>
+
+enum { MODULE_MAX = 16384, MODULE_PATH_MAX = 4096, MODULE_BUILD_ID_MAX = 64 };
+
+struct module {
+    uint64_t start;
+    uint64_t end;
+    uint64_t eh_frame;
+    uint64_t identity; /* of the file: build id or headers */
+};
+
+uint64_t module_generation = 1;
+uint32_t module_closing;
+
+static struct module *module_list;
+static uint32_t module_count;
+
+struct module_id {
+    const uint8_t *bytes;
+    uint32_t length;
+};
+
+bool module_init(void)
+{
+    module_list = memory_pages(MODULE_MAX * sizeof *module_list);
+    return module_list != NULL;
+}
+
+static struct module_id module_note(const uint8_t *at, const uint8_t *end)
+{
+    struct module_id none = {0};
+    struct cursor c;
+    cursor_init(&c, at, (size_t)(end - at));
+    while (cursor_left(&c) >= sizeof(Elf64_Nhdr)) {
+        uint32_t name = cursor_u32(&c), length = cursor_u32(&c), type = cursor_u32(&c);
+        const uint8_t *owner = cursor_take(&c, (name + 3u) & ~3u);
+        const uint8_t *bytes = cursor_take(&c, (length + 3u) & ~3u);
+        if (cursor_is_bad(&c))
+            return none;
+        if (type == NT_GNU_BUILD_ID && name == 4 && owner[0] == 'G' && length <= MODULE_BUILD_ID_MAX)
+            return (struct module_id){bytes, length};
+    }
+    return none;
+}
+
+/* The build id, read from the program headers at the start of the mapping. */
+static struct module_id module_build_id(const struct module_object *o, uint64_t bias)
+{
+    struct module_id none = {0};
+    const uint8_t *start = o->map_start, *end = o->map_end;
+    const Elf64_Ehdr *ehdr = (const void *)start;
+    if ((size_t)(end - start) < sizeof *ehdr || *(const uint32_t *)(const void *)start != 0x464c457f ||
+        ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phoff > 4096 || ehdr->e_phnum > 64)
+        return none;
+    const Elf64_Phdr *phdr = (const void *)(start + ehdr->e_phoff);
+    if ((const uint8_t *)(phdr + ehdr->e_phnum) > end)
+        return none;
+    for (unsigned i = 0; i < ehdr->e_phnum; i++) {
+        const uint8_t *at = (const uint8_t *)(uintptr_t)(bias + phdr[i].p_vaddr);
+        if (phdr[i].p_type != PT_NOTE || at < start || at >= end || phdr[i].p_filesz > (size_t)(end - at))
+            continue;
+        struct module_id id = module_note(at, at + phdr[i].p_filesz);
+        if (id.length != 0)
+            return id;
+    }
+    return none;
+}
+
+static void module_tell(struct lane *lane, const struct module_object *o, struct module_id id, uint64_t bias,
+                        uint64_t generation)
+{
+    const struct link_map *map = o->link_map;
+    const char *path = map->l_name != NULL ? map->l_name : "";
+    size_t length = memory_string_length(path);
+    if (length > MODULE_PATH_MAX)
+        length = MODULE_PATH_MAX;
+    unsigned words = 5 + (unsigned)(id.length + length + 7) / 8;
+    if (!lane_reserve(lane, words))
+        return;
+    uint64_t *at = lane->at;
+    at[1] = (uint64_t)(uintptr_t)o->map_start;
+    at[2] = (uint64_t)(uintptr_t)o->map_end;
+    at[3] = bias;
+    at[4] = generation;
+    memory_copy(at + 5, id.bytes, id.length);
+    memory_copy((uint8_t *)(at + 5) + id.length, path, length);
+    lane_publish(lane,
+                 RECORD_MODULE | (uint64_t)id.length << 8 | (uint64_t)length << 16 | (uint64_t)words << 32,
+                 words);
+}
+
+static uint64_t module_identity(struct module_id id)
+{
+    uint64_t identity = id.length;
+    for (uint32_t i = 0; i < id.length; i++)
+        identity = (identity ^ id.bytes[i]) * UINT64_C(0x100000001b3);
+    return identity;
+}
+
+/* Notes the module if it is news. */
+static void module_note_object(struct lane *lane, const struct module_object *o)
+{
+    uint64_t bias = ((const struct link_map *)o->link_map)->l_addr;
+    struct module_id id = module_build_id(o, bias);
+    struct module now = {(uint64_t)(uintptr_t)o->map_start, (uint64_t)(uintptr_t)o->map_end,
+                         (uint64_t)(uintptr_t)o->eh_frame, module_identity(id)};
+    uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
+    if (count > MODULE_MAX)
+        count = MODULE_MAX;
+    for (uint32_t i = count; i-- > 0;) {
+        const struct module *m = &module_list[i];
+        uint64_t start = __atomic_load_n(&m->start, __ATOMIC_ACQUIRE);
+        if (start == now.start && m->end == now.end && m->eh_frame == now.eh_frame &&
+            m->identity == now.identity)
+            return;
+        if (start != 0 && start < now.end && now.start < m->end) { /* another one was here before */
+            __atomic_fetch_add(&module_generation, 1, __ATOMIC_ACQ_REL);
+            break;
+        }
+    }
+    module_tell(lane, o, id, bias, __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE));
+    uint32_t slot = __atomic_fetch_add(&module_count, 1, __ATOMIC_ACQ_REL);
+    if (slot < MODULE_MAX) {
+        struct module *m = &module_list[slot];
+        m->end = now.end;
+        m->eh_frame = now.eh_frame;
+        m->identity = now.identity;
+        __atomic_store_n(&m->start, now.start, __ATOMIC_RELEASE);
+    }
+}
+
+bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
+{
+    struct module_object o;
+    if (real.dl_find_object == NULL || real.dl_find_object((void *)(uintptr_t)pc, &o) != 0)
+        return false;
+    module_note_object(lane, &o);
+    if (o.eh_frame == NULL)
+        return false;
+    section->hdr = o.eh_frame;
+    section->lo = o.map_start;
+    section->hi = o.map_end;
+    section->hdr_size = (size_t)(section->hi - section->hdr);
+    section->bias = 0;
+    return section->hdr >= section->lo && section->hdr < section->hi;
+}
+
+void module_close_begin(void)
+{
+    __atomic_fetch_add(&module_closing, 1, __ATOMIC_SEQ_CST);
+}
+
+void module_close_end(void)
+{
+    __atomic_fetch_add(&module_generation, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&module_closing, 1, __ATOMIC_SEQ_CST);
+}
+
+void module_renew(void)
+{
+    __atomic_store_n(&module_count, 0, __ATOMIC_RELEASE);
+    memory_zero(module_list, 64 * sizeof *module_list);
+    module_closing = 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * real: see real.h. Runs once, during birth.
+ */
+#include "probe/real.h"
+
+#include "probe/cxx.h"
+#include "probe/module.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+
+/* The versions that every glibc has: newer ones moved them into libc.so.6. */
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
+
+struct real real;
+
+/* What has been found, before it takes effect. */
+static struct real found;
+
+static const char never_single;
+
+void *real_find_name(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+void *real_find_in(void *link_map, const char *name)
+{
+    return dlsym(link_map, name);
+}
+
+bool real_same_module(const void *a, const void *b)
+{
+    struct module_object x, y;
+    if (real.dl_find_object == NULL)
+        return false;
+    return real.dl_find_object((void *)(uintptr_t)a, &x) == 0 &&
+           real.dl_find_object((void *)(uintptr_t)b, &y) == 0 && x.link_map == y.link_map;
+}
+
+void real_find(void)
+{
+    void *const *const *stack_end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
+    if (stack_end != NULL)
+        real.stack_end = *stack_end;
+    const char *single = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+    real.single_threaded = single != NULL ? single : &never_single;
+    *(void **)&real.dl_find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
+#define X(field, name, result, arguments) *(void **)&found.field = real_find_name(name);
+    REAL_FUNCTIONS(X)
+#undef X
+    real.is_glibc =
+        real_same_module((void *)(uintptr_t)found.malloc, (void *)(uintptr_t)gnu_get_libc_version);
+    cxx_find(found.malloc);
+    dlerror(); /* a name that is not there must not be what the program's dlerror() tells */
+}
+
+void real_publish(void)
+{
+#define X(field, name, result, arguments)                  \
+    if (sizeof(name) != sizeof "malloc" || name[0] != 'm') \
+        __atomic_store_n(&real.field, found.field, __ATOMIC_RELEASE);
+    REAL_FUNCTIONS(X)
+#undef X
+    __atomic_store_n(&real.malloc, found.malloc, __ATOMIC_RELEASE);
+}

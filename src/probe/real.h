@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * real: the functions that our hooks stand in front of.
+ *
+ * One line a function. `real.x` is what the program would have called without
+ * us: the next definition after ours in the loader's order, be it glibc's, a
+ * preloaded allocator's or the program's own library. NULL until life_birth
+ * has run, and for ever when nobody defines it (optional ones).
+ */
+#ifndef HW_PROBE_REAL_H
+#define HW_PROBE_REAL_H
+
+#include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define REAL_FUNCTIONS(X)                                                                                   \
+    X(malloc, "malloc", void *, (size_t))                                                                   \
+    X(calloc, "calloc", void *, (size_t, size_t))                                                           \
+    X(realloc, "realloc", void *, (void *, size_t))                                                         \
+    X(reallocarray, "reallocarray", void *, (void *, size_t, size_t))                                       \
+    X(free, "free", void, (void *))                                                                         \
+    X(memalign, "memalign", void *, (size_t, size_t))                                                       \
+    X(aligned_alloc, "aligned_alloc", void *, (size_t, size_t))                                             \
+    X(posix_memalign, "posix_memalign", int, (void **, size_t, size_t))                                     \
+    X(valloc, "valloc", void *, (size_t))                                                                   \
+    X(pvalloc, "pvalloc", void *, (size_t))                                                                 \
+    X(malloc_usable_size, "malloc_usable_size", size_t, (void *))                                           \
+    X(free_sized, "free_sized", void, (void *, size_t))                                                     \
+    X(free_aligned_sized, "free_aligned_sized", void, (void *, size_t, size_t))                             \
+    X(mmap, "mmap", void *, (void *, size_t, int, int, int, off_t))                                         \
+    X(munmap, "munmap", int, (void *, size_t))                                                              \
+    X(mremap, "mremap", void *, (void *, size_t, size_t, int, ...))                                         \
+    X(brk, "brk", int, (void *))                                                                            \
+    X(sbrk, "sbrk", void *, (intptr_t))                                                                     \
+    X(prctl, "prctl", int, (int, unsigned long, unsigned long, unsigned long, unsigned long))               \
+    X(pthread_setname_np, "pthread_setname_np", int, (unsigned long, const char *))                         \
+    X(dlclose, "dlclose", int, (void *))                                                                    \
+    X(fork, "fork", pid_t, (void))                                                                          \
+    X(execve, "execve", int, (const char *, char *const *, char *const *))                                  \
+    X(execvpe, "execvpe", int, (const char *, char *const *, char *const *))                                \
+    X(fexecve, "fexecve", int, (int, char *const *, char *const *))                                         \
+    X(posix_spawn, "posix_spawn", int,                                                                      \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, \
+       char *const *))                                                                                      \
+    X(posix_spawnp, "posix_spawnp", int,                                                                    \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, \
+       char *const *))
+
+struct real {
+#define X(field, name, result, arguments) result(*field) arguments;
+    REAL_FUNCTIONS(X)
+#undef X
+    /* glibc's flag, cleared by the thread that makes the second one; a constant 0 elsewhere. */
+    const char *single_threaded;
+    /* The loader's lock-free answer to "which module is this?" (glibc 2.35), or NULL. */
+    int (*dl_find_object)(void *pc, void *result);
+    /* The program's initial stack: argc, argv, environment, auxiliary vector. */
+    void *const *stack_end;
+    /* real.malloc is glibc's own: the size of a block stands in the word before it. */
+    bool is_glibc;
+};
+
+extern struct real real;
+
+/* Finds everything; may call back into our hooks (dlsym allocates), which then
+ * serve from the early pool. The functions stay NULL until real_publish, which
+ * sets malloc last: nobody can free what he could not have got. */
+void real_find(void);
+void real_publish(void);
+
+/* The definition of `name` that comes after ours, or NULL. */
+void *real_find_name(const char *name);
+
+/* The definition of `name` in a module or what it depends on, or NULL. */
+void *real_find_in(void *link_map, const char *name);
+
+/* Do two code addresses lie in the same loaded module? */
+bool real_same_module(const void *a, const void *b);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * share: chunks in and out of the segment. How it is made is in handover.c.
+ *
+ * A chunk comes from the free list (last given back, first taken: still warm),
+ * else from those never used, else from a further window if the threads alone
+ * hold most of them, else the thread waits for the collector. Waiting ends when
+ * the collector dies (the kernel marks the robust word), closes, or has not
+ * come for ten seconds.
+ */
+#include "probe/share.h"
+
+#include "probe/create.h"
+#include "probe/life.h"
+#include "probe/sys.h"
+
+#include <sys/mman.h>
+
+enum { SHARE_SPINS = 300, SHARE_NAP_NS = 50000 };
+
+struct share share;
+
+static bool share_pop(uint32_t *index)
+{
+    struct segment_head *head = share.head;
+    uint64_t old = __atomic_load_n(&head->free_list, __ATOMIC_ACQUIRE);
+    while ((uint32_t)old != 0 && (uint32_t)old <= head->chunk_max) {
+        uint32_t chunk = (uint32_t)old - 1;
+        uint64_t next = __atomic_load_n(&share.next[chunk], __ATOMIC_RELAXED);
+        uint64_t new = ((old >> 32) + 1) << 32 | next;
+        if (__atomic_compare_exchange_n(&head->free_list, &old, new, true, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+            *index = chunk;
+            return true;
+        }
+    }
+    uint32_t fresh = __atomic_load_n(&head->fresh, __ATOMIC_RELAXED);
+    while (fresh < __atomic_load_n(&head->chunk_limit, __ATOMIC_ACQUIRE)) {
+        if (__atomic_compare_exchange_n(&head->fresh, &fresh, fresh + 1, true, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED)) {
+            *index = fresh;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Maps the next window: a second look at the last page mapped, stretched. */
+static bool share_grow(void)
+{
+    struct segment_head *head = share.head;
+    uint32_t limit = __atomic_load_n(&head->chunk_limit, __ATOMIC_ACQUIRE);
+    uint32_t w = limit / SHARE_WINDOW_CHUNKS;
+    bool wanted =
+        head->collector == SEGMENT_SPOOL || __atomic_load_n(&head->lane_count, __ATOMIC_RELAXED) > limit / 2;
+    if (!wanted || life_sandbox || limit + SHARE_WINDOW_CHUNKS > head->chunk_max || w >= SHARE_WINDOWS_MAX)
+        return false;
+    uint32_t idle = 0;
+    if (!__atomic_compare_exchange_n(&share.growing, &idle, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return true; /* another thread is at it: look again */
+    bool done = false;
+    if (limit == __atomic_load_n(&head->chunk_limit, __ATOMIC_ACQUIRE)) {
+        uint8_t *last = share.window[w - 1] + (size_t)(SHARE_WINDOW_CHUNKS - 1) * SEGMENT_CHUNK_SIZE;
+        size_t length = (size_t)(SHARE_WINDOW_CHUNKS + 1) * SEGMENT_CHUNK_SIZE;
+        bool has_room = head->collector != SEGMENT_SPOOL || spool_grow(limit + SHARE_WINDOW_CHUNKS);
+        long at = has_room ? sys_mremap(last, 0, length, MREMAP_MAYMOVE) : -1;
+        if (!sys_failed(at)) {
+            share.window[w] = (uint8_t *)at + SEGMENT_CHUNK_SIZE;
+            __atomic_store_n(&head->chunk_limit, limit + SHARE_WINDOW_CHUNKS, __ATOMIC_RELEASE);
+            done = true;
+        }
+    } else {
+        done = true;
+    }
+    __atomic_store_n(&share.growing, 0, __ATOMIC_RELEASE);
+    return done;
+}
+
+static bool share_collector_is_gone(uint64_t waited_ns)
+{
+    const struct segment_head *head = share.head;
+    switch (__atomic_load_n(&head->collector, __ATOMIC_ACQUIRE)) {
+    case SEGMENT_ATTACHED:
+        return (__atomic_load_n(&head->owner, __ATOMIC_ACQUIRE) & SEGMENT_OWNER_DIED) != 0;
+    case SEGMENT_NOBODY:
+        return waited_ns > UINT64_C(10000000000);
+    default:
+        return true;
+    }
+}
+
+bool share_take_chunk(uint32_t *index)
+{
+    struct segment_head *head = share.head;
+    if (__builtin_expect(share_pop(index), 1))
+        return true;
+    __atomic_fetch_add(&head->waits, 1, __ATOMIC_RELAXED);
+    uint64_t waited_ns = 0;
+    for (unsigned spins = 0; !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE); spins++) {
+        if (share_pop(index))
+            return true;
+        if (share_grow())
+            continue;
+        if (share_collector_is_gone(waited_ns)) {
+            share_stop(LOST_COLLECTOR);
+            break;
+        }
+        if (spins < SHARE_SPINS || life_sandbox || !__atomic_load_n(&head->may_wait, __ATOMIC_RELAXED)) {
+            for (unsigned i = 0; i < 32; i++)
+                arch_pause();
+            waited_ns += 500;
+        } else {
+            const int64_t nap[2] = {0, SHARE_NAP_NS};
+            sys_nanosleep(nap);
+            waited_ns += SHARE_NAP_NS;
+        }
+    }
+    return false;
+}
+
+void share_stop(enum record_lost reason)
+{
+    share.head->stop_reason = reason;
+    __atomic_store_n(&share.head->stopped, 1, __ATOMIC_RELEASE);
+}
+
+void share_count_lost(void)
+{
+    if (share.head != NULL)
+        __atomic_fetch_add(&share.head->lost_events, 1, __ATOMIC_RELAXED);
+}

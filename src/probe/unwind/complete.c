@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * complete: the slow walk that follows every register a callee must preserve.
+ *
+ * It begins in this very function, by the unwind data of our own library, and
+ * keeps frames only once it has passed the hook. Signal frames lead from one
+ * stack to another (an alternate one to the interrupted one), so the order of
+ * stack addresses is checked on one stack only; the number of such changes is
+ * limited.
+ */
+#include "probe/arch.h"
+#include "probe/lane.h"
+#include "probe/life.h"
+#include "probe/module.h"
+#include "probe/sys.h"
+#include "probe/unwind/walk.h"
+
+enum { COMPLETE_SWITCHES_MAX = 8 };
+
+static bool complete_read(void *context, uint64_t address, uint64_t *value)
+{
+    struct walk *walk = context;
+    struct range *r = &walk->range;
+    if ((address & 7) != 0 || address < r->lo || (address + 8 > r->hi && !range_extend(walk, address + 8)))
+        return false;
+    *value = *(const uint64_t *)(uintptr_t)address;
+    return true;
+}
+
+/* One step outwards. is_exact: the pc is an instruction, no return address. */
+static enum cfi_status complete_step(struct lane *lane, struct cfi_registers *regs, bool *is_exact)
+{
+    struct cfi_section section;
+    struct cfi_row row;
+    const struct cfi_memory memory = {complete_read, &lane->walk};
+    uint64_t pc = regs->value[ARCH_SLOT_RA] - (*is_exact ? 0 : 1);
+    if (!module_find(lane, pc, &section))
+        return CFI_ABSENT;
+    enum cfi_status status = cfi_find_row(&section, pc, &row);
+    if (status != CFI_OK)
+        return status;
+    *is_exact = row.is_signal_frame;
+    return cfi_step(&row, &memory, regs);
+}
+
+static enum record_cut complete_cut(enum cfi_status status)
+{
+    switch (status) {
+    case CFI_ABSENT:
+        return CUT_NO_CFI;
+    case CFI_UNREADABLE:
+        return CUT_UNREADABLE;
+    default:
+        return CUT_BAD_CFI;
+    }
+}
+
+/* The interrupted code ran on another stack: is it one that can be read? */
+static bool complete_switch(struct walk *walk, uint64_t sp)
+{
+    if (life_sandbox || !sys_is_readable(sp & ~UINT64_C(7)))
+        return false;
+    (void)range_enter(walk, sp);
+    return true;
+}
+
+/* Walks outwards and keeps every frame whose stack pointer is at `from` or has
+ * been passed; the frames end up innermost first. */
+static void complete_run(struct lane *lane, struct cfi_registers *regs, uint64_t from)
+{
+    struct walk *walk = &lane->walk;
+    bool is_exact = false, keeping = false;
+    unsigned switches = 0;
+    for (;;) {
+        uint64_t sp = regs->value[ARCH_SLOT_SP];
+        if (!keeping && sp == from)
+            keeping = true;
+        if (keeping) {
+            if (walk->n == walk->room && !walk_grow(walk)) {
+                walk->cut = CUT_DEPTH;
+                return;
+            }
+            walk->frames[walk->n].pc = regs->value[ARCH_SLOT_RA] | (is_exact ? RECORD_FRAME_EXACT : 0);
+            walk->n++;
+        } else if (sp > from) {
+            walk->cut = CUT_BAD_CFI;
+            return;
+        }
+        bool was_signal = is_exact;
+        enum cfi_status status = complete_step(lane, regs, &is_exact);
+        if (status != CFI_OK) {
+            walk->cut = complete_cut(status);
+            return;
+        }
+        if ((regs->known & 1u << ARCH_SLOT_RA) == 0 || regs->value[ARCH_SLOT_RA] == 0)
+            return;
+        uint64_t next = regs->value[ARCH_SLOT_SP];
+        if (is_exact && next - walk->range.lo >= walk->range.hi - walk->range.lo) {
+            if (++switches > COMPLETE_SWITCHES_MAX || !complete_switch(walk, next)) {
+                walk->cut = CUT_UNREADABLE;
+                return;
+            }
+        } else if (next <= sp && !(is_exact || was_signal)) {
+            walk->cut = CUT_BAD_CFI;
+            return;
+        }
+    }
+}
+
+__attribute__((noinline)) void complete_take(struct lane *lane, uint64_t sp)
+{
+    struct walk *walk = &lane->walk;
+    struct cfi_registers regs;
+    walk_forget(walk);
+    walk->cut = CUT_NOT;
+    arch_registers(&regs);
+    complete_run(lane, &regs, sp);
+    for (uint32_t i = 0, j = walk->n; i + 1 < j; i++) { /* outermost first */
+        j--;
+        struct frame inner = walk->frames[i];
+        walk->frames[i] = walk->frames[j];
+        walk->frames[j] = inner;
+    }
+    walk->changed = 0;
+    walk->is_complete = true;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * walk: see walk.h for the shape.
+ *
+ * State of a walk in progress
+ *
+ *     frames  [0 ........ k][k+1 ... a]      k: next remembered frame to look at
+ *              not yet seen   held           a: innermost frame held in place
+ *     scratch [0 .... m)                     built anew, innermost first
+ *
+ * The new stack, innermost first: scratch, the held frames a..k+1, and what
+ * comes. A frame that cannot be held goes to scratch, and the held run before
+ * it, so that the order stays.
+ */
+#include "probe/unwind/walk.h"
+
+#include "probe/arch.h"
+#include "probe/lane.h"
+#include "probe/memory.h"
+#include "probe/module.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+struct step {
+    uint64_t pc, sp, fp; /* of the frame to be looked at */
+    uint64_t mark;       /* of the rulebook's generation */
+    int64_t k, a;
+    uint32_t m;
+    uint32_t changed; /* lowest held frame whose pc is new */
+};
+
+enum walk_state {
+    WALK_ON,
+    WALK_END,     /* the outermost frame has been taken, or the walk is cut */
+    WALK_COMPLEX, /* SP and FP are not enough */
+};
+
+void walk_forget(struct walk *walk)
+{
+    walk->n = 0;
+    walk->changed = 0;
+}
+
+bool walk_grow(struct walk *walk)
+{
+    if (walk->room >= WALK_DEPTH_MAX)
+        return false;
+    uint32_t room = walk->room * 4 < WALK_DEPTH_MAX ? walk->room * 4 : WALK_DEPTH_MAX;
+    struct frame *frames = memory_pages(2 * room * sizeof *frames);
+    if (frames == NULL)
+        return false;
+    memory_copy(frames, walk->frames, walk->room * sizeof *frames);
+    memory_copy(frames + room, walk->scratch, walk->room * sizeof *frames);
+    walk->frames = frames;
+    walk->scratch = frames + room;
+    walk->room = room;
+    return true;
+}
+
+/* Moves the held run to scratch: something is about to come between. */
+static bool walk_spill(struct walk *walk, struct step *s)
+{
+    uint32_t held = (uint32_t)(s->a - s->k);
+    while (s->m + held + 1 > walk->room) {
+        if (!walk_grow(walk))
+            return false;
+    }
+    for (int64_t i = s->a; i > s->k; i--)
+        walk->scratch[s->m++] = walk->frames[i];
+    s->a = s->k;
+    return true;
+}
+
+/* The next remembered frame is no more. */
+static bool walk_drop(struct walk *walk, struct step *s)
+{
+    if (!walk_spill(walk, s)) {
+        walk->cut = CUT_DEPTH;
+        return false;
+    }
+    s->k--;
+    s->a--;
+    return true;
+}
+
+/* Takes the frame at s: in place if a remembered one ends at the same cfa. */
+static bool walk_keep(struct walk *walk, struct step *s, uint64_t cfa, struct rule rule)
+{
+    if (s->k >= 0 && walk->frames[s->k].cfa == cfa) {
+        struct frame *f = &walk->frames[s->k];
+        if (f->pc != s->pc || f->rule.bits != rule.bits) {
+            f->pc = s->pc;
+            f->rule = rule;
+            s->changed = (uint32_t)s->k;
+        }
+        s->k--;
+        return true;
+    }
+    if (!walk_spill(walk, s))
+        return false;
+    struct frame *f = &walk->scratch[s->m++];
+    f->pc = s->pc;
+    f->cfa = cfa;
+    f->rule = rule;
+    return true;
+}
+
+/* Where the frame ends, by its rule; false when that cannot be read. */
+static bool walk_cfa(struct walk *walk, const struct step *s, struct rule rule, uint64_t *cfa)
+{
+    uint64_t at;
+    switch (rule_kind(rule)) {
+    case RULE_SP:
+        *cfa = s->sp + (uint64_t)rule_cfa(rule);
+        break;
+    case RULE_FP:
+        *cfa = s->fp + (uint64_t)rule_cfa(rule);
+        break;
+    default: /* RULE_FP_DEREF */
+        at = s->fp + (uint64_t)rule_cfa(rule);
+        if (at < s->sp || (at & 7) != 0 || (at + 8 > walk->range.hi && !range_extend(walk, at + 8)))
+            return false;
+        *cfa = *(const uint64_t *)(uintptr_t)at;
+    }
+    return *cfa > s->sp && (*cfa & 7) == 0 && (*cfa <= walk->range.hi || range_extend(walk, *cfa));
+}
+
+/* Goes to the caller; false when its FP cannot be read. */
+static bool walk_up(struct step *s, struct rule rule, uint64_t cfa)
+{
+    int64_t offset = rule_fp(rule);
+    if (offset != 0 || rule_kind(rule) == RULE_FP_DEREF) {
+        uint64_t at = offset != 0 ? cfa + (uint64_t)offset : s->fp;
+        if (at < s->sp || at > cfa - 8 || (at & 7) != 0)
+            return false;
+        s->fp = *(const uint64_t *)(uintptr_t)at;
+    }
+    s->pc = *(const uint64_t *)(uintptr_t)(cfa + (uint64_t)(int64_t)ARCH_RA_OFFSET);
+    s->sp = cfa;
+    return true;
+}
+
+/* The last frame that is known: without a caller, or cut here. */
+static enum walk_state walk_last(struct walk *walk, struct step *s, struct rule rule, enum record_cut cut)
+{
+    walk->cut = walk_keep(walk, s, s->sp + 8, rule) ? cut : CUT_DEPTH;
+    return WALK_END;
+}
+
+/* One frame, with all checks. */
+static __attribute__((noinline)) enum walk_state walk_frame(struct lane *lane, struct step *s)
+{
+    struct walk *walk = &lane->walk;
+    enum record_cut cut = CUT_NOT;
+    uint64_t cfa;
+    if (s->pc == 0) /* where hand-made stacks begin */
+        return WALK_END;
+    while (s->k >= 0 && walk->frames[s->k].cfa <= s->sp) {
+        if (!walk_drop(walk, s))
+            return WALK_END;
+    }
+    struct rule rule = rulebook_find(lane, s->pc, s->mark, &cut);
+    switch (rule_kind(rule)) {
+    case RULE_SP:
+    case RULE_FP:
+    case RULE_FP_DEREF:
+        break;
+    case RULE_NONE:
+        return walk_last(walk, s, rule, cut);
+    case RULE_END:
+        return walk_last(walk, s, rule, CUT_NOT);
+    default:
+        return WALK_COMPLEX;
+    }
+    if (!walk_cfa(walk, s, rule, &cfa))
+        return walk_last(walk, s, (struct rule){RULE_NONE}, CUT_UNREADABLE);
+    while (s->k >= 0 && walk->frames[s->k].cfa < cfa) {
+        if (!walk_drop(walk, s))
+            return WALK_END;
+    }
+    if (!walk_keep(walk, s, cfa, rule)) {
+        walk->cut = CUT_DEPTH;
+        return WALK_END;
+    }
+    if (!walk_up(s, rule, cfa)) {
+        walk->cut = CUT_UNREADABLE;
+        return WALK_END;
+    }
+    return WALK_ON;
+}
+
+/* The hot loop: as long as frames can be held in place. The remembered cfa is
+ * compared through a copy that the compiler cannot see through, and used itself
+ * afterwards: the loads of the next frame then depend on a prediction that is
+ * already there, not on the rule just looked up. */
+static inline enum walk_state walk_run(struct lane *lane, struct step *s)
+{
+    struct walk *walk = &lane->walk;
+    struct frame *const frames = walk->frames;
+    uint64_t pc = s->pc, sp = s->sp, fp = s->fp;
+    int64_t k = s->k;
+    enum walk_state state = WALK_ON;
+    for (; k >= 0; k--) {
+        struct frame *f = &frames[k];
+        struct rule rule = f->rule;
+        if (pc != f->pc) {
+            const struct rulebook_entry *e = rulebook_bucket(pc);
+            rule.bits = __atomic_load_n(&e->rule.bits, __ATOMIC_RELAXED);
+            if (UNLIKELY((__atomic_load_n(&e->key, __ATOMIC_RELAXED) ^ rule.bits ^ s->mark) != pc))
+                break;
+        }
+        if (UNLIKELY(rule_kind(rule) > RULE_FP || rule_kind(rule) == RULE_NONE)) {
+            if (rule_kind(rule) == RULE_END && k == 0 && pc == f->pc && f->cfa == sp + 8) {
+                k = -1;
+                state = WALK_END;
+            }
+            break;
+        }
+        uint64_t expected = f->cfa, shadow = expected;
+        __asm__("" : "+r"(shadow));
+        if (UNLIKELY((rule_kind(rule) == RULE_SP ? sp : fp) + (uint64_t)rule_cfa(rule) != shadow))
+            break;
+        int64_t offset = rule_fp(rule);
+        if (offset != 0) {
+            uint64_t at = expected + (uint64_t)offset;
+            if (UNLIKELY(at - sp > expected - 8 - sp))
+                break;
+            fp = *(const uint64_t *)(uintptr_t)at;
+        }
+        if (pc != f->pc) {
+            f->pc = pc;
+            f->rule = rule;
+            s->changed = (uint32_t)k;
+        }
+        pc = *(const uint64_t *)(uintptr_t)(expected + (uint64_t)(int64_t)ARCH_RA_OFFSET);
+        sp = expected;
+    }
+    s->pc = pc;
+    s->sp = sp;
+    s->fp = fp;
+    s->k = k;
+    return state;
+}
+
+/* Puts the new stack together; true when it is the remembered one. */
+static bool walk_finish(struct walk *walk, struct step *s)
+{
+    uint32_t held = (uint32_t)(s->a - s->k);
+    if (LIKELY(s->m == 0 && s->k < 0)) {
+        bool is_same = s->changed == UINT32_MAX && held == walk->n && walk->cut == CUT_NOT;
+        walk->n = held;
+        walk->changed = s->changed < held ? s->changed : held;
+        return is_same;
+    }
+    if (s->k >= 0) { /* the stack ends where the remembered one went on */
+        for (uint32_t i = 0; i < held; i++)
+            walk->frames[i] = walk->frames[(uint32_t)(s->k + 1) + i];
+        s->changed = 0;
+    }
+    while (held + s->m > walk->room) {
+        if (!walk_grow(walk)) {
+            walk->cut = CUT_DEPTH;
+            s->m = walk->room - held;
+        }
+    }
+    for (uint32_t i = 0; i < s->m; i++)
+        walk->frames[held + i] = walk->scratch[s->m - 1 - i];
+    walk->n = held + s->m;
+    walk->changed = s->changed < held ? s->changed : held;
+    return false;
+}
+
+/* The walk itself, under one generation of the module table. */
+static bool walk_once(struct lane *lane, const void *frame, uint64_t generation)
+{
+    struct walk *walk = &lane->walk;
+    struct step s = {
+        .pc = arch_return_address(frame),
+        .sp = arch_caller_sp(frame),
+        .fp = arch_caller_fp(frame),
+        .mark = rulebook_mark(generation),
+        .changed = UINT32_MAX,
+    };
+    if (UNLIKELY(s.sp - walk->range.lo >= walk->range.hi - walk->range.lo)) {
+        if (!range_enter(walk, s.sp))
+            walk_forget(walk);
+    }
+    if (UNLIKELY(generation != walk->generation)) {
+        walk->generation = generation;
+        walk_forget(walk);
+    }
+    if (UNLIKELY(__atomic_load_n(&module_closing, __ATOMIC_RELAXED) != 0)) {
+        s.mark = ~s.mark; /* what is in the rulebook may be going: nothing of it fits */
+        walk_forget(walk);
+    }
+    walk->cut = CUT_NOT;
+    s.k = s.a = (int64_t)walk->n - 1;
+    while (s.k >= 0 && walk->frames[s.k].cfa <= s.sp)
+        s.k = --s.a;
+    enum walk_state state;
+    do {
+        state = walk_run(lane, &s);
+        if (LIKELY(state == WALK_END))
+            break;
+        state = walk_frame(lane, &s);
+    } while (state == WALK_ON);
+    if (UNLIKELY(state == WALK_COMPLEX)) {
+        complete_take(lane, arch_caller_sp(frame));
+        return false;
+    }
+    return walk_finish(walk, &s);
+}
+
+bool walk_take(struct lane *lane, const void *frame)
+{
+    uint64_t generation = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
+    bool is_same = walk_once(lane, frame, generation);
+    uint64_t now = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
+    if (UNLIKELY(now != generation)) /* found on the way that code has been replaced */
+        is_same = walk_once(lane, frame, now);
+    return is_same;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * walk: the call stack of the calling thread, taken by rules, with the last
+ * stack of the lane remembered.
+ *
+ *     frames[0]         outermost, has no caller
+ *     frames[n-1]       innermost, the caller of the hook
+ *
+ * For frame i: pc is the address to which its callee returns, cfa the address
+ * above its part of the stack, rule how both its caller's were found, hash the
+ * running hash of frames 0..i. cfa falls strictly from 0 to n-1.
+ *
+ * A walk goes inwards-out over the *remembered* frames: at each, the return
+ * address is read from memory. If it is the remembered one the rule is known
+ * and nothing is looked up. If it is another, its rule is looked up, and if
+ * that gives the remembered cfa the frame is replaced in place. Only where the
+ * shape of the stack differs are frames built anew. The remembered cfa, once
+ * found right, is what the next load uses, so that the loads do not wait for
+ * one another: a frame costs a few cycles, be the stack old or new.
+ *
+ * Invariants
+ *  1. Nothing outside the readable range that contains the stack pointer is read.
+ *  2. cfa grows from callee to caller, or the walk is cut.
+ *  3. What cannot be stepped over by certain knowledge ends the walk, with the
+ *     reason in `cut`; nothing is guessed.
+ *
+ * Frames that need more than SP and FP (signal frames, odd assembly) are
+ * walked by the complete way (complete.c), and nothing is remembered then.
+ */
+#ifndef HW_PROBE_UNWIND_WALK_H
+#define HW_PROBE_UNWIND_WALK_H
+
+#include "probe/unwind/rule.h"
+#include "wire/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lane;
+
+struct frame {
+    uint64_t pc;
+    uint64_t cfa;
+    struct rule rule;
+    uint64_t hash;
+};
+
+enum {
+    WALK_RANGES = 4,
+    WALK_DEPTH_MAX = 1 << 17, /* frames; beyond it a stack is cut */
+};
+
+/* Readable stack memory around where this thread was seen to run. */
+struct range {
+    uint64_t lo;
+    uint64_t hi;
+};
+
+struct walk {
+    struct frame *frames;
+    struct frame *scratch; /* frames built anew, innermost first */
+    uint32_t n;
+    uint32_t room;    /* frames that fit in each of both arrays */
+    uint32_t changed; /* frames from this index inwards have no valid hash */
+    uint32_t next_range;
+    uint64_t generation; /* of the module table when this was walked */
+    enum record_cut cut;
+    bool is_complete;   /* walked the complete way: not to be remembered */
+    struct range range; /* the one in use */
+    struct range ranges[WALK_RANGES];
+};
+
+/* Takes the stack above `frame` (frame address of a hook). True: same as
+ * remembered. False: walk->frames[0..n) are new from walk->changed inwards. */
+bool walk_take(struct lane *lane, const void *frame);
+
+/* Forgets the remembered stack. */
+void walk_forget(struct walk *walk);
+
+/* The complete way; fills frames from scratch and remembers nothing (n is set,
+ * changed is 0). sp is the hook caller's stack pointer. */
+void complete_take(struct lane *lane, uint64_t sp);
+
+/* Room for one more frame; false at the depth limit or without memory. */
+bool walk_grow(struct walk *walk);
+
+/* range.c. range_enter makes walk->range the readable range around sp, whose own
+ * page must be readable; true: it is the same stack as before. range_extend makes
+ * it reach up to `address`; false: there is something that cannot be read. */
+bool range_enter(struct walk *walk, uint64_t sp);
+bool range_extend(struct walk *walk, uint64_t address);
+
+/* rulebook.c: the rule of a return address, from the cache or compiled now.
+ * RULE_NONE with *cut set when there is none. */
+struct rule rulebook_find_slow(struct lane *lane, uint64_t pc, enum record_cut *cut);
+bool rulebook_init(void);
+
+struct rulebook_entry {
+    uint64_t key; /* pc ^ rule ^ generation mark: a torn pair fits nothing */
+    struct rule rule;
+};
+
+enum { RULEBOOK_BITS = 16 }; /* buckets of two entries: 2 MiB */
+
+extern struct rulebook_entry *rulebook;
+
+static inline uint64_t rulebook_mark(uint64_t generation)
+{
+    return generation * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static inline struct rulebook_entry *rulebook_bucket(uint64_t pc)
+{
+    return &rulebook[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RULEBOOK_BITS) << 1];
+}
+
+static inline struct rule rulebook_find(struct lane *lane, uint64_t pc, uint64_t mark, enum record_cut *cut)
+{
+    const struct rulebook_entry *e = rulebook_bucket(pc);
+    struct rule rule = {__atomic_load_n(&e[0].rule.bits, __ATOMIC_RELAXED)};
+    if (__builtin_expect((__atomic_load_n(&e[0].key, __ATOMIC_RELAXED) ^ rule.bits ^ mark) == pc, 1))
+        return rule;
+    rule.bits = __atomic_load_n(&e[1].rule.bits, __ATOMIC_RELAXED);
+    if ((__atomic_load_n(&e[1].key, __ATOMIC_RELAXED) ^ rule.bits ^ mark) == pc)
+        return rule;
+    return rulebook_find_slow(lane, pc, cut);
+}
+
+#endif
