@@ -71,16 +71,22 @@ size_t environment_arguments(char *to, size_t room, int *is_cut)
     return used;
 }
 
-const char *environment_exe(void)
+uint64_t environment_auxiliary(uint64_t type)
 {
     char *const *list = environment_list();
     if (list == NULL)
-        return "";
+        return 0;
     while (*list != NULL)
         list++;
     for (const Elf64_auxv_t *aux = (const void *)(list + 1); aux->a_type != AT_NULL; aux++) {
-        if (aux->a_type == AT_EXECFN)
-            return (const char *)(uintptr_t)aux->a_un.a_val;
+        if (aux->a_type == type)
+            return aux->a_un.a_val;
     }
-    return "";
+    return 0;
+}
+
+const char *environment_exe(void)
+{
+    const char *path = (const char *)(uintptr_t)environment_auxiliary(AT_EXECFN);
+    return path != NULL ? path : "";
 }

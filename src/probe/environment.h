@@ -23,6 +23,9 @@ uint64_t environment_number(const char *name, uint64_t low, uint64_t high, uint6
 /* Copies the arguments, NUL after each; the bytes used. *is_cut: not all fitted. */
 size_t environment_arguments(char *to, size_t room, int *is_cut);
 
+/* An entry of the auxiliary vector, or 0. */
+uint64_t environment_auxiliary(uint64_t type);
+
 /* The path the program was started by, or "". */
 const char *environment_exe(void);
 

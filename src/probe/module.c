@@ -11,7 +11,9 @@
 #include "probe/module.h"
 
 #include "base/cursor.h"
+#include "probe/environment.h"
 #include "probe/lane.h"
+#include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
 
@@ -24,7 +26,13 @@ struct module {
     uint64_t start;
     uint64_t end;
     uint64_t eh_frame;
-    uint64_t identity; /* of the file: build id or headers */
+    uint64_t identity; /* of the file, by its build id */
+    uint64_t lo, hi;   /* the segment of the unwind data; not kept in the list */
+};
+
+struct module_headers {
+    const Elf64_Phdr *list;
+    unsigned count;
 };
 
 uint64_t module_generation = 1;
@@ -61,23 +69,48 @@ static struct module_id module_note(const uint8_t *at, const uint8_t *end)
     return none;
 }
 
-/* The build id, read from the program headers at the start of the mapping. */
-static struct module_id module_build_id(const struct module_object *o, uint64_t bias)
+/* The program headers: for the program itself the kernel says where they are,
+ * for a library they follow the ELF header at its start. */
+static struct module_headers module_headers(const struct module_object *o)
+{
+    struct module_headers none = {0};
+    const struct link_map *map = o->link_map;
+    if (map->l_name == NULL || map->l_name[0] == '\0')
+        return (struct module_headers){(const void *)(uintptr_t)environment_auxiliary(AT_PHDR),
+                                       (unsigned)environment_auxiliary(AT_PHNUM)};
+    const Elf64_Ehdr *ehdr = o->map_start;
+    if (*(const uint32_t *)(const void *)ehdr != 0x464c457f) {
+        ehdr = (const void *)(uintptr_t)map->l_addr;
+        if (life_sandbox || !sys_is_readable(map->l_addr) ||
+            *(const uint32_t *)(const void *)ehdr != 0x464c457f)
+            return none;
+    }
+    if (ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phoff + ehdr->e_phnum * sizeof(Elf64_Phdr) > 4096)
+        return none;
+    return (struct module_headers){(const void *)((const uint8_t *)ehdr + ehdr->e_phoff), ehdr->e_phnum};
+}
+
+/* The readable bytes around the unwind data: the segment it lies in. */
+static void module_bounds(struct module *m, struct module_headers h, uint64_t bias)
+{
+    m->lo = m->hi = 0;
+    for (unsigned i = 0; i < h.count; i++) {
+        uint64_t start = bias + h.list[i].p_vaddr, end = start + h.list[i].p_filesz;
+        if (h.list[i].p_type == PT_LOAD && m->eh_frame >= start && m->eh_frame < end) {
+            m->lo = start;
+            m->hi = end;
+        }
+    }
+}
+
+static struct module_id module_build_id(struct module_headers h, uint64_t bias)
 {
     struct module_id none = {0};
-    const uint8_t *start = o->map_start, *end = o->map_end;
-    const Elf64_Ehdr *ehdr = (const void *)start;
-    if ((size_t)(end - start) < sizeof *ehdr || *(const uint32_t *)(const void *)start != 0x464c457f ||
-        ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phoff > 4096 || ehdr->e_phnum > 64)
-        return none;
-    const Elf64_Phdr *phdr = (const void *)(start + ehdr->e_phoff);
-    if ((const uint8_t *)(phdr + ehdr->e_phnum) > end)
-        return none;
-    for (unsigned i = 0; i < ehdr->e_phnum; i++) {
-        const uint8_t *at = (const uint8_t *)(uintptr_t)(bias + phdr[i].p_vaddr);
-        if (phdr[i].p_type != PT_NOTE || at < start || at >= end || phdr[i].p_filesz > (size_t)(end - at))
+    for (unsigned i = 0; i < h.count; i++) {
+        const uint8_t *at = (const uint8_t *)(uintptr_t)(bias + h.list[i].p_vaddr);
+        if (h.list[i].p_type != PT_NOTE || h.list[i].p_filesz > 65536)
             continue;
-        struct module_id id = module_note(at, at + phdr[i].p_filesz);
+        struct module_id id = module_note(at, at + h.list[i].p_filesz);
         if (id.length != 0)
             return id;
     }
@@ -115,52 +148,63 @@ static uint64_t module_identity(struct module_id id)
     return identity;
 }
 
-/* Notes the module if it is news. */
-static void module_note_object(struct lane *lane, const struct module_object *o)
+/* Has this very module been told? Otherwise: is it in the place of another one? */
+static bool module_is_told(const struct module *now, bool *is_replaced)
 {
-    uint64_t bias = ((const struct link_map *)o->link_map)->l_addr;
-    struct module_id id = module_build_id(o, bias);
-    struct module now = {(uint64_t)(uintptr_t)o->map_start, (uint64_t)(uintptr_t)o->map_end,
-                         (uint64_t)(uintptr_t)o->eh_frame, module_identity(id)};
     uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
-    if (count > MODULE_MAX)
-        count = MODULE_MAX;
-    for (uint32_t i = count; i-- > 0;) {
+    *is_replaced = false;
+    for (uint32_t i = count < MODULE_MAX ? count : MODULE_MAX; i-- > 0;) {
         const struct module *m = &module_list[i];
         uint64_t start = __atomic_load_n(&m->start, __ATOMIC_ACQUIRE);
-        if (start == now.start && m->end == now.end && m->eh_frame == now.eh_frame &&
-            m->identity == now.identity)
-            return;
-        if (start != 0 && start < now.end && now.start < m->end) { /* another one was here before */
-            __atomic_fetch_add(&module_generation, 1, __ATOMIC_ACQ_REL);
-            break;
+        if (start == now->start && m->end == now->end && m->eh_frame == now->eh_frame &&
+            m->identity == now->identity)
+            return true;
+        if (start != 0 && start < now->end && now->start < m->end) {
+            *is_replaced = true;
+            return false;
         }
     }
-    module_tell(lane, o, id, bias, __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE));
+    return false;
+}
+
+static void module_add(const struct module *now)
+{
     uint32_t slot = __atomic_fetch_add(&module_count, 1, __ATOMIC_ACQ_REL);
-    if (slot < MODULE_MAX) {
-        struct module *m = &module_list[slot];
-        m->end = now.end;
-        m->eh_frame = now.eh_frame;
-        m->identity = now.identity;
-        __atomic_store_n(&m->start, now.start, __ATOMIC_RELEASE);
-    }
+    if (slot >= MODULE_MAX)
+        return;
+    struct module *m = &module_list[slot];
+    m->end = now->end;
+    m->eh_frame = now->eh_frame;
+    m->identity = now->identity;
+    __atomic_store_n(&m->start, now->start, __ATOMIC_RELEASE);
 }
 
 bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
 {
     struct module_object o;
+    bool is_replaced;
     if (real.dl_find_object == NULL || real.dl_find_object((void *)(uintptr_t)pc, &o) != 0)
         return false;
-    module_note_object(lane, &o);
-    if (o.eh_frame == NULL)
-        return false;
+    uint64_t bias = ((const struct link_map *)o.link_map)->l_addr;
+    struct module_headers headers = module_headers(&o);
+    struct module_id id = module_build_id(headers, bias);
+    struct module now = {.start = (uint64_t)(uintptr_t)o.map_start,
+                         .end = (uint64_t)(uintptr_t)o.map_end,
+                         .eh_frame = (uint64_t)(uintptr_t)o.eh_frame,
+                         .identity = module_identity(id)};
+    if (!module_is_told(&now, &is_replaced)) {
+        if (is_replaced)
+            __atomic_fetch_add(&module_generation, 1, __ATOMIC_ACQ_REL);
+        module_tell(lane, &o, id, bias, __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE));
+        module_add(&now);
+    }
+    module_bounds(&now, headers, bias);
     section->hdr = o.eh_frame;
-    section->lo = o.map_start;
-    section->hi = o.map_end;
+    section->lo = (const uint8_t *)(uintptr_t)now.lo;
+    section->hi = (const uint8_t *)(uintptr_t)now.hi;
     section->hdr_size = (size_t)(section->hi - section->hdr);
     section->bias = 0;
-    return section->hdr >= section->lo && section->hdr < section->hi;
+    return now.lo != 0;
 }
 
 void module_close_begin(void)

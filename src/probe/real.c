@@ -59,8 +59,8 @@ void real_find(void)
 
 void real_publish(void)
 {
-#define X(field, name, result, arguments)                  \
-    if (sizeof(name) != sizeof "malloc" || name[0] != 'm') \
+#define X(field, name, result, arguments)            \
+    if ((void *)&real.field != (void *)&real.malloc) \
         __atomic_store_n(&real.field, found.field, __ATOMIC_RELEASE);
     REAL_FUNCTIONS(X)
 #undef X

@@ -89,7 +89,7 @@ static void complete_run(struct lane *lane, struct cfi_registers *regs, uint64_t
         bool was_signal = is_exact;
         enum cfi_status status = complete_step(lane, regs, &is_exact);
         if (status != CFI_OK) {
-            walk->cut = complete_cut(status);
+            walk->cut = status == CFI_ABSENT && walk_is_entry(sp) ? CUT_NOT : complete_cut(status);
             return;
         }
         if ((regs->known & 1u << ARCH_SLOT_RA) == 0 || regs->value[ARCH_SLOT_RA] == 0)

@@ -18,6 +18,7 @@
 #include "probe/lane.h"
 #include "probe/memory.h"
 #include "probe/module.h"
+#include "probe/real.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -148,6 +149,13 @@ static enum walk_state walk_last(struct walk *walk, struct step *s, struct rule 
     return WALK_END;
 }
 
+/* The process began here: the loader's first instructions have no unwind data
+ * and no caller. Nothing but they runs with the initial stack pointer. */
+bool walk_is_entry(uint64_t sp)
+{
+    return (uint64_t)(uintptr_t)real.stack_end - sp <= WALK_ENTRY_REACH;
+}
+
 /* One frame, with all checks. */
 static __attribute__((noinline)) enum walk_state walk_frame(struct lane *lane, struct step *s)
 {
@@ -167,7 +175,7 @@ static __attribute__((noinline)) enum walk_state walk_frame(struct lane *lane, s
     case RULE_FP_DEREF:
         break;
     case RULE_NONE:
-        return walk_last(walk, s, rule, cut);
+        return walk_last(walk, s, rule, walk_is_entry(s->sp) ? CUT_NOT : cut);
     case RULE_END:
         return walk_last(walk, s, rule, CUT_NOT);
     default:

@@ -48,6 +48,7 @@ struct frame {
 enum {
     WALK_RANGES = 4,
     WALK_DEPTH_MAX = 1 << 17, /* frames; beyond it a stack is cut */
+    WALK_ENTRY_REACH = 64,    /* bytes that the loader's entry pushes and aligns away */
 };
 
 /* Readable stack memory around where this thread was seen to run. */
@@ -73,6 +74,9 @@ struct walk {
 /* Takes the stack above `frame` (frame address of a hook). True: same as
  * remembered. False: walk->frames[0..n) are new from walk->changed inwards. */
 bool walk_take(struct lane *lane, const void *frame);
+
+/* Is this the stack pointer of the process's entry, which has no caller? */
+bool walk_is_entry(uint64_t sp);
 
 /* Forgets the remembered stack. */
 void walk_forget(struct walk *walk);
