@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What an ELF file of this CPU says it is for (EM_X86_64). */
+enum { ARCH_ELF_MACHINE = 62 };
+
 /* The kernel's own answer: a result, or -errno.  errno is not touched and no
  * cancellation point is passed. */
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)

@@ -10,6 +10,7 @@
 #include "probe/memory.h"
 #include "probe/module.h"
 #include "probe/real.h"
+#include "probe/target.h"
 
 #include <link.h>
 
@@ -36,26 +37,31 @@ static const char *env_library(void)
     return ((const struct link_map *)o.link_map)->l_name;
 }
 
-/* Is `path` one of the entries of a list separated by colons or spaces? */
-static bool env_has_entry(const char *list, const char *path)
+static bool env_is_separator(char c)
+{
+    return c == ':' || c == ' ';
+}
+
+/* Where `path` stands as an entry of a list separated by colons or spaces, or NULL. */
+static const char *env_find_entry(const char *list, const char *path)
 {
     while (*list != '\0') {
-        const char *want = path;
+        const char *entry = list, *want = path;
         while (*want != '\0' && *list == *want) {
             list++;
             want++;
         }
-        if (*want == '\0' && (*list == '\0' || *list == ':' || *list == ' '))
-            return true;
-        while (*list != '\0' && *list != ':' && *list != ' ')
+        if (*want == '\0' && (*list == '\0' || env_is_separator(*list)))
+            return entry;
+        while (*list != '\0' && !env_is_separator(*list))
             list++;
-        while (*list == ':' || *list == ' ')
+        while (env_is_separator(*list))
             list++;
     }
-    return false;
+    return NULL;
 }
 
-struct env_plan env_plan(char *const *from)
+struct env_plan env_plan(char *const *from, const char *path)
 {
     struct env_plan plan = {.from = from};
     const char *library = env_library();
@@ -73,9 +79,12 @@ struct env_plan env_plan(char *const *from)
             plan.socket = i;
     }
     const char *list = plan.preload < plan.count ? from[plan.preload] + sizeof env_preload - 1 : "";
-    plan.add_preload = !env_has_entry(list, library);
-    plan.add_socket = handover.is_set && plan.socket == plan.count;
-    plan.is_needed = plan.add_preload || plan.add_socket;
+    bool is_foreign = target_is_foreign(path);
+    bool has_us = env_find_entry(list, library) != NULL;
+    plan.drop_preload = is_foreign && has_us;
+    plan.add_preload = !is_foreign && !has_us;
+    plan.add_socket = !is_foreign && handover.is_set && plan.socket == plan.count;
+    plan.is_needed = plan.drop_preload || plan.add_preload || plan.add_socket;
     plan.room = (plan.count + 3) * sizeof(char *) + sizeof env_preload + sizeof env_socket + ENV_SOCKET_MAX +
                 memory_string_length(library) + memory_string_length(list) + 2;
     return plan;
@@ -88,15 +97,32 @@ static char *env_put(char *at, const char *text)
     return at + length;
 }
 
+/* LD_PRELOAD without our library; false when nothing is left of it. */
+static bool env_put_without(char *text, const char *entry)
+{
+    const char *library = env_library(), *list = entry + sizeof env_preload - 1;
+    const char *at = env_find_entry(list, library);
+    const char *rest = at + memory_string_length(library);
+    while (env_is_separator(*rest))
+        rest++;
+    text = env_put(text, env_preload);
+    memory_copy(text, list, (size_t)(at - list));
+    text[at - list] = '\0';
+    (void)env_put(text + (at - list), rest);
+    return *text != '\0';
+}
+
 char *const *env_fill(const struct env_plan *plan, void *room)
 {
     char **list = room;
     char *text = (char *)(list + plan->count + 3);
     size_t n = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        if (!plan->add_preload || i != plan->preload)
+        if (i != plan->preload || (!plan->add_preload && !plan->drop_preload))
             list[n++] = plan->from[i];
     }
+    if (plan->drop_preload && env_put_without(text, plan->from[plan->preload]))
+        list[n++] = text;
     if (plan->add_preload) {
         list[n++] = text;
         text = env_put(env_put(text, env_preload), env_library());

@@ -3,7 +3,8 @@
  * env: the environment that a new image needs in order to be followed.
  *
  * LD_PRELOAD must name our library and HEAPWAKE_SOCKET the collector. What the
- * program passes is kept, in order; only what is missing is added.
+ * program passes is kept, in order; only what is missing is added. A program
+ * that cannot be followed (target.h) gets LD_PRELOAD without our library.
  *
  * No memory is allocated: env_plan says how much room a copy needs, the caller
  * gives it (on its stack: the child of a vfork shares everything else with its
@@ -24,9 +25,11 @@ struct env_plan {
     size_t socket;  /* index of HEAPWAKE_SOCKET in from, or count */
     bool add_preload;
     bool add_socket;
+    bool drop_preload;
 };
 
-struct env_plan env_plan(char *const *from);
+/* path: the file to be run, NULL when it is not known yet. */
+struct env_plan env_plan(char *const *from, const char *path);
 char *const *env_fill(const struct env_plan *plan, void *room);
 
 #endif

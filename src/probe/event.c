@@ -210,7 +210,7 @@ void event_brk(const void *old_end, const void *new_end, const void *frame)
     event_put_pair(RECORD_BRK, (uint64_t)(uintptr_t)old_end, (uint64_t)(uintptr_t)new_end, frame);
 }
 
-void event_thread_name(uint32_t tid, const char *name, const void *frame)
+void event_thread_name(const char *name, const void *frame)
 {
     struct lane *lane = lane_enter(frame);
     if (lane == NULL)
@@ -220,7 +220,7 @@ void event_thread_name(uint32_t tid, const char *name, const void *frame)
         for (unsigned i = 0; i < 15 && name[i] != '\0'; i++)
             text[i] = name[i];
         memory_copy(lane->at + 1, text, sizeof text);
-        lane_publish(lane, RECORD_NAME | (uint64_t)tid << 32, 3);
+        lane_publish(lane, RECORD_NAME | (uint64_t)lane->tid << 32, 3);
     }
     lane_leave(lane);
 }

@@ -33,16 +33,26 @@ HOOK pid_t fork(void)
     return pid;
 }
 
+/* A name with a slash is a path; others are looked up by the real call. */
+static const char *process_path(const char *file)
+{
+    for (const char *c = file; c != NULL && *c != '\0'; c++) {
+        if (*c == '/')
+            return file;
+    }
+    return NULL;
+}
+
 /* The environment to pass on: the caller's, or a copy on the caller's stack. */
-#define PROCESS_ENVIRONMENT(name, given)    \
-    struct env_plan plan = env_plan(given); \
+#define PROCESS_ENVIRONMENT(name, given, path)    \
+    struct env_plan plan = env_plan(given, path); \
     char *const *name = plan.is_needed ? env_fill(&plan, alloca(plan.room)) : (given)
 
 HOOK int execve(const char *path, char *const argv[], char *const envp[])
 {
     if (HOOK_RARE(real.execve == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, envp);
+    PROCESS_ENVIRONMENT(env, envp, path);
     return real.execve(path, argv, env);
 }
 
@@ -50,7 +60,7 @@ HOOK int execv(const char *path, char *const argv[])
 {
     if (HOOK_RARE(real.execve == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, environ);
+    PROCESS_ENVIRONMENT(env, environ, path);
     return real.execve(path, argv, env);
 }
 
@@ -58,7 +68,7 @@ HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
 {
     if (HOOK_RARE(real.execvpe == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, envp);
+    PROCESS_ENVIRONMENT(env, envp, process_path(file));
     return real.execvpe(file, argv, env);
 }
 
@@ -66,7 +76,7 @@ HOOK int execvp(const char *file, char *const argv[])
 {
     if (HOOK_RARE(real.execvpe == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, environ);
+    PROCESS_ENVIRONMENT(env, environ, process_path(file));
     return real.execvpe(file, argv, env);
 }
 
@@ -74,7 +84,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const envp[])
 {
     if (HOOK_RARE(real.fexecve == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, envp);
+    PROCESS_ENVIRONMENT(env, envp, NULL);
     return real.fexecve(fd, argv, env);
 }
 
@@ -83,7 +93,7 @@ HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_action
 {
     if (HOOK_RARE(real.posix_spawn == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, envp);
+    PROCESS_ENVIRONMENT(env, envp, path);
     return real.posix_spawn(pid, path, actions, attributes, argv, env);
 }
 
@@ -92,7 +102,7 @@ HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actio
 {
     if (HOOK_RARE(real.posix_spawnp == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, envp);
+    PROCESS_ENVIRONMENT(env, envp, process_path(file));
     return real.posix_spawnp(pid, file, actions, attributes, argv, env);
 }
 

@@ -28,7 +28,7 @@ HOOK int prctl(int option, unsigned long a, unsigned long b, unsigned long c, un
         life_sandbox = 1;
     int result = real.prctl(option, a, b, c, d);
     if (option == PR_SET_NAME && result == 0)
-        event_thread_name(0, (const char *)a, HOOK_FRAME);
+        event_thread_name((const char *)a, HOOK_FRAME);
     return result;
 }
 
@@ -38,7 +38,7 @@ HOOK int pthread_setname_np(pthread_t thread, const char *name)
         return 0;
     int result = real.pthread_setname_np(thread, name);
     if (result == 0 && thread == (pthread_t)arch_thread_pointer())
-        event_thread_name(0, name, HOOK_FRAME);
+        event_thread_name(name, HOOK_FRAME);
     return result;
 }
 

@@ -22,7 +22,7 @@
 enum { LANE_LOOKS = 2 };
 
 __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
-static uint64_t lane_fork_none = 2; /* 2: never equal to an open gate's sum */
+static uint64_t lane_fork_none = 2;
 uint64_t *lane_fork_word = &lane_fork_none;
 
 static struct lane **lane_table;
@@ -40,9 +40,14 @@ bool lane_init(void)
     return true;
 }
 
-void lane_renew(void)
+void lane_stop(void)
 {
-    memory_zero(lane_table, 64 * sizeof *lane_table);
+    *lane_fork_word = 2;
+}
+
+void lane_renew(uint32_t count)
+{
+    memory_zero(lane_table, (count < SHARE_LANES_MAX ? count : SHARE_LANES_MAX) * sizeof *lane_table);
     lane_look = 0;
     *lane_fork_word = 1;
 }

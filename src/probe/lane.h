@@ -13,8 +13,9 @@
  * that has been given up, which the next entry notices, since it runs above
  * that frame and on no alternate stack.
  *
- * lane_fork_word is 1, and 0 in a forked child (wipe-on-fork page): the child
- * then begins a segment of its own before anything else.
+ * lane_fork_word is 1 while recording, 2 when that has stopped, and 0 in a
+ * forked child (wipe-on-fork page): the child then begins a segment of its own
+ * before anything else. A gate is open when it and that word add up to 1.
  *
  * No lock, no wait; one thread at a time owns a lane.
  */
@@ -91,8 +92,12 @@ uint64_t lane_now(void);
 /* Allocates what lanes need. False: no memory. */
 bool lane_init(void);
 
-/* In a forked child: forget all lanes of the parent. */
-void lane_renew(void);
+/* In a forked child: forget all lanes of the parent, of which there were `count`. */
+void lane_renew(uint32_t count);
+
+/* Shuts all gates for good: from now on every event takes the slow way in and is
+ * counted there. */
+void lane_stop(void);
 
 /* Is the calling thread inside our code on its own lane? */
 bool lane_is_busy(void);

@@ -78,6 +78,7 @@ bool life_renew(void)
     bool interrupted = lane_is_busy(); /* then our own code still writes to the parent's mapping */
     bool is_on = !life_sandbox && life_is_wanted(true);
     if (is_on) {
+        uint32_t lanes = share.head->lane_count;
         if (interrupted)
             share.head = NULL;
         else
@@ -87,7 +88,7 @@ bool life_renew(void)
         tls_lane = NULL;
         stack_renew();
         module_renew();
-        lane_renew();
+        lane_renew(lanes);
         is_on = share_open(true);
     }
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);

@@ -11,6 +11,7 @@
 #include "probe/share.h"
 
 #include "probe/create.h"
+#include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/sys.h"
 
@@ -122,6 +123,7 @@ void share_stop(enum record_lost reason)
 {
     share.head->stop_reason = reason;
     __atomic_store_n(&share.head->stopped, 1, __ATOMIC_RELEASE);
+    lane_stop();
 }
 
 void share_count_lost(void)

@@ -34,6 +34,8 @@ static enum cfi_status table_open(const struct cfi_section *section, struct tabl
     t->section = section;
     t->width = 0;
     if (section->hdr == NULL) {
+        if (section->eh_frame == NULL)
+            return CFI_ABSENT;
         t->eh_frame = cfi_pointer_address(section, section->eh_frame);
         return CFI_OK;
     }

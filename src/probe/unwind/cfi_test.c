@@ -262,6 +262,15 @@ static void every_kind_of_table_is_searched(void **state)
     }
 }
 
+static void module_without_cfi_has_no_rows(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[16];
+    struct cfi_section section = {.lo = bytes, .hi = bytes + sizeof(bytes)};
+    struct cfi_row row;
+    assert_int_equal(cfi_find_row(&section, CODE, &row), CFI_ABSENT);
+}
+
 static void every_encoding_of_addresses_is_read(void **state)
 {
     (void)state;
@@ -509,6 +518,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pc_is_found_in_its_range_and_nowhere_else),
         cmocka_unit_test(every_kind_of_table_is_searched),
+        cmocka_unit_test(module_without_cfi_has_no_rows),
         cmocka_unit_test(every_encoding_of_addresses_is_read),
         cmocka_unit_test(records_with_long_lengths_are_read),
         cmocka_unit_test(augmentations_are_read_or_refused),

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * target: can our library be loaded into the program that is about to be run?
+ *
+ * A 32-bit loader complains on the program's stderr about a 64-bit library,
+ * and musl's refuses to start the program at all. Such programs are run
+ * without us; the collector names them as not recorded.
+ */
+#ifndef HW_PROBE_TARGET_H
+#define HW_PROBE_TARGET_H
+
+#include <stdbool.h>
+
+/* True: the file exists and its loader would choke on us. Scripts are judged by
+ * their interpreter. */
+bool target_is_foreign(const char *path);
+
+#endif
