@@ -21,13 +21,8 @@ endif
 all: configure
 	@ninja -C $(BUILD)
 
-# The list of sources is read from disk when Meson configures; where it is no
-# longer the list that $(BUILD) was configured with, configure again.
 configure:
-	@scripts/sources src >.sources.$$$$ && scripts/sources --tests src >>.sources.$$$$ && \
-	if [ ! -f $(BUILD)/build.ninja ]; then meson setup $(BUILD) $(MESONFLAGS); \
-	elif ! cmp -s .sources.$$$$ $(BUILD)/sources.txt; then ninja -C $(BUILD) --quiet reconfigure; fi && \
-	mv .sources.$$$$ $(BUILD)/sources.txt || { rm -f .sources.$$$$; exit 1; }
+	@scripts/configure $(BUILD) $(MESONFLAGS)
 
 install: all
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
@@ -35,7 +30,7 @@ install: all
 
 # Installs what the build needs, builds, records an example, says what it saw.
 demo:
-	@scripts/bootstrap build
+	@$(BOOTSTRAP) build
 	@$(MAKE) --no-print-directory all
 	$(BUILD)/heapwake record -o $(BUILD)/demo.wake $(BUILD)/examples/kitchen
 	$(BUILD)/heapwake info $(BUILD)/demo.wake
@@ -43,19 +38,17 @@ demo:
 # Installs what the tests need, builds, runs everything.
 # TESTS="names" picks some; other options of the runner: tests/run --help.
 check:
-	@scripts/bootstrap check
-	@$(MAKE) --no-print-directory all
+	@$(BOOTSTRAP) check
 	@BUILD=$(BUILD) tests/run $(TESTS)
 
 # Installs what the benchmarks need, builds, prints the table; 1 when a goal is missed.
 bench:
-	@scripts/bootstrap bench
+	@$(BOOTSTRAP) bench
 	@$(MAKE) --no-print-directory all
 	@BUILD=$(BUILD) bench/run $(BENCH)
 
 format:
-	@find src include tests bench examples \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) -print | \
-	xargs -r clang-format -i
+	@scripts/files '^(src|include|tests|bench|examples)/.*\.(c|h|cc)$$' | xargs -r clang-format -i
 
 clean:
 	@rm -rf $(BUILD)

@@ -7,14 +7,16 @@
  * to the file named by BENCH_CLOCK. It stands inside a recording, between the
  * recorder and the program, so that the recorder's own start and end are not
  * counted. BENCH_PRELOAD becomes the program's LD_PRELOAD, for tools that want
- * the program and nobody else. Allocates nothing; exits as the program did.
+ * the program and nobody else. Allocates nothing of its own in a recording;
+ * exits as the program did.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,28 +40,25 @@ int main(int argc, char **argv)
     const char *file = getenv("BENCH_CLOCK");
     const char *preload = getenv("BENCH_PRELOAD");
     if (argc < 2 || file == NULL) {
-        static const char usage[] = "usage: BENCH_CLOCK=file clock program args...\n";
-        return write(2, usage, sizeof usage - 1) < 0 ? 2 : 2;
+        fputs("usage: BENCH_CLOCK=file clock program args...\n", stderr);
+        return 2;
     }
 
+    unsetenv("BENCH_CLOCK");
+    unsetenv("BENCH_PRELOAD");
+    if (preload != NULL)
+        setenv("LD_PRELOAD", preload, 1);
+
     int64_t start = now_ns();
-    pid_t child = fork();
-    if (child == 0) {
-        if (preload != NULL)
-            setenv("LD_PRELOAD", preload, 1);
-        unsetenv("BENCH_CLOCK");
-        unsetenv("BENCH_PRELOAD");
-        execvp(argv[1], argv + 1);
-        _exit(127);
-    }
+    pid_t child;
+    if (posix_spawnp(&child, argv[1], NULL, NULL, argv + 1, environ) != 0)
+        return 127;
 
     int status = 0;
     struct rusage usage;
-    while (child > 0 && wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
+    while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
         ;
     int64_t wall = now_ns() - start;
-    if (child < 0)
-        return 126;
 
     char line[96];
     int length = snprintf(line, sizeof line, "%lld %lld %ld\n", (long long)wall, (long long)cpu_ns(&usage),

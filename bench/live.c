@@ -3,7 +3,7 @@
  * Large live heap (W5).
  * live BLOCKS [DEPTH [STACKS]]: allocate BLOCKS of 16..128 bytes, all live and
  * written to, then free them all in allocation order. */
-#include "common.h"
+#include "workload.h"
 
 DEFINE_NODES()
 

@@ -5,7 +5,7 @@
  * PAIRS in total over all threads; sizes 16..512; DEPTH frames above the leaf;
  * STACKS distinct call paths; BATCH allocations per descent; each thread keeps
  * RING blocks live and replaces a random one (free, then malloc). */
-#include "common.h"
+#include "workload.h"
 #include <pthread.h>
 
 DEFINE_NODES()

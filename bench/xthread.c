@@ -6,7 +6,7 @@
  * are pinned to CPU 0 and CPU 1: unpinned, the time is bimodal (both threads on
  * one CPU: 0.3 s for 5M; on two: 1.5..4 s, the arena lock is contended). */
 #define _GNU_SOURCE
-#include "common.h"
+#include "workload.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -200,6 +200,7 @@ bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
     }
     module_bounds(&now, headers, bias);
     section->hdr = o.eh_frame;
+    section->eh_frame = NULL;
     section->lo = (const uint8_t *)(uintptr_t)now.lo;
     section->hi = (const uint8_t *)(uintptr_t)now.hi;
     section->hdr_size = (size_t)(section->hi - section->hdr);

@@ -37,8 +37,9 @@ enum cfi_status {
  * .eh_frame and .eh_frame_hdr; the size of .eh_frame is not known and not needed.
  * hdr_size may be larger than the truth. Where there is no .eh_frame_hdr (static
  * programs are often linked without), hdr is NULL and eh_frame counts, which is not
- * looked at otherwise; both NULL: the module has no CFI. bias is what must be added to a pointer to get the address
- * that the program knows: zero in a live process, something else for a file image. */
+ * looked at otherwise; with both NULL the module has no CFI. bias is what must be
+ * added to a pointer to get the address that the program knows: zero in a live
+ * process, something else for a file image. */
 struct cfi_section {
     const uint8_t *hdr;
     size_t hdr_size;

@@ -2,8 +2,8 @@
  *
  * Shared helpers of the workloads: a clock, a PRNG, a report line and a call
  * tree whose depth and path can be chosen, so that stacks are real frames. */
-#ifndef COMMON_H
-#define COMMON_H
+#ifndef BENCH_WORKLOAD_H
+#define BENCH_WORKLOAD_H
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,9 @@ static inline double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* xorshift64* */
 static inline uint64_t rng(uint64_t *s)
-{ /* xorshift64* */
+{
     uint64_t x = *s;
     x ^= x >> 12;
     x ^= x << 25;
@@ -31,8 +32,9 @@ static inline uint64_t rng(uint64_t *s)
     return x * 0x2545F4914F6CDD1DULL;
 }
 
+/* splitmix64: from the number of a path to its bits. */
 static inline uint64_t mix(uint64_t x)
-{ /* splitmix64: path number -> path bits */
+{
     x += 0x9E3779B97F4A7C15ULL;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
@@ -68,10 +70,11 @@ extern const node_fn node_table[8];
         }                                                                                    \
         return r;                                                                            \
     }
-#define DEFINE_NODES()                                      \
-    NODE(0)                                                 \
-    NODE(1) NODE(2) NODE(3) NODE(4) NODE(5) NODE(6) NODE(7) \
-        const node_fn node_table[8] = {node0, node1, node2, node3, node4, node5, node6, node7};
+/* clang-format off */
+#define DEFINE_NODES()                                              \
+    NODE(0) NODE(1) NODE(2) NODE(3) NODE(4) NODE(5) NODE(6) NODE(7) \
+    const node_fn node_table[8] = {node0, node1, node2, node3, node4, node5, node6, node7};
+/* clang-format on */
 #define DESCEND(depth, path, leaf, arg) \
     node_table[(path)&7]((depth), (path) >> 3 | (path) << 61, (leaf), (arg))
 #endif

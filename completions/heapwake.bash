@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Completion of heapwake's commands, options and files for bash.
+
+# The place of the recorded program's first word, or nothing while it has not come.
+_heapwake_program_at()
+{
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+        --) echo $((i + 1)) && return ;;
+        -o | --output | --children) ((i++)) ;;
+        -*) ;;
+        *) echo "$i" && return ;;
+        esac
+    done
+}
+
+_heapwake_record()
+{
+    local current=$1 previous=$2 at
+    at=$(_heapwake_program_at)
+    if [[ -n $at ]]; then
+        if declare -F _command_offset >/dev/null; then
+            _command_offset "$at"
+        else
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        fi
+        return
+    fi
+    case $previous in
+    -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    --children) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
+    *)
+        if [[ $current == -* ]]; then
+            mapfile -t COMPREPLY < <(compgen -W '-o --output --children -q --quiet --help --' -- "$current")
+        else
+            mapfile -t COMPREPLY < <(compgen -c -- "$current")
+        fi
+        ;;
+    esac
+}
+
+_heapwake()
+{
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W 'record info dump verify help version --help --version' -- "$current")
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    record) _heapwake_record "$current" "$previous" && return ;;
+    info) options='--json --help' ;;
+    dump) options='--tsv --stacks --help' ;;
+    verify) options='--help' ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record info dump verify' -- "$current") && return ;;
+    version) return ;;
+    esac
+    if [[ $current == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+    else
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(
+            compgen -d -- "$current"
+            compgen -f -X '!*.wake' -- "$current"
+            compgen -f -X '!*.spool' -- "$current"
+        )
+    fi
+}
+
+complete -F _heapwake heapwake

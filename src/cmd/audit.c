@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * audit: see audit.h.
+ */
+#include "cmd/audit.h"
+
+#include "store/live.h"
+#include "tool/map.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AUDIT_SAY_MAX = 10 }; /* sentences of one kind about one process */
+
+struct walk {
+    struct audit *audit;
+    const struct wake_process *process;
+    struct wake_live live;
+    struct map addresses;             /* live addresses -> allocation number */
+    struct wake_stack_totals *totals; /* by stack */
+    uint64_t *latest;                 /* by thread: number + 1 of its latest allocation */
+    uint32_t latest_count;
+    size_t stack_count;
+    uint64_t time_ns, allocations, frees, allocated_bytes, unknown, lost;
+    uint64_t live_bytes, peak_bytes, peak_time_ns, peak_event;
+    uint64_t bad_order, bad_time, bad_name;
+    bool out_of_memory;
+};
+
+static void audit_say(const struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void audit_say(const struct walk *w, const char *format, ...)
+{
+    char text[512];
+    int length = snprintf(text, sizeof text, "Process %u: ", w->process->info.pid);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + length, sizeof text - (size_t)length, format, args);
+    va_end(args);
+    w->audit->problem(w->audit->problem_of, text);
+}
+
+static void walk_alloc(struct walk *w, const struct wake_block *b, uint32_t i)
+{
+    uint64_t number = b->number[i], size = b->size[i];
+    if (map_find(&w->addresses, b->address[i]) != NULL && w->bad_order++ < AUDIT_SAY_MAX)
+        audit_say(w, "allocation %llu has address 0x%llx, which is live.", (unsigned long long)number,
+                  (unsigned long long)b->address[i]);
+    if (!map_set(&w->addresses, b->address[i], number) || !wake_live_add(&w->live, b, i))
+        w->out_of_memory = true;
+    if (b->stack[i] < w->stack_count) {
+        w->totals[b->stack[i]].allocations++;
+        w->totals[b->stack[i]].allocated_bytes += size;
+    } else if (w->bad_name++ < AUDIT_SAY_MAX) {
+        audit_say(w, "allocation %llu names stack %u, which is not there.", (unsigned long long)number,
+                  b->stack[i]);
+    }
+    w->allocations++;
+    w->allocated_bytes += size;
+    w->live_bytes += size;
+    if (b->thread[i] < w->latest_count)
+        w->latest[b->thread[i]] = number + 1;
+    if (w->live_bytes > w->peak_bytes) {
+        w->peak_bytes = w->live_bytes;
+        w->peak_time_ns = b->time_ns[i];
+        w->peak_event = b->first_event + i;
+    }
+}
+
+static void walk_free(struct walk *w, const struct wake_block *b, uint32_t i)
+{
+    struct wake_live_block was;
+    if (!wake_live_take(&w->live, b->number[i], &was)) {
+        if (w->bad_order++ < AUDIT_SAY_MAX)
+            audit_say(w, "a free at %llu ns is of allocation %llu, which is not live.",
+                      (unsigned long long)b->time_ns[i], (unsigned long long)b->number[i]);
+        return;
+    }
+    map_remove(&w->addresses, was.address, NULL);
+    w->frees++;
+    w->live_bytes -= was.size;
+    if (was.stack < w->stack_count) {
+        w->totals[was.stack].freed++;
+        w->totals[was.stack].freed_bytes += was.size;
+        if (b->thread[i] < w->latest_count && w->latest[b->thread[i]] == b->number[i] + 1)
+            w->totals[was.stack].temporary++;
+    }
+}
+
+static int walk_block(const struct wake_block *b, void *context)
+{
+    struct walk *w = context;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->time_ns[i] < w->time_ns && w->bad_time++ < AUDIT_SAY_MAX)
+            audit_say(w, "time goes back at event %llu.", (unsigned long long)(b->first_event + i));
+        w->time_ns = b->time_ns[i];
+        switch (b->event[i]) {
+        case WAKE_ALLOC:
+            walk_alloc(w, b, i);
+            break;
+        case WAKE_FREE:
+            walk_free(w, b, i);
+            break;
+        case WAKE_FREE_UNKNOWN:
+            w->unknown++;
+            break;
+        case WAKE_LOST:
+            w->lost += b->size[i];
+            break;
+        default:
+            break;
+        }
+    }
+    w->audit->events += b->count;
+    return w->out_of_memory;
+}
+
+static void walk_compare(const struct walk *w, const char *what, uint64_t written, uint64_t found)
+{
+    if (written != found)
+        audit_say(w, "the recorder wrote %llu %s, the events make %llu.", (unsigned long long)written, what,
+                  (unsigned long long)found);
+}
+
+static void walk_compare_totals(const struct walk *w)
+{
+    const struct wake_process *p = w->process;
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < w->stack_count; i++) {
+        static const struct wake_stack_totals none;
+        const struct wake_stack_totals *t = i < p->totals.count ? &p->totals.data[i] : &none;
+        const struct wake_stack_totals *o = &w->totals[i];
+        bool same = t->allocations == o->allocations && t->allocated_bytes == o->allocated_bytes &&
+                    t->freed == o->freed && t->freed_bytes == o->freed_bytes && t->temporary == o->temporary;
+        if (!same && wrong++ < AUDIT_SAY_MAX)
+            audit_say(w, "the totals of stack %zu are not those of its events.", i);
+    }
+    uint64_t peak = 0;
+    for (size_t i = 0; i < p->totals.count; i++)
+        peak += p->totals.data[i].peak_bytes;
+    walk_compare(w, "peak bytes in all stacks", peak, w->peak_bytes);
+}
+
+static void walk_compare_end(const struct walk *w)
+{
+    const struct wake_process *p = w->process;
+    const struct wake_process_end *e = &p->end;
+    walk_compare(w, "allocations", e->allocations, w->allocations);
+    walk_compare(w, "frees", e->frees, w->frees);
+    walk_compare(w, "allocated bytes", e->allocated_bytes, w->allocated_bytes);
+    walk_compare(w, "peak bytes", e->peak_bytes, w->peak_bytes);
+    walk_compare(w, "ns as time of the peak", e->peak_time_ns, w->peak_time_ns);
+    walk_compare(w, "as event of the peak", e->peak_event, w->peak_event);
+    walk_compare(w, "leaked bytes", e->leaked_bytes, w->live_bytes);
+    walk_compare(w, "leaked blocks", e->leaked_blocks, wake_live_count(&w->live));
+    walk_compare(w, "frees of unknown blocks", e->unknown_frees + e->inherited_frees, w->unknown);
+    walk_compare(w, "live blocks at the end", p->live.count, wake_live_count(&w->live));
+    if (w->lost > e->lost_events)
+        audit_say(w, "the events tell of %llu lost ones, the end of %llu.", (unsigned long long)w->lost,
+                  (unsigned long long)e->lost_events);
+    for (size_t i = 0; i < p->live.count; i++) {
+        struct map addresses = w->addresses;
+        const uint64_t *number = map_find(&addresses, p->live.data[i].address);
+        if (number == NULL || *number != p->live.data[i].allocation) {
+            audit_say(w, "the list of live blocks has 0x%llx, which is not live.",
+                      (unsigned long long)p->live.data[i].address);
+            break;
+        }
+    }
+    walk_compare_totals(w);
+}
+
+static bool walk_init(struct walk *w, struct audit *a, size_t process)
+{
+    memset(w, 0, sizeof *w);
+    w->audit = a;
+    w->process = wake_reader_process(a->reader, process);
+    wake_live_init(&w->live);
+    map_init(&w->addresses);
+    w->stack_count = w->process->stacks.count == 0 ? 1 : w->process->stacks.count;
+    w->totals = calloc(w->stack_count, sizeof *w->totals);
+    for (size_t i = 0; i < w->process->threads.count; i++) {
+        if (w->process->threads.data[i].number >= w->latest_count)
+            w->latest_count = w->process->threads.data[i].number + 1;
+    }
+    if (w->latest_count == 0)
+        w->latest_count = 1;
+    w->latest = calloc(w->latest_count, sizeof *w->latest);
+    return w->totals != NULL && w->latest != NULL;
+}
+
+static void walk_release(struct walk *w)
+{
+    wake_live_release(&w->live);
+    map_release(&w->addresses);
+    free(w->totals);
+    free(w->latest);
+}
+
+void audit_init(struct audit *a, struct wake_reader *r, audit_fn *problem, void *of)
+{
+    *a = (struct audit){.reader = r, .problem = problem, .problem_of = of};
+}
+
+int audit_process(struct audit *a, size_t process, struct err *err)
+{
+    struct walk w;
+    int code = 0;
+    const struct wake_summary *s = wake_reader_summary(a->reader);
+    if (!walk_init(&w, a, process))
+        w.out_of_memory = true;
+    if (!w.out_of_memory)
+        code = wake_reader_visit(a->reader, process, 0, UINT64_MAX, walk_block, &w, err);
+    if (w.out_of_memory)
+        code = err_set(err, ERR_MEMORY, "There is no memory to follow the events.");
+    if (code == 0) {
+        if (!w.process->ended)
+            audit_say(&w, "its end is not in the file.");
+        else if (!w.process->derived && w.process->missing_events == 0 && s->write_error == 0)
+            walk_compare_end(&w);
+        if (w.process->missing_events != 0)
+            audit_say(&w, "%llu events are missing from the file.",
+                      (unsigned long long)w.process->missing_events);
+        if (w.process->ended && !w.process->end.complete)
+            audit_say(&w, "not everything that it published was read.");
+    }
+    a->lost += w.process->end.lost_events;
+    a->made += w.process->end.allocations + w.process->end.frees + w.process->end.unknown_frees +
+               w.process->end.inherited_frees;
+    a->recorded += w.allocations + w.frees + w.unknown;
+    walk_release(&w);
+    return code;
+}
+
+void audit_recording(struct audit *a)
+{
+    char text[256];
+    const struct wake_summary *s = wake_reader_summary(a->reader);
+    a->lost += s->not_kept;
+    if (!s->closed)
+        a->problem(a->problem_of, "The recorder did not close the file.");
+    if (s->events != a->events) {
+        snprintf(text, sizeof text, "The file claims %llu events and holds %llu.",
+                 (unsigned long long)s->events, (unsigned long long)a->events);
+        a->problem(a->problem_of, text);
+    }
+    /* What the writer could not keep includes events that are neither made nor released blocks. */
+    if (s->closed && a->made > a->recorded + s->not_kept) {
+        snprintf(text, sizeof text, "%llu events were made, %llu are recorded and %llu counted as not kept.",
+                 (unsigned long long)a->made, (unsigned long long)a->recorded,
+                 (unsigned long long)s->not_kept);
+        a->problem(a->problem_of, text);
+    }
+    if (s->write_error != 0) {
+        snprintf(text, sizeof text, "Writing stopped (%s); %llu events were not kept.",
+                 strerror(s->write_error), (unsigned long long)s->not_kept);
+        a->problem(a->problem_of, text);
+    }
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * collect: the collector of a program that was started with LD_PRELOAD alone.
+ * The probe starts it and sends, over the socket it names, one message:
+ *
+ *     name:token NUL [NAME=VALUE NUL]...
+ *
+ * One byte goes back when the listener is there.  It prints nothing, unless
+ * the user has asked for a log.
+ */
+#include "cmd/closing.h"
+#include "cmd/command.h"
+#include "cmd/logging.h"
+#include "collect/collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { COLLECT_MESSAGE_MAX = 16384 };
+
+/* The value of NAME among the settings behind the address; NULL = not there. */
+static const char *collect_find(const char *message, size_t length, const char *name)
+{
+    size_t want = strlen(name);
+    for (size_t at = strlen(message) + 1; at < length; at += strlen(message + at) + 1) {
+        if (strncmp(message + at, name, want) == 0 && message[at + want] == '=')
+            return message + at + want + 1;
+    }
+    return NULL;
+}
+
+static bool collect_receive(int fd, char *message, size_t *length)
+{
+    ssize_t got;
+    do
+        got = recv(fd, message, COLLECT_MESSAGE_MAX - 1, 0);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return false;
+    message[got] = '\0';
+    *length = (size_t)got;
+    return true;
+}
+
+/* The program's signal settings came along; none of them are ours. */
+static void collect_reset_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    for (int i = 1; i < NSIG; i++)
+        (void)signal(i, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int collect_work(int fd, const char *message, size_t length)
+{
+    static struct collector c;
+    struct logging log;
+    struct launch l;
+    struct err err;
+    err_init(&err);
+    const char *level = collect_find(message, length, "HEAPWAKE_LOG");
+    const char *children = collect_find(message, length, "HEAPWAKE_CHILDREN");
+    logging_open(&log, level, collect_find(message, length, "HEAPWAKE_LOGFILE"),
+                 level == NULL ? -1 : STDERR_FILENO);
+    struct collector_options options = {
+        .output = collect_find(message, length, "HEAPWAKE_OUTPUT"),
+        .address = message,
+        .children = children == NULL || strcmp(children, "no") != 0,
+        .say = logging_say,
+        .say_of = &log,
+    };
+    if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0 ||
+        send(fd, "", 1, MSG_NOSIGNAL) != 1) {
+        logging_say(&log, err.code == 0 ? "The program is gone." : err.text);
+        return EXIT_FAILED;
+    }
+    close(fd);
+    collector_run(&c);
+    collector_close(&c);
+    struct strbuf line;
+    strbuf_init(&line);
+    closing_build(&line, &c, NULL);
+    logging_say(&log, strbuf_get(&line));
+    strbuf_release(&line);
+    collector_release(&c);
+    launch_release(&l);
+    logging_close(&log);
+    return EXIT_DONE;
+}
+
+int command_collect(int argc, char **argv)
+{
+    const char *value = "";
+    int at = 1;
+    if (argc < 2 || !command_option(argv, &at, "--fd", &value))
+        return command_misused("'heapwake collect' is started by the probe; people use 'heapwake record'.");
+    char *end;
+    long fd = strtol(value, &end, 10);
+    if (*value == '\0' || *end != '\0' || fd < 0 || fd > 1 << 20)
+        return command_misused("--fd takes a descriptor, not '%s'.", value);
+    static char message[COLLECT_MESSAGE_MAX];
+    size_t length;
+    collect_reset_signals();
+    (void)setsid();
+    (void)fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+    if (!collect_receive((int)fd, message, &length))
+        return EXIT_FAILED;
+    return collect_work((int)fd, message, length);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * command: see command.h.
+ */
+#include "cmd/command.h"
+
+#include "present/safe.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *c = command_list; c->name != NULL; c++) {
+        if (strcmp(c->name, name) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+static void command_write_error(const char *format, va_list args)
+{
+    struct strbuf sentence, safe;
+    strbuf_init(&sentence);
+    strbuf_init(&safe);
+    strbuf_vaddf(&sentence, format, args);
+    strbuf_add_text(&safe, "heapwake: ");
+    safe_add(&safe, strbuf_get(&sentence), sentence.length);
+    strbuf_add_char(&safe, '\n');
+    ssize_t done = write(STDERR_FILENO, strbuf_get(&safe), safe.length);
+    (void)done; /* there is nowhere else to say it */
+    strbuf_release(&sentence);
+    strbuf_release(&safe);
+}
+
+void command_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    command_write_error(format, args);
+    va_end(args);
+}
+
+int command_misused(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    command_write_error(format, args);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+bool command_print(struct strbuf *text)
+{
+    const char *at = strbuf_get(text);
+    size_t left = text->length;
+    bool failed = text->failed;
+    if (failed)
+        command_say("There is no memory for the output.");
+    while (left > 0 && !failed) {
+        ssize_t done = write(STDOUT_FILENO, at, left);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0) {
+            failed = true;
+            if (errno != EPIPE)
+                command_say("The output cannot be written: %s.", strerror(errno));
+            break;
+        }
+        at += done;
+        left -= (size_t)done;
+    }
+    strbuf_clear(text);
+    return !failed;
+}
+
+bool command_option(char **argv, int *at, const char *name, const char **value)
+{
+    const char *given = argv[*at];
+    size_t length = strlen(name);
+    if (strncmp(given, name, length) != 0)
+        return false;
+    if (given[length] == '\0') {
+        if (value == NULL)
+            return true;
+        *value = argv[*at + 1] == NULL ? "" : argv[++*at];
+        return true;
+    }
+    if (value == NULL || given[length] != '=' || strncmp(name, "--", 2) != 0)
+        return false;
+    *value = given + length + 1;
+    return true;
+}
+
+void command_print_help(const struct command *c)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    strbuf_addf(&text, "heapwake %s: %s\n\n%s", c->name, c->summary, c->help);
+    (void)command_print(&text);
+    strbuf_release(&text);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * command: what main.c's table is made of, and how commands speak.
+ *
+ * Exit codes: 0 done, 1 failed, 2 used wrongly; `record` passes on the
+ * program's own.  A command prints its result on standard output through
+ * command_print and says what is wrong in one sentence on standard error.
+ */
+#ifndef HW_CMD_COMMAND_H
+#define HW_CMD_COMMAND_H
+
+#include "tool/strbuf.h"
+
+#include <stdbool.h>
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+    const char *summary;               /* one line */
+    const char *help;                  /* usage and options, whole lines */
+    bool internal;                     /* left out of the list */
+};
+
+extern const struct command command_list[];
+
+int command_record(int argc, char **argv);
+int command_collect(int argc, char **argv);
+int command_info(int argc, char **argv);
+int command_dump(int argc, char **argv);
+int command_verify(int argc, char **argv);
+int command_help(int argc, char **argv);
+int command_version(int argc, char **argv);
+
+/* NULL: no such command. */
+const struct command *command_find(const char *name);
+void command_print_help(const struct command *c);
+
+/* "heapwake: SENTENCE" on standard error; what is foreign in it is made safe. */
+void command_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* command_say, and the code for it. */
+int command_misused(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Writes and empties the buffer.  False: standard output takes no more (said once, unless the pipe is closed). */
+bool command_print(struct strbuf *text);
+
+/* Is argv[*at] this option?  With a value ("--name value" or "--name=value"), *value gets it and *at
+ * moves on; a missing value is "". */
+bool command_option(char **argv, int *at, const char *name, const char **value);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * dump: the events of a recording as text: readable, or tab-separated for
+ * other programs.
+ *
+ * A free shows address and size of the block that it releases; its stack is 0,
+ * since frees carry none.
+ */
+#include "cmd/command.h"
+#include "cmd/labels.h"
+#include "cmd/recording_file.h"
+#include "present/safe.h"
+#include "store/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DUMP_FLUSH = 256 << 10 };
+
+struct dump {
+    struct wake_reader *reader;
+    struct wake_live *live; /* one for each process */
+    struct strbuf out;
+    bool tsv, stacks;
+};
+
+/* One event, gathered from its columns. */
+struct dump_event {
+    const struct wake_process *process;
+    const struct wake_thread *thread; /* NULL: not known */
+    uint64_t time_ns, address, size;
+    uint32_t stack;
+    unsigned event, detail;
+    const char *mark;
+};
+
+static void dump_frames(struct strbuf *out, const struct wake_process *p, uint32_t number)
+{
+    const struct wake_stack *s = wake_process_find_stack(p, number);
+    if (s == NULL) {
+        strbuf_addf(out, "        stack %u is not in the file\n", number);
+        return;
+    }
+    uint32_t node = s->leaf;
+    for (uint32_t i = 0; i < s->depth && node != 0 && node < p->nodes.count; i++) {
+        const struct wake_node *n = &p->nodes.data[node];
+        uint64_t address = n->address & ~(UINT64_C(1) << 63);
+        strbuf_add_text(out, "        ");
+        if (n->module != 0 && n->module <= p->modules.count) {
+            const struct wake_module *m = &p->modules.data[n->module - 1];
+            safe_add_text(out, m->path[0] == '\0' ? p->info.exe : m->path);
+            strbuf_addf(out, "+0x%llx\n", (unsigned long long)(address - m->bias));
+        } else {
+            strbuf_addf(out, "0x%llx\n", (unsigned long long)address);
+        }
+        node = n->parent;
+    }
+    if (s->omitted != 0)
+        strbuf_addf(out, "        (%u frames in the middle left out)\n", s->omitted);
+    if (s->cut != 0)
+        strbuf_addf(out, "        (cut: %s)\n", labels_cut(s->cut));
+}
+
+static void dump_tsv_line(struct strbuf *out, const struct dump_event *e)
+{
+    strbuf_addf(out, "%llu\t%u\t%u\t%s\t0x%llx\t%llu\t%u\t", (unsigned long long)e->time_ns,
+                e->process->info.pid, e->thread == NULL ? 0 : e->thread->tid, labels_event(e->event),
+                (unsigned long long)e->address, (unsigned long long)e->size, e->stack);
+    if (e->mark != NULL)
+        safe_add_text(out, e->mark);
+    else
+        strbuf_add_text(out, labels_detail(e->event, e->detail));
+    strbuf_add_char(out, '\n');
+}
+
+static void dump_line(struct strbuf *out, const struct dump_event *e, bool stacks)
+{
+    strbuf_addf(out, "%12.6f  %u", (double)e->time_ns / 1e9, e->process->info.pid);
+    if (e->thread != NULL) {
+        strbuf_addf(out, "/%u", e->thread->tid);
+        if (e->thread->name[0] != '\0') {
+            strbuf_add_text(out, " (");
+            safe_add_text(out, e->thread->name);
+            strbuf_add_char(out, ')');
+        }
+    }
+    strbuf_addf(out, "  %-6s", labels_event(e->event));
+    if (e->event == WAKE_LOST)
+        strbuf_addf(out, "  %llu events", (unsigned long long)e->size);
+    else if (e->mark == NULL)
+        strbuf_addf(out, "  0x%llx  %llu bytes", (unsigned long long)e->address, (unsigned long long)e->size);
+    if (e->mark != NULL) {
+        strbuf_add_text(out, "  ");
+        safe_add_text(out, e->mark);
+    } else if (strcmp(labels_detail(e->event, e->detail), "-") != 0) {
+        strbuf_addf(out, "  %s", labels_detail(e->event, e->detail));
+    }
+    if (e->event == WAKE_FREE_UNKNOWN)
+        strbuf_add_text(out, "  (block not seen before)");
+    if (e->stack != 0)
+        strbuf_addf(out, "  stack %u", e->stack);
+    strbuf_add_char(out, '\n');
+    if (stacks && e->stack != 0)
+        dump_frames(out, e->process, e->stack);
+}
+
+static bool dump_gather(struct dump *d, const struct wake_block *b, uint32_t i, struct dump_event *e)
+{
+    struct wake_live *live = &d->live[b->process];
+    const struct wake_process *p = wake_reader_process(d->reader, b->process);
+    struct wake_live_block was;
+    *e = (struct dump_event){p,
+                             wake_process_find_thread(p, b->thread[i]),
+                             b->time_ns[i],
+                             b->address[i],
+                             b->size[i],
+                             b->stack[i],
+                             b->event[i],
+                             b->detail[i],
+                             NULL};
+    if (e->event == WAKE_ALLOC)
+        return wake_live_add(live, b, i);
+    e->stack = e->event == WAKE_FREE || e->event == WAKE_FREE_UNKNOWN ? 0 : e->stack;
+    if (e->event == WAKE_FREE && wake_live_take(live, b->number[i], &was)) {
+        e->address = was.address;
+        e->size = was.size;
+    } else if (e->event == WAKE_BRK) {
+        e->size = b->usable[i] > b->address[i] ? b->usable[i] - b->address[i] : 0;
+        e->address = b->usable[i];
+    } else if (e->event == WAKE_MARK) {
+        e->mark = b->number[i] < p->marks.count ? p->marks.data[b->number[i]].name : "";
+    }
+    return true;
+}
+
+static int dump_block(const struct wake_block *b, void *context)
+{
+    struct dump *d = context;
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct dump_event e;
+        if (!dump_gather(d, b, i, &e)) {
+            command_say("There is no memory for the live blocks.");
+            return 1;
+        }
+        if (d->tsv)
+            dump_tsv_line(&d->out, &e);
+        else
+            dump_line(&d->out, &e, d->stacks);
+    }
+    return d->out.length >= DUMP_FLUSH && !command_print(&d->out) ? 1 : 0;
+}
+
+static int dump_run(struct dump *d)
+{
+    struct err err;
+    err_init(&err);
+    size_t processes = wake_reader_process_count(d->reader);
+    d->live = calloc(processes + 1, sizeof *d->live);
+    if (d->live == NULL) {
+        command_say("There is no memory for the live blocks.");
+        return EXIT_FAILED;
+    }
+    for (size_t i = 0; i < processes; i++)
+        wake_live_init(&d->live[i]);
+    if (d->tsv)
+        strbuf_add_text(&d->out, "time_ns\tpid\ttid\tevent\taddress\tsize\tstack\tkind\n");
+    int code = 0;
+    for (size_t i = 0; i < processes && code == 0; i++)
+        code = wake_reader_visit(d->reader, i, 0, UINT64_MAX, dump_block, d, &err);
+    if (code < 0)
+        command_say("%s", err.text);
+    if (code == 0 && !command_print(&d->out))
+        code = 1;
+    for (size_t i = 0; i < wake_reader_damage_count(d->reader); i++)
+        command_say("%s", wake_reader_damage(d->reader, i)->text);
+    for (size_t i = 0; i < processes; i++)
+        wake_live_release(&d->live[i]);
+    free(d->live);
+    return code == 0 && wake_reader_damage_count(d->reader) == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+int command_dump(int argc, char **argv)
+{
+    struct dump d = {0};
+    const char *path = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (command_option(argv, &i, "--tsv", NULL))
+            d.tsv = true;
+        else if (command_option(argv, &i, "--stacks", NULL))
+            d.stacks = true;
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return command_misused("'heapwake dump' has no option '%s'; 'heapwake help dump' lists them.",
+                                   argv[i]);
+        else if (path != NULL)
+            return command_misused("'heapwake dump' takes one recording.");
+        else
+            path = argv[i];
+    }
+    if (path == NULL)
+        return command_misused("No recording given: heapwake dump [--tsv] [--stacks] FILE");
+    d.reader = recording_file_open(path);
+    if (d.reader == NULL)
+        return EXIT_FAILED;
+    strbuf_init(&d.out);
+    int status = dump_run(&d);
+    strbuf_release(&d.out);
+    wake_reader_close(d.reader);
+    return status;
+}

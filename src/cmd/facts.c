@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * facts: see facts.h.
+ */
+#include "cmd/facts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static void facts_add(struct facts *f, const struct wake_process *p, size_t index)
+{
+    const struct wake_process_end *e = &p->end;
+    f->threads += e->threads > p->threads.count ? e->threads : p->threads.count;
+    if (e->end_ns > f->runtime_ns)
+        f->runtime_ns = e->end_ns;
+    f->events += p->events;
+    f->allocations += e->allocations;
+    f->frees += e->frees;
+    f->allocated_bytes += e->allocated_bytes;
+    if (index == 0 || e->peak_bytes > f->peak_bytes) {
+        f->peak_bytes = e->peak_bytes;
+        f->peak_blocks = e->peak_blocks;
+        f->peak_time_ns = e->peak_time_ns;
+        f->peak_process = index;
+    }
+    f->leaked_blocks += e->leaked_blocks;
+    f->leaked_bytes += e->leaked_bytes;
+    f->stacks += p->stacks.count == 0 ? 0 : p->stacks.count - 1;
+    f->cut_stacks += e->cut_stacks;
+    f->lost_events += e->lost_events + p->missing_events;
+    f->unknown_frees += e->unknown_frees;
+    f->inherited_frees += e->inherited_frees;
+    f->implied_frees += e->implied_frees;
+    if (e->peak_rss_bytes > f->peak_rss_bytes)
+        f->peak_rss_bytes = e->peak_rss_bytes;
+    f->complete &= e->complete && p->ended && !p->derived;
+}
+
+void facts_gather(struct facts *f, const struct wake_reader *r)
+{
+    const struct wake_summary *s = wake_reader_summary(r);
+    memset(f, 0, sizeof *f);
+    f->processes = wake_reader_process_count(r);
+    f->complete = s->complete && wake_reader_damage_count(r) == 0;
+    for (size_t i = 0; i < f->processes; i++)
+        facts_add(f, wake_reader_process(r, i), i);
+    f->lost_events += s->not_kept;
+}
+
+void facts_describe_end(const struct wake_process *p, char *text, size_t size)
+{
+    int status = p->end.wait_status;
+    if (!p->ended)
+        snprintf(text, size, "its end is not in the file");
+    else if (p->end.execed)
+        snprintf(text, size, "went on as another program");
+    else if (status == -1)
+        snprintf(text, size, "ended");
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "killed by SIG%s",
+                 sigabbrev_np(WTERMSIG(status)) == NULL ? "?" : sigabbrev_np(WTERMSIG(status)));
+    else
+        snprintf(text, size, "exit code %d", WEXITSTATUS(status));
+}

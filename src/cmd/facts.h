@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * facts: the sums over all processes of a recording that `info` shows.
+ */
+#ifndef HW_CMD_FACTS_H
+#define HW_CMD_FACTS_H
+
+#include "store/reader.h"
+
+struct facts {
+    size_t processes;
+    uint64_t threads, runtime_ns, events;
+    uint64_t allocations, frees, allocated_bytes;
+    uint64_t peak_bytes, peak_blocks, peak_time_ns; /* of the process with the largest peak */
+    size_t peak_process;                            /* which one */
+    uint64_t leaked_blocks, leaked_bytes;
+    uint64_t stacks, cut_stacks;
+    uint64_t lost_events; /* by the probe, by the writer, and in damaged parts */
+    uint64_t unknown_frees, inherited_frees, implied_frees;
+    uint64_t peak_rss_bytes;
+    bool complete;
+};
+
+void facts_gather(struct facts *f, const struct wake_reader *r);
+/* "killed by SIGKILL", "exit code 0", "exec", "not known". */
+void facts_describe_end(const struct wake_process *p, char *text, size_t size);
+
+#endif

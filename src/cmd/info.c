@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * info: what a recording holds, in a few lines or as JSON with stable keys.
+ */
+#include "cmd/command.h"
+#include "cmd/facts.h"
+#include "cmd/recording_file.h"
+#include "present/json.h"
+#include "present/safe.h"
+#include "present/units.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------- JSON */
+
+static void info_json_command(struct json *j, const struct wake_process *p)
+{
+    json_open_array(j, "arguments");
+    for (size_t at = 0; at < p->info.args_length;) {
+        size_t n = strnlen(p->info.args + at, p->info.args_length - at);
+        json_add_text(j, NULL, p->info.args + at, n);
+        at += n + 1;
+    }
+    json_close_array(j);
+    struct strbuf line;
+    strbuf_init(&line);
+    safe_add_command(&line, p->info.args, p->info.args_length);
+    if (line.length == 0)
+        safe_add_text(&line, p->info.exe);
+    json_add_text(j, "command", strbuf_get(&line), line.length);
+    strbuf_release(&line);
+}
+
+static void info_json_process(struct json *j, const struct wake_process *p)
+{
+    const struct wake_process_end *e = &p->end;
+    char end[64];
+    json_open_object(j, NULL);
+    json_add_number(j, "pid", p->info.pid);
+    json_add_number(j, "ppid", p->info.ppid);
+    if (p->info.parent == 0)
+        json_add_null(j, "parent");
+    else
+        json_add_number(j, "parent", p->info.parent - 1);
+    json_add_bool(j, "forked", p->info.forked);
+    json_add_text(j, "exe", p->info.exe, strlen(p->info.exe));
+    info_json_command(j, p);
+    json_add_number(j, "start_ns", p->info.start_ns);
+    json_add_number(j, "end_ns", e->end_ns);
+    facts_describe_end(p, end, sizeof end);
+    json_add_text(j, "end", end, strlen(end));
+    json_add_number(j, "threads", p->threads.count);
+    json_add_number(j, "modules", p->modules.count);
+    json_add_number(j, "events", p->events);
+    json_add_number(j, "allocations", e->allocations);
+    json_add_number(j, "frees", e->frees);
+    json_add_number(j, "allocated_bytes", e->allocated_bytes);
+    json_add_number(j, "peak_bytes", e->peak_bytes);
+    json_add_number(j, "peak_blocks", e->peak_blocks);
+    json_add_number(j, "peak_time_ns", e->peak_time_ns);
+    json_add_number(j, "leaked_blocks", e->leaked_blocks);
+    json_add_number(j, "leaked_bytes", e->leaked_bytes);
+    json_add_number(j, "stacks", p->stacks.count == 0 ? 0 : p->stacks.count - 1);
+    json_add_number(j, "cut_stacks", e->cut_stacks);
+    json_add_number(j, "lost_events", e->lost_events + p->missing_events);
+    json_add_number(j, "unknown_frees", e->unknown_frees);
+    json_add_number(j, "inherited_frees", e->inherited_frees);
+    json_add_number(j, "implied_frees", e->implied_frees);
+    json_add_number(j, "peak_rss_bytes", e->peak_rss_bytes);
+    json_add_bool(j, "complete", e->complete && p->ended);
+    json_close_object(j);
+}
+
+static void info_json_totals(struct json *j, const struct facts *f, const struct wake_summary *s)
+{
+    json_add_number(j, "processes", f->processes);
+    json_add_number(j, "threads", f->threads);
+    json_add_number(j, "runtime_ns", f->runtime_ns);
+    json_add_number(j, "events", f->events);
+    json_add_number(j, "allocations", f->allocations);
+    json_add_number(j, "frees", f->frees);
+    json_add_number(j, "allocated_bytes", f->allocated_bytes);
+    json_add_number(j, "peak_bytes", f->peak_bytes);
+    json_add_number(j, "peak_blocks", f->peak_blocks);
+    json_add_number(j, "peak_time_ns", f->peak_time_ns);
+    json_add_number(j, "leaked_blocks", f->leaked_blocks);
+    json_add_number(j, "leaked_bytes", f->leaked_bytes);
+    json_add_number(j, "stacks", f->stacks);
+    json_add_number(j, "cut_stacks", f->cut_stacks);
+    json_add_number(j, "lost_events", f->lost_events);
+    json_add_number(j, "unknown_frees", f->unknown_frees);
+    json_add_number(j, "inherited_frees", f->inherited_frees);
+    json_add_number(j, "implied_frees", f->implied_frees);
+    json_add_number(j, "peak_rss_bytes", f->peak_rss_bytes);
+    json_add_bool(j, "complete", f->complete);
+    json_add_number(j, "file_bytes", s->file_size);
+    json_add_real(j, "bytes_per_event", f->events == 0 ? 0 : (double)s->file_size / (double)f->events);
+    json_add_number(j, "collector_cpu_ns", s->collector_cpu_ns);
+    json_add_number(j, "wall_ns", s->wall_ns);
+}
+
+static void info_json(struct strbuf *out, const struct wake_reader *r, const struct facts *f)
+{
+    struct json j;
+    json_init(&j, out);
+    json_open_object(&j, NULL);
+    if (f->processes > 0) {
+        const struct wake_process *first = wake_reader_process(r, 0);
+        info_json_command(&j, first);
+        json_add_number(&j, "pid", first->info.pid);
+    }
+    info_json_totals(&j, f, wake_reader_summary(r));
+    json_open_array(&j, "processes_list");
+    for (size_t i = 0; i < f->processes; i++)
+        info_json_process(&j, wake_reader_process(r, i));
+    json_close_array(&j);
+    json_open_array(&j, "damages");
+    for (size_t i = 0; i < wake_reader_damage_count(r); i++) {
+        const char *text = wake_reader_damage(r, i)->text;
+        json_add_text(&j, NULL, text, strlen(text));
+    }
+    json_close_array(&j);
+    json_close_object(&j);
+}
+
+/* ---------------------------------------------------------------------- text */
+
+static void info_line(struct strbuf *out, const char *label)
+{
+    strbuf_addf(out, "%-15s", label);
+}
+
+static void info_text_losses(struct strbuf *out, const struct wake_reader *r, const struct facts *f)
+{
+    char a[UNITS_MAX];
+    const struct wake_summary *s = wake_reader_summary(r);
+    if (f->unknown_frees != 0) {
+        info_line(out, "unknown frees");
+        strbuf_addf(out, "%s\n", units_count(a, f->unknown_frees));
+    }
+    info_line(out, "complete");
+    if (f->complete && f->lost_events == 0) {
+        strbuf_add_text(out, "yes\n");
+        return;
+    }
+    strbuf_addf(out, "%s", f->complete ? "yes" : "no");
+    if (f->lost_events != 0)
+        strbuf_addf(out, ", %s events lost", units_count(a, f->lost_events));
+    if (!s->closed)
+        strbuf_add_text(out, ", the recorder did not close the file");
+    if (s->write_error != 0)
+        strbuf_addf(out, ", writing stopped: %s", strerror(s->write_error));
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < wake_reader_damage_count(r); i++) {
+        info_line(out, "damage");
+        safe_add_text(out, wake_reader_damage(r, i)->text);
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void info_text_process(struct strbuf *out, const struct wake_process *p)
+{
+    char a[UNITS_MAX], b[UNITS_MAX], end[64];
+    facts_describe_end(p, end, sizeof end);
+    strbuf_addf(out, "  %-8u%12s allocations, peak %10s, ", p->info.pid, units_count(a, p->end.allocations),
+                units_bytes(b, p->end.peak_bytes));
+    strbuf_addf(out, "leaked %10s, %s: ", units_bytes(a, p->end.leaked_bytes), end);
+    safe_add_command(out, p->info.args, p->info.args_length);
+    strbuf_add_char(out, '\n');
+}
+
+static void info_text(struct strbuf *out, const struct wake_reader *r, const struct facts *f)
+{
+    char a[UNITS_MAX], b[UNITS_MAX], end[64];
+    const struct wake_summary *s = wake_reader_summary(r);
+    if (f->processes > 0) {
+        const struct wake_process *first = wake_reader_process(r, 0);
+        facts_describe_end(first, end, sizeof end);
+        info_line(out, "command");
+        safe_add_command(out, first->info.args, first->info.args_length);
+        strbuf_addf(out, "\n%-15s%u, %s\n", "pid", first->info.pid, end);
+    }
+    strbuf_addf(out, "%-15s%s, ", "processes", units_count(a, f->processes));
+    strbuf_addf(out, "%s thread%s, ran %s\n", units_count(a, f->threads), f->threads == 1 ? "" : "s",
+                units_time(b, f->runtime_ns));
+    strbuf_addf(out, "%-15s%s of ", "allocations", units_count(a, f->allocations));
+    strbuf_addf(out, "%s, freed %s\n", units_bytes(a, f->allocated_bytes), units_count(b, f->frees));
+    strbuf_addf(out, "%-15s%s in ", "peak", units_bytes(a, f->peak_bytes));
+    strbuf_addf(out, "%s blocks at %s\n", units_count(a, f->peak_blocks), units_time(b, f->peak_time_ns));
+    strbuf_addf(out, "%-15s%s in ", "leaked", units_bytes(a, f->leaked_bytes));
+    strbuf_addf(out, "%s block%s\n", units_count(a, f->leaked_blocks), f->leaked_blocks == 1 ? "" : "s");
+    strbuf_addf(out, "%-15s%s, ", "stacks", units_count(a, f->stacks));
+    strbuf_addf(out, "%s of them cut\n", units_count(a, f->cut_stacks));
+    if (f->peak_rss_bytes != 0)
+        strbuf_addf(out, "%-15s%s\n", "peak resident", units_bytes(a, f->peak_rss_bytes));
+    strbuf_addf(out, "%-15s%s, ", "file", units_bytes(a, s->file_size));
+    strbuf_addf(out, "%s events, %.2f bytes each\n", units_count(a, f->events),
+                f->events == 0 ? 0 : (double)s->file_size / (double)f->events);
+    if (f->events != 0)
+        strbuf_addf(out, "%-15s%s, %.0f ns an event\n", "collector CPU", units_time(a, s->collector_cpu_ns),
+                    (double)s->collector_cpu_ns / (double)f->events);
+    info_text_losses(out, r, f);
+    for (size_t i = 0; f->processes > 1 && i < f->processes; i++)
+        info_text_process(out, wake_reader_process(r, i));
+}
+
+int command_info(int argc, char **argv)
+{
+    bool as_json = false;
+    const char *path = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (command_option(argv, &i, "--json", NULL))
+            as_json = true;
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return command_misused("'heapwake info' has no option '%s'; 'heapwake help info' lists them.",
+                                   argv[i]);
+        else if (path != NULL)
+            return command_misused("'heapwake info' takes one recording.");
+        else
+            path = argv[i];
+    }
+    if (path == NULL)
+        return command_misused("No recording given: heapwake info [--json] FILE");
+    struct wake_reader *r = recording_file_open(path);
+    if (r == NULL)
+        return EXIT_FAILED;
+    struct facts f;
+    struct strbuf out;
+    strbuf_init(&out);
+    facts_gather(&f, r);
+    if (as_json)
+        info_json(&out, r, &f);
+    else
+        info_text(&out, r, &f);
+    bool done = command_print(&out);
+    strbuf_release(&out);
+    wake_reader_close(r);
+    return done ? EXIT_DONE : EXIT_FAILED;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * main: the table of commands.
+ */
+#include "cmd/command.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct command command_list[] = {
+    {"record", command_record, "run a program and record its heap",
+     "usage: heapwake record [-o FILE] [--children yes|no] [-q] [--] PROGRAM [ARGUMENT...]\n"
+     "\n"
+     "  -o FILE, --output FILE  name of the recording (default %e.%p.wake); %e program, %p process id,\n"
+     "                          %t seconds since 1970, %n a free number, %h host, %% a percent sign.\n"
+     "                          Without %p and %n one file holds the whole process tree.\n"
+     "  --children yes|no       record the program's children too (default yes)\n"
+     "  -q, --quiet             no closing line\n"
+     "\n"
+     "The exit status is the program's own.\n",
+     false},
+    {"info", command_info, "say what a recording holds",
+     "usage: heapwake info [--json] FILE\n"
+     "\n"
+     "  --json  the same as JSON\n",
+     false},
+    {"dump", command_dump, "print the events of a recording",
+     "usage: heapwake dump [--tsv] [--stacks] FILE\n"
+     "\n"
+     "  --tsv     one event a line: time_ns pid tid event address size stack kind, tab-separated,\n"
+     "            after a header line; a realloc is a free and an alloc\n"
+     "  --stacks  the stack below each allocation, as module+offset\n",
+     false},
+    {"verify", command_verify, "check a recording",
+     "usage: heapwake verify FILE\n"
+     "\n"
+     "Reads every byte: checksums, order of events for each address, times, totals, losses.\n"
+     "Exit status 1 and a sentence for each thing that is off.\n",
+     false},
+    {"help", command_help, "say how a command is used", "usage: heapwake help [COMMAND]\n", false},
+    {"version", command_version, "print the version", "usage: heapwake version\n", false},
+    {"collect", command_collect, "collect for a program that was started with LD_PRELOAD alone",
+     "usage: heapwake collect --fd N\n"
+     "\n"
+     "Started by the probe, not by people: descriptor N is a socket that says where to listen.\n",
+     true},
+    {NULL, NULL, NULL, NULL, false},
+};
+
+/* A process may come without its standard descriptors.  What we open must not
+ * take their numbers, or our messages would land in it.  Close-on-exec: a
+ * program that we run still finds them closed. */
+static void keep_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    keep_standard_descriptors();
+    if (argc < 2)
+        return command_misused("No command given; 'heapwake help' lists them.");
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+        name = "version";
+    const struct command *command = command_find(name);
+    if (command == NULL)
+        return command_misused("There is no command '%s'; 'heapwake help' lists those there are.", name);
+    bool wants_help = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+    if (wants_help) {
+        command_print_help(command);
+        return EXIT_DONE;
+    }
+    return command->run(argc - 1, argv + 1);
+}

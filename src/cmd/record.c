@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * record: runs a program and records it.  The exit status is the program's.
+ */
+#include "cmd/closing.h"
+#include "cmd/command.h"
+#include "cmd/logging.h"
+#include "cmd/preload.h"
+#include "collect/collector.h"
+#include "collect/diagnose.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct record_options {
+    const char *output;
+    bool children, quiet;
+    char **program;
+};
+
+static int record_set_children(struct record_options *o, const char *value)
+{
+    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return command_misused("--children takes yes or no, not '%s'.", value);
+    o->children = value[0] == 'y';
+    return EXIT_DONE;
+}
+
+static int record_parse(struct record_options *o, char **argv)
+{
+    int at = 1;
+    for (; argv[at] != NULL && argv[at][0] == '-'; at++) {
+        const char *value;
+        if (strcmp(argv[at], "--") == 0) {
+            at++;
+            break;
+        }
+        if (command_option(argv, &at, "-o", &value) || command_option(argv, &at, "--output", &value)) {
+            if (value[0] == '\0')
+                return command_misused("-o needs the name of a file.");
+            o->output = value;
+        } else if (command_option(argv, &at, "--children", &value)) {
+            if (record_set_children(o, value) != EXIT_DONE)
+                return EXIT_USAGE;
+        } else if (command_option(argv, &at, "-q", NULL) || command_option(argv, &at, "--quiet", NULL)) {
+            o->quiet = true;
+        } else {
+            return command_misused("'heapwake record' has no option '%s'; 'heapwake help record' lists them.",
+                                   argv[at]);
+        }
+    }
+    o->program = argv + at;
+    if (o->program[0] == NULL)
+        return command_misused("No program given: heapwake record [OPTION...] PROGRAM [ARGUMENT...]");
+    return EXIT_DONE;
+}
+
+/* Options that were not given come from the environment. */
+static void record_add_environment(struct record_options *o, struct logging *log)
+{
+    const char *children = getenv("HEAPWAKE_CHILDREN");
+    if (o->output == NULL)
+        o->output = getenv("HEAPWAKE_OUTPUT");
+    if (children != NULL && strcmp(children, "no") == 0)
+        o->children = false;
+    else if (children != NULL && strcmp(children, "yes") != 0)
+        logging_say(log, "HEAPWAKE_CHILDREN is neither yes nor no; yes is used.");
+}
+
+static int record_run(struct record_options *o, struct collector *c, struct launch *l)
+{
+    struct err err;
+    struct preload preload;
+    err_init(&err);
+    int code = preload_init(&preload, &c->listener, o->children, &err);
+    char *const nothing[] = {NULL};
+    bool foreign = diagnose_is_foreign(o->program[0], NULL);
+    if (code == 0)
+        code = launch_start(l, o->program, foreign ? nothing : preload.more, &err);
+    preload_release(&preload);
+    if (code != 0) {
+        command_say("%s", err.text);
+        return l->exec_error == 0 ? EXIT_FAILED : l->exec_error == ENOENT ? 127 : 126;
+    }
+    collector_run(c);
+    collector_close(c);
+    bool is_said = c->output.is_off && c->sums.processes == 0;
+    if (!is_said && (!o->quiet || c->sums.processes == 0)) {
+        struct strbuf line;
+        strbuf_init(&line);
+        closing_build(&line, c, o->program[0]);
+        command_say("%s", strbuf_get(&line));
+        strbuf_release(&line);
+    }
+    return EXIT_DONE;
+}
+
+int command_record(int argc, char **argv)
+{
+    struct record_options o = {.children = true};
+    struct logging log;
+    struct err err;
+    struct launch l;
+    static struct collector c;
+    (void)argc;
+    int status = record_parse(&o, argv);
+    if (status != EXIT_DONE)
+        return status;
+    err_init(&err);
+    logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
+    record_add_environment(&o, &log);
+    struct collector_options options = {
+        .output = o.output, .children = o.children, .say = logging_say, .say_of = &log};
+    if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0) {
+        command_say("%s", err.text);
+        return EXIT_FAILED;
+    }
+    status = record_run(&o, &c, &l);
+    collector_release(&c);
+    launch_release(&l);
+    logging_close(&log);
+    if (status != EXIT_DONE)
+        return status;
+    if (!l.has_ended)
+        return 128 + 15; /* asked to leave while the program runs on */
+    launch_exit_like(&l);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * recording_file: see recording_file.h.
+ */
+#include "cmd/recording_file.h"
+
+#include "cmd/command.h"
+#include "collect/spool.h"
+#include "tool/file.h"
+#include "tool/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Converts into a file that has no name any more once it is open. */
+static int recording_file_convert(struct wake_reader **r, int spool, struct err *err)
+{
+    const char *folder = getenv("TMPDIR");
+    struct strbuf name;
+    strbuf_init(&name);
+    strbuf_addf(&name, "%s/heapwake.XXXXXX", folder == NULL || folder[0] == '\0' ? "/tmp" : folder);
+    int fd = name.failed ? -1 : mkstemp(name.text);
+    if (fd < 0) {
+        strbuf_release(&name);
+        return err_set(err, ERR_IO, "No temporary file can be made to read the spool.");
+    }
+    close(fd);
+    int code = spool_convert(spool, strbuf_get(&name), err);
+    if (code == 0)
+        code = wake_reader_open(r, strbuf_get(&name), err);
+    unlink(strbuf_get(&name));
+    strbuf_release(&name);
+    return code;
+}
+
+struct wake_reader *recording_file_open(const char *path)
+{
+    struct wake_reader *r = NULL;
+    struct err err;
+    err_init(&err);
+    int fd = -1;
+    uint64_t size;
+    int code = file_open(&fd, &size, path, &err);
+    if (code == 0) {
+        if (spool_is_one(fd))
+            code = recording_file_convert(&r, fd, &err);
+        else
+            code = wake_reader_open(&r, path, &err);
+        file_close(fd);
+    }
+    if (code != 0)
+        command_say("%s", err.text);
+    return code == 0 ? r : NULL;
+}

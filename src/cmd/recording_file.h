@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * recording_file: how commands get at a recording: a .wake file, or a spool,
+ * which is turned into one first.
+ */
+#ifndef HW_CMD_RECORDING_FILE_H
+#define HW_CMD_RECORDING_FILE_H
+
+#include "store/reader.h"
+
+/* NULL: it has been said why. */
+struct wake_reader *recording_file_open(const char *path);
+
+#endif

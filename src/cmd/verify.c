@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * verify: checks a recording against itself.
+ *
+ *  1. Every byte: checksums, chunks without gaps, events that can be decoded.
+ *  2. For each address alloc and free alternate; a free names a live block.
+ *  3. Times never go back; stacks and threads that events name are there.
+ *  4. Totals, peak and live blocks, made anew from the events, equal those that
+ *     the recorder wrote.
+ *  5. Made = recorded + lost: what is missing has been counted.
+ */
+#include "cmd/audit.h"
+#include "cmd/command.h"
+#include "cmd/recording_file.h"
+#include "present/safe.h"
+#include "present/units.h"
+
+static void verify_problem(void *of, const char *sentence)
+{
+    uint64_t *problems = of;
+    ++*problems;
+    command_say("%s", sentence);
+}
+
+static int verify_run(struct wake_reader *r)
+{
+    struct err err;
+    struct audit audit;
+    uint64_t problems = 0;
+    err_init(&err);
+    if (wake_reader_verify(r, &err) != 0)
+        verify_problem(&problems, err.text);
+    audit_init(&audit, r, verify_problem, &problems);
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        if (audit_process(&audit, i, &err) != 0)
+            verify_problem(&problems, err.text);
+    }
+    audit_recording(&audit);
+    for (size_t i = 0; i < wake_reader_damage_count(r); i++)
+        verify_problem(&problems, wake_reader_damage(r, i)->text);
+    bool done = true;
+    if (problems == 0) {
+        char a[UNITS_MAX], b[UNITS_MAX];
+        struct strbuf out;
+        strbuf_init(&out);
+        strbuf_addf(&out, "sound: %s events, %s lost\n", units_count(a, audit.events),
+                    units_count(b, audit.lost));
+        done = command_print(&out);
+        strbuf_release(&out);
+    }
+    return problems == 0 && done ? EXIT_DONE : EXIT_FAILED;
+}
+
+int command_verify(int argc, char **argv)
+{
+    const char *path = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return command_misused("'heapwake verify' has no option '%s'.", argv[i]);
+        if (path != NULL)
+            return command_misused("'heapwake verify' takes one recording.");
+        path = argv[i];
+    }
+    if (path == NULL)
+        return command_misused("No recording given: heapwake verify FILE");
+    struct wake_reader *r = recording_file_open(path);
+    if (r == NULL)
+        return EXIT_FAILED;
+    int status = verify_run(r);
+    wake_reader_close(r);
+    return status;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * blocks: the live blocks of one process by address.
+ *
+ * An open-addressing table with linear probing; removal shifts later entries
+ * back, so there are no tombstones.  An entry is half a cache line:
+ *
+ *     word 0   address 48   time, bits 38..51  14   limbo 1   ghost 1
+ *     word 1   size 48      time, bits 22..37  16
+ *     word 2   number 48    time, bits 6..21   16
+ *     word 3   stack 32     thread 24   reserve 2   time, bits 0..5  6
+ *
+ * so a time goes up to 2^52 ns (52 days; clamped above) and a thread number up
+ * to 2^24 - 1.  Address 0 marks an empty slot.
+ */
+#ifndef HW_COLLECT_BLOCKS_H
+#define HW_COLLECT_BLOCKS_H
+
+#include "base/hash.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCKS_ADDRESS_MAX ((UINT64_C(1) << 48) - 1)
+#define BLOCKS_TIME_MAX ((UINT64_C(1) << 52) - 1)
+#define BLOCKS_THREAD_MAX ((UINT32_C(1) << 24) - 1)
+
+struct block {
+    union {
+        struct {
+            uint64_t address : 48, time_high : 14, limbo : 1, ghost : 1;
+            uint64_t size : 48, time_middle : 16;
+            uint64_t number : 48, time_low : 16;
+            uint64_t stack : 32, thread : 24, reserve : 2, time_lowest : 6;
+        };
+        uint64_t words[4]; /* written whole: narrow stores would stall the next read */
+    };
+};
+
+_Static_assert(sizeof(struct block) == 32, "two blocks to a cache line");
+
+struct blocks {
+    struct block *slots;
+    size_t mask;    /* slots - 1 */
+    unsigned shift; /* 64 - log2(slots) */
+    size_t count;
+    size_t grow_at;
+};
+
+bool blocks_init(struct blocks *t);
+void blocks_release(struct blocks *t);
+
+/* Room for one more; false: no memory. */
+bool blocks_grow(struct blocks *t);
+/* Takes an entry out; others may move. */
+void blocks_remove(struct blocks *t, struct block *b);
+
+static inline size_t blocks_home(const struct blocks *t, uint64_t address)
+{
+    return (size_t)(hash_spread(address >> 4 ^ address << 60) >> t->shift);
+}
+
+static inline void blocks_prefetch(const struct blocks *t, uint64_t address)
+{
+    __builtin_prefetch(&t->slots[blocks_home(t, address)], 1);
+}
+
+static inline struct block *blocks_find(const struct blocks *t, uint64_t address)
+{
+    for (size_t i = blocks_home(t, address);; i = (i + 1) & t->mask) {
+        struct block *b = &t->slots[i];
+        if (b->address == address)
+            return b;
+        if (b->address == 0)
+            return NULL;
+    }
+}
+
+/* The entry of address, or an empty one for it (address 0) that the caller
+ * fills and then counts with t->count++; NULL: no memory. */
+static inline struct block *blocks_claim(struct blocks *t, uint64_t address)
+{
+    if (t->count >= t->grow_at && !blocks_grow(t))
+        return NULL;
+    for (size_t i = blocks_home(t, address);; i = (i + 1) & t->mask) {
+        struct block *b = &t->slots[i];
+        if (b->address == address || b->address == 0)
+            return b;
+    }
+}
+
+static inline uint64_t block_time(const struct block *b)
+{
+    return (uint64_t)b->time_high << 38 | (uint64_t)b->time_middle << 22 | (uint64_t)b->time_low << 6 |
+           b->time_lowest;
+}
+
+static inline void block_set(struct block *b, uint64_t address, uint64_t size, uint64_t number, uint64_t time,
+                             uint32_t stack, uint32_t thread)
+{
+    if (time > BLOCKS_TIME_MAX)
+        time = BLOCKS_TIME_MAX;
+    if (thread > BLOCKS_THREAD_MAX)
+        thread = BLOCKS_THREAD_MAX;
+    b->words[0] = address | time >> 38 << 48;
+    b->words[1] = (size & BLOCKS_ADDRESS_MAX) | (time >> 22 & 0xffff) << 48;
+    b->words[2] = (number & BLOCKS_ADDRESS_MAX) | (time >> 6 & 0xffff) << 48;
+    b->words[3] = stack | (uint64_t)thread << 32 | (time & 0x3f) << 58;
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * book: see book.h.
+ */
+#include "collect/book.h"
+
+#include "wire/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BOOK_THREADS_MAX = 1 << 24,
+    BOOK_FRAMES_MAX = 1 << 20,
+    BOOK_NAME_LOOK = 1 << 16, /* threads looked through for a tid */
+};
+
+bool book_init(struct book *b, struct wake_writer *writer, uint32_t process)
+{
+    memset(b, 0, sizeof *b);
+    b->writer = writer;
+    b->process = process;
+    modmap_init(&b->modules);
+    return stackbook_init(&b->stacks);
+}
+
+void book_release(struct book *b)
+{
+    modmap_release(&b->modules);
+    stackbook_release(&b->stacks);
+    vec_release(&b->thread_numbers);
+    vec_release(&b->tids);
+}
+
+void book_add_module(struct book *b, const uint64_t *w, uint32_t words)
+{
+    uint64_t copy[RECORD_MODULE_WORDS_MAX];
+    memcpy(copy, w, words * sizeof *w);
+    size_t id_length = copy[0] >> 8 & 0xff;
+    size_t path_length = copy[0] >> 16 & 0xffff;
+    size_t room = (words - 5) * sizeof *w;
+    const uint8_t *bytes = (const uint8_t *)&copy[5];
+    if (id_length > room || path_length > room - id_length || copy[1] >= copy[2]) {
+        b->anomalies++;
+        return;
+    }
+    struct wake_module_info info = {
+        .start = copy[1],
+        .end = copy[2],
+        .bias = copy[3],
+        .build_id = bytes,
+        .build_id_length = id_length,
+        .path = (const char *)bytes + id_length,
+        .path_length = path_length,
+    };
+    wake_writer_add_module(b->writer, b->process, &info);
+    b->module_count++;
+    if (!modmap_add(&b->modules, info.start, info.end, copy[4], b->module_count))
+        b->out_of_memory = true;
+}
+
+uint32_t book_find_thread(const struct book *b, uint64_t probe_number)
+{
+    return probe_number < b->thread_numbers.count ? b->thread_numbers.data[probe_number] : 0;
+}
+
+static size_t name_length(const char name[16])
+{
+    return strnlen(name, 16);
+}
+
+uint32_t book_add_thread(struct book *b, uint64_t probe_number, uint32_t tid, const char name[16],
+                         uint64_t time_ns)
+{
+    if (probe_number >= BOOK_THREADS_MAX) {
+        b->anomalies++;
+        return 0;
+    }
+    uint32_t number = book_find_thread(b, probe_number);
+    if (number != 0)
+        return number; /* the nested lane of a thread that is known */
+    if (!vec_reserve(&b->thread_numbers, probe_number + 1) || !vec_push(&b->tids, tid)) {
+        b->out_of_memory = true;
+        return 0;
+    }
+    while (b->thread_numbers.count <= probe_number)
+        b->thread_numbers.data[b->thread_numbers.count++] = 0;
+    number = (uint32_t)b->tids.count;
+    b->thread_numbers.data[probe_number] = number;
+    wake_writer_add_thread(b->writer, b->process, number, tid, time_ns);
+    if (name[0] != '\0')
+        wake_writer_name_thread(b->writer, b->process, number, name, name_length(name), time_ns);
+    return number;
+}
+
+void book_name_thread(struct book *b, uint32_t tid, const char name[16], uint64_t time_ns)
+{
+    size_t n = b->tids.count;
+    size_t stop = n > BOOK_NAME_LOOK ? n - BOOK_NAME_LOOK : 0;
+    while (n > stop && b->tids.data[n - 1] != tid)
+        n--;
+    if (n == stop)
+        return; /* a thread that never allocated */
+    wake_writer_name_thread(b->writer, b->process, (uint32_t)n, name, name_length(name), time_ns);
+}
+
+static void book_close_stack(struct book *b, struct book_pending *p)
+{
+    bool is_new;
+    p->open = false;
+    p->raw.addresses = p->addresses.data;
+    p->raw.count = (uint32_t)p->addresses.count;
+    uint32_t number = stackbook_add(&b->stacks, &b->modules, &p->raw, &is_new);
+    if (number == 0)
+        b->out_of_memory = true;
+    if (is_new)
+        wake_writer_add_stack(b->writer, b->process, b->stacks.scratch.data, p->raw.count, p->raw.omitted,
+                              p->raw.cut);
+}
+
+bool book_open_stack(struct book *b, struct book_pending *p, const uint64_t w[3])
+{
+    p->raw.id = (uint32_t)(w[0] >> 32);
+    p->raw.cut = w[0] >> 8 & 0xff;
+    p->want = (uint32_t)w[1];
+    p->raw.omitted = (uint32_t)(w[1] >> 32);
+    p->raw.generation = w[2];
+    p->addresses.count = 0;
+    p->open = true;
+    if (p->want > BOOK_FRAMES_MAX || p->raw.cut >= CUT_COUNT)
+        return false;
+    if (p->want == 0)
+        book_close_stack(b, p);
+    return true;
+}
+
+bool book_add_frames(struct book *b, struct book_pending *p, const uint64_t *addresses, uint32_t count)
+{
+    if (!p->open || count > p->want - p->addresses.count)
+        return false;
+    if (!vec_reserve(&p->addresses, p->addresses.count + count)) {
+        b->out_of_memory = true;
+        return false;
+    }
+    memcpy(p->addresses.data + p->addresses.count, addresses, count * sizeof *addresses);
+    p->addresses.count += count;
+    if (p->addresses.count == p->want)
+        book_close_stack(b, p);
+    return true;
+}
+
+void book_pending_release(struct book_pending *p)
+{
+    vec_release(&p->addresses);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * book: what the records of one process define: threads, modules, stacks.
+ * Takes them from the lanes, numbers them, hands them to the writer, and
+ * answers for the events that refer to them.
+ *
+ * Definitions are entered in the order they are found; for one reader's round
+ * that is before any event that needs them (wire/segment.h, invariant 3).
+ */
+#ifndef HW_COLLECT_BOOK_H
+#define HW_COLLECT_BOOK_H
+
+#include "collect/modmap.h"
+#include "collect/stackbook.h"
+#include "store/writer.h"
+#include "tool/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A stack on its way: STACK has been read, FRAMES are coming in. */
+struct book_pending {
+    struct stackbook_raw raw;
+    uint32_t want;
+    VEC(uint64_t) addresses;
+    bool open;
+};
+
+struct book {
+    struct wake_writer *writer;
+    uint32_t process;
+    struct modmap modules;
+    struct stackbook stacks;
+    uint32_t module_count;
+    VEC(uint32_t) thread_numbers; /* by the probe's number; 0 = not seen */
+    VEC(uint32_t) tids;           /* tids.data[n - 1] of thread n */
+    uint64_t anomalies;           /* definitions that made no sense */
+    bool out_of_memory;
+};
+
+bool book_init(struct book *b, struct wake_writer *writer, uint32_t process);
+void book_release(struct book *b);
+
+/* w: the words of the record, as many as record_words says. */
+void book_add_module(struct book *b, const uint64_t *w, uint32_t words);
+/* Returns the thread's number in the recording. */
+uint32_t book_add_thread(struct book *b, uint64_t probe_number, uint32_t tid, const char name[16],
+                         uint64_t time_ns);
+/* The number of a thread by the probe's number; 0: unknown. */
+uint32_t book_find_thread(const struct book *b, uint64_t probe_number);
+void book_name_thread(struct book *b, uint32_t tid, const char name[16], uint64_t time_ns);
+
+/* False: the record does not make sense here. */
+bool book_open_stack(struct book *b, struct book_pending *p, const uint64_t w[3]);
+bool book_add_frames(struct book *b, struct book_pending *p, const uint64_t *addresses, uint32_t count);
+void book_pending_release(struct book_pending *p);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * collector: see collector.h.  Here: the loop.  Processes come and go in
+ * tracee.c.
+ */
+#include "collect/collector.h"
+
+#include "collect/tracee.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+
+enum {
+    COLLECTOR_EVENTS = 64,
+    COLLECTOR_A_LOT = 8192,       /* events of a round after which there is no sleep */
+    COLLECTOR_BUSY_MS = 1,        /* sleep while there is traffic */
+    COLLECTOR_IDLE_MS = 10,       /* ... and while there is none */
+    COLLECTOR_IDLE_ROUNDS = 50,   /* empty rounds that make it idle */
+    COLLECTOR_FLUSH_MS = 1000,    /* a killed collector loses no more than this */
+    COLLECTOR_FIRST_HELLO_S = 10, /* without a program of our own */
+};
+
+static int collector_kinds[] = {0, WATCH_LISTENER, WATCH_SIGNALS};
+
+static int collector_watch(struct collector *c, int fd, int kind)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &collector_kinds[kind]};
+    return epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+int collector_open(struct collector *c, const struct collector_options *options, struct launch *launch,
+                   struct err *err)
+{
+    memset(c, 0, sizeof *c);
+    c->options = *options;
+    c->launch = launch;
+    c->start_ns = timebase_now();
+    c->epoll = epoll_create1(EPOLL_CLOEXEC);
+    timebase_init(&c->time);
+    robust_init(&c->robust);
+    output_init(&c->output, options->output);
+    int code = listener_open(&c->listener, options->address, err);
+    if (code != 0)
+        return code;
+    if (c->epoll < 0 || collector_watch(c, c->listener.fd, WATCH_LISTENER) != 0 ||
+        (launch != NULL && collector_watch(c, launch->signal_fd, WATCH_SIGNALS) != 0))
+        return err_set(err, ERR_SYSTEM, "The collector cannot watch its descriptors: %s.", strerror(errno));
+    if (c->output.complaint.code != 0) {
+        c->has_complained = true;
+        options->say(options->say_of, c->output.complaint.text);
+    }
+    return 0;
+}
+
+/* More descriptors and memory for ourselves; the program was started before this. */
+static void collector_raise_limits(void)
+{
+    static const int limits[] = {RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_DATA};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct rlimit limit;
+        if (getrlimit((__rlimit_resource_t)limits[i], &limit) != 0)
+            continue;
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit((__rlimit_resource_t)limits[i], &limit);
+    }
+}
+
+static void collector_dispatch(struct collector *c, int timeout)
+{
+    struct epoll_event events[COLLECTOR_EVENTS];
+    int count = epoll_wait(c->epoll, events, COLLECTOR_EVENTS, timeout);
+    /* Ends first, and only noted: the hello of an exec frees the tracee that it replaces. */
+    for (int i = 0; i < count; i++) {
+        if (*(int *)events[i].data.ptr == WATCH_TRACEE) {
+            ((struct tracee *)events[i].data.ptr)->gone = true;
+            events[i].data.ptr = &collector_kinds[0];
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        switch (*(int *)events[i].data.ptr) {
+        case WATCH_LISTENER:
+            tracee_accept(c);
+            break;
+        case WATCH_SIGNALS:
+            launch_take_signals(c->launch);
+            break;
+        case WATCH_VISITOR:
+            tracee_hear(c, events[i].data.ptr);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static bool collector_has_gone(const struct collector *c)
+{
+    for (size_t i = 0; i < c->tracees.count; i++) {
+        if (c->tracees.data[i]->gone)
+            return true;
+    }
+    return false;
+}
+
+/* Who is gone may have said hello again just before (an exec): that is heard
+ * first, so that the old image knows how it ended. */
+static void collector_bury(struct collector *c)
+{
+    tracee_poll(c);
+    if (!collector_has_gone(c))
+        return;
+    tracee_accept(c);
+    for (size_t i = c->visitors.count; i-- > 0;)
+        tracee_hear(c, c->visitors.data[i]);
+    for (size_t i = c->tracees.count; i-- > 0;) {
+        if (c->tracees.data[i]->gone)
+            tracee_end(c, c->tracees.data[i], false, true);
+    }
+}
+
+static uint64_t collector_drain(struct collector *c)
+{
+    uint64_t now = timebase_now();
+    bool is_tick = now - c->last_tick_ns >= MS;
+    uint64_t most = 0;
+    timebase_update(&c->time);
+    for (size_t i = 0; i < c->tracees.count; i++) {
+        struct image *m = c->tracees.data[i]->image;
+        if (is_tick)
+            image_tick(m, now);
+        uint64_t taken = image_drain(m);
+        if (taken > most)
+            most = taken;
+    }
+    if (is_tick)
+        c->last_tick_ns = now;
+    if (now - c->last_flush_ns >= COLLECTOR_FLUSH_MS * MS) {
+        c->last_flush_ns = now;
+        for (size_t i = 0; i < c->output.files.count; i++) {
+            if (c->output.files.data[i]->writer != NULL)
+                wake_writer_flush(c->output.files.data[i]->writer);
+        }
+        tracee_dismiss(c, now);
+    }
+    return most;
+}
+
+static bool collector_is_over(struct collector *c)
+{
+    if (c->tracees.count != 0 || c->visitors.count != 0)
+        return false;
+    if (c->launch != NULL && c->launch->pid != 0)
+        return launch_reap(c->launch) && !tracee_await(c);
+    bool patient = timebase_now() - c->start_ns < COLLECTOR_FIRST_HELLO_S * 1000 * MS;
+    return (c->sums.processes != 0 || !patient) && !tracee_await(c);
+}
+
+void collector_run(struct collector *c)
+{
+    unsigned empty = 0;
+    int timeout = 0;
+    collector_raise_limits();
+    while (c->launch == NULL || !c->launch->leave) {
+        collector_dispatch(c, timeout);
+        collector_bury(c);
+        if (collector_is_over(c)) {
+            collector_dispatch(c, 0); /* somebody may stand at the door */
+            if (collector_is_over(c))
+                break;
+        }
+        uint64_t taken = collector_drain(c);
+        tracee_await(c);
+        empty = taken == 0 ? empty + 1 : 0;
+        if (taken >= COLLECTOR_A_LOT)
+            timeout = 0;
+        else
+            timeout = empty > COLLECTOR_IDLE_ROUNDS ? COLLECTOR_IDLE_MS : COLLECTOR_BUSY_MS;
+    }
+}
+
+void collector_close(struct collector *c)
+{
+    listener_close(&c->listener);
+    while (c->tracees.count != 0)
+        tracee_end(c, c->tracees.data[c->tracees.count - 1], false, false);
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    uint64_t us = ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * 1000000 +
+                  (uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec;
+    output_close(&c->output, us * 1000);
+}
+
+void collector_release(struct collector *c)
+{
+    for (size_t i = 0; i < c->visitors.count; i++) {
+        close(c->visitors.data[i]->fd);
+        free(c->visitors.data[i]);
+    }
+    vec_release(&c->visitors);
+    vec_release(&c->tracees);
+    vec_release(&c->awaited);
+    output_release(&c->output);
+    robust_release(&c->robust);
+    if (c->epoll >= 0)
+        close(c->epoll);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * collector: the process beside the program.  Takes segments from probes,
+ * drains them, watches the processes end, closes the files.
+ *
+ *     listener --hello--> tracee: image (drain, order, pair) --> output file
+ *                           ^ pidfd: the end
+ *
+ * One thread, one epoll.  It sleeps a millisecond between rounds while there
+ * is traffic, ten when there is none, and not at all while it lags behind.
+ */
+#ifndef HW_COLLECT_COLLECTOR_H
+#define HW_COLLECT_COLLECTOR_H
+
+#include "collect/image.h"
+#include "collect/launch.h"
+#include "collect/listener.h"
+#include "collect/output.h"
+#include "collect/robust.h"
+#include "collect/timebase.h"
+#include "tool/err.h"
+#include "tool/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A sentence for whoever looks after the collector. */
+typedef void collector_say_fn(void *of, const char *sentence);
+
+struct collector_options {
+    const char *output;  /* pattern; NULL = the default */
+    const char *address; /* where to listen; NULL = somewhere of its own choice */
+    bool children;       /* processes other than the launched one are recorded too */
+    collector_say_fn *say;
+    void *say_of;
+};
+
+/* Sums over all processes, for the closing line. */
+struct collector_sums {
+    uint64_t processes, events;
+    uint64_t peak_bytes; /* of the process with the largest */
+    uint64_t leaked_blocks, leaked_bytes;
+    uint64_t lost_events, anomalies;
+    uint32_t stop_reason; /* of the first process that gave up, enum record_lost */
+    bool out_of_memory;
+    bool incomplete;
+    uint64_t refused; /* hellos that made no sense */
+};
+
+struct tracee {
+    int kind; /* first: tells what an epoll event is about */
+    uint32_t pid;
+    int pidfd; /* -1: asked for by kill(pid, 0) */
+    bool gone;
+    struct image *image;
+    struct output_file *file;
+};
+
+struct visitor {
+    int kind;
+    int fd;
+    uint64_t since_ns;
+};
+
+struct collector {
+    struct collector_options options;
+    struct listener listener;
+    struct launch *launch; /* may be NULL */
+    struct output output;
+    struct robust robust;
+    struct timebase time;
+    struct collector_sums sums;
+    int epoll;
+    VEC(struct tracee *) tracees;
+    VEC(struct visitor *) visitors; /* connected, have not said hello */
+    VEC(uint32_t) awaited;          /* forked, have not said hello */
+    uint64_t start_ns, last_tick_ns, last_flush_ns;
+    uint32_t root; /* the first process, 0 = not known yet */
+    bool has_complained;
+};
+
+/* launch: prepared; the caller starts it after this (may be NULL). */
+int collector_open(struct collector *c, const struct collector_options *options, struct launch *launch,
+                   struct err *err);
+/* Works until all is over, or launch->leave. */
+void collector_run(struct collector *c);
+/* Ends and closes everything.  c->sums and c->output can be read until
+ * collector_release. */
+void collector_close(struct collector *c);
+void collector_release(struct collector *c);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * decode: from words to items.  The two hot records are decoded in the loop,
+ * everything else by decode_cold.  Each word is read once.
+ *
+ * Slots of the block table are prefetched here, a batch before they are needed.
+ */
+#include "collect/decode.h"
+
+#include "collect/shape.h"
+#include "wire/record.h"
+
+enum { DECODE_FORKS_MAX = 1 << 16 };
+
+#define ADDRESS_MASK ((UINT64_C(1) << RECORD_ADDRESS_BITS) - 1)
+
+static inline uint64_t word(const uint64_t *at)
+{
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+static inline void decode_hot(struct drain *d, struct drain_lane *lane, uint64_t first, const uint64_t *at,
+                              struct item *out)
+{
+    unsigned kind = first & RECORD_KIND_MASK;
+    out->lane = lane->index;
+    out->thread = lane->thread;
+    out->kind = (uint8_t)kind;
+    out->previous = 0;
+    out->linked = 0;
+    out->early = 0;
+    out->old = 0;
+    if (first & RECORD_ALLOC) {
+        uint64_t second = word(at + 1);
+        at += 2;
+        out->op = ITEM_ALLOC;
+        out->size = first >> 8 & 0xffffff;
+        out->stack = (uint32_t)(first >> 32);
+        out->address = second & ADDRESS_MASK;
+        out->usable = out->size + (second >> RECORD_ADDRESS_BITS);
+    } else {
+        at += 1;
+        out->op = kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
+        out->address = first >> 16;
+        out->size = 0;
+        out->usable = 0;
+        out->stack = 0;
+    }
+    if (first & RECORD_STAMPED)
+        lane->stamp = word(at++);
+    out->stamp = lane->stamp;
+    if (out->op == ITEM_ALLOC && kind == KIND_REALLOC)
+        out->old = word(at);
+    if (d->blocks != NULL)
+        blocks_prefetch(d->blocks, out->address);
+}
+
+/* Items of the rarer records.  True: *out is an event. */
+static bool decode_rare(struct drain_lane *lane, uint64_t first, const uint64_t *at, struct item *out)
+{
+    unsigned kind = first >> 8 & 0xff;
+    uint32_t high = (uint32_t)(first >> 32);
+    *out = (struct item){.lane = lane->index, .thread = lane->thread, .kind = (uint8_t)kind, .stack = high};
+    switch (first & 0xff) {
+    case RECORD_ALLOC_LONG:
+    case RECORD_EARLY:
+        out->op = ITEM_ALLOC;
+        out->address = word(at + 1);
+        out->size = word(at + 2);
+        out->usable = word(at + 3);
+        out->early = (first & 0xff) == RECORD_EARLY;
+        if (!out->early) {
+            lane->stamp = word(at + 4);
+            out->old = word(at + 5);
+        }
+        break;
+    case RECORD_FREE_LONG:
+        out->op = kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
+        out->address = word(at + 1);
+        lane->stamp = word(at + 2);
+        break;
+    case RECORD_REALLOC_FAILED:
+    case RECORD_REALLOC_FREED:
+        out->op = (first & 0xff) == RECORD_REALLOC_FAILED ? ITEM_REALLOC_FAILED : ITEM_REALLOC_FREED;
+        out->address = word(at + 1);
+        lane->stamp = word(at + 2);
+        break;
+    case RECORD_MMAP:
+        out->op = ITEM_MAP;
+        out->address = word(at + 1);
+        out->size = word(at + 2);
+        out->usable = word(at + 3);
+        lane->stamp = word(at + 4);
+        break;
+    case RECORD_MUNMAP:
+    case RECORD_BRK:
+        out->op = (first & 0xff) == RECORD_BRK ? ITEM_BRK : ITEM_UNMAP;
+        out->address = word(at + 1);
+        out->size = word(at + 2);
+        lane->stamp = word(at + 3);
+        break;
+    case RECORD_LOST:
+        out->op = ITEM_LOST;
+        out->size = word(at + 1);
+        break;
+    case RECORD_NAME:
+        out->op = ITEM_NAME;
+        out->address = word(at + 1);
+        out->size = word(at + 2);
+        break;
+    default:
+        return false;
+    }
+    out->stamp = lane->stamp;
+    return true;
+}
+
+static bool decode_is_sound(const struct item *i)
+{
+    if (i->op == ITEM_ALLOC || i->op == ITEM_FREE || i->op == ITEM_RELEASE) {
+        unsigned kinds = i->op == ITEM_ALLOC ? (unsigned)KIND_COUNT : (unsigned)HOW_COUNT;
+        return i->address != 0 && i->address <= BLOCKS_ADDRESS_MAX && i->size <= BLOCKS_ADDRESS_MAX &&
+               i->kind != 0 && i->kind < kinds;
+    }
+    return true;
+}
+
+/* Where stamps are counts, a STAMP may be one of them, or the collector's
+ * clock, which is larger than any count can become. */
+static void decode_stamp(struct drain *d, struct drain_lane *lane, uint64_t value)
+{
+    if (d->line->is_sequence && value >= d->view->fixed.start_ns)
+        d->line->clock_ns = value;
+    else
+        lane->stamp = value;
+}
+
+/* Steps over one record that is not hot.  *n grows when it was an event.
+ * False: there is nothing more to read now. */
+static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first, struct item *out,
+                        uint32_t *n, bool define)
+{
+    struct drain_cursor *c = &lane->read;
+    uint32_t words = shape_measure(first);
+    if (words == 0 || words > (size_t)(c->end - c->at)) {
+        drain_close_lane(d, lane);
+        return false;
+    }
+    const uint64_t *at = c->at;
+    c->at += words;
+    switch (first & 0xff) {
+    case RECORD_LINK: {
+        uint32_t left = c->chunk;
+        if (!drain_enter(d, lane, c, (uint32_t)(first >> 32), define)) {
+            c->at = c->end;
+            return false;
+        }
+        drain_give_back(d, left);
+        return true;
+    }
+    case RECORD_STAMP:
+        decode_stamp(d, lane, word(at + 1));
+        return true;
+    case RECORD_THREAD:
+        if (define)
+            drain_define(d, lane, first, at);
+        lane->thread = book_find_thread(d->book, word(at + 1));
+        lane->stamp = word(at + 4);
+        return true;
+    case RECORD_FORK:
+        lane->stamp = word(at + 1);
+        if (d->forks.count < DECODE_FORKS_MAX && !vec_push(&d->forks, (uint32_t)(first >> 32)))
+            d->out_of_memory = true;
+        return true;
+    default:
+        break;
+    }
+    if (decode_rare(lane, first, at, out)) {
+        if (decode_is_sound(out))
+            ++*n;
+        else
+            d->anomalies++;
+    } else if (define) {
+        drain_define(d, lane, first, at);
+    }
+    return !lane->closed;
+}
+
+static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d, struct drain_lane *lane,
+                                                                 struct item *out, uint32_t max, bool define)
+{
+    uint32_t n = 0;
+    struct drain_cursor *c = &lane->read;
+    const uint64_t *limit = define ? NULL : lane->limit;
+    while (n < max && c->at != limit && c->at < c->end) {
+        uint64_t first = __atomic_load_n(c->at, __ATOMIC_ACQUIRE);
+        uint32_t words = shape_words[first & 0xff];
+        if (__builtin_expect((first & (RECORD_ALLOC | RECORD_FREE)) != 0 && words != 0 &&
+                                 words <= (size_t)(c->end - c->at),
+                             1)) {
+            decode_hot(d, lane, first, c->at, &out[n]);
+            c->at += words;
+            if (__builtin_expect(out[n].address != 0, 1))
+                n++;
+            else
+                d->anomalies++;
+            continue;
+        }
+        if (first == 0 || !decode_cold(d, lane, first, &out[n], &n, define))
+            break;
+    }
+    return n;
+}
+
+bool drain_fetch(struct drain *d, struct drain_lane *lane)
+{
+    lane->has_next = false;
+    if (lane->limit == NULL || (lane->read.at == NULL && !drain_begin(d, lane, &lane->read, false)))
+        return false;
+    lane->has_next = decode_run(d, lane, &lane->next, 1, false) != 0;
+    return lane->has_next;
+}
+
+uint32_t drain_stream(struct drain *d, struct drain_lane *lane, struct item *out, uint32_t max)
+{
+    if (lane->closed || (lane->read.at == NULL && !drain_begin(d, lane, &lane->read, true)))
+        return 0;
+    uint32_t n = decode_run(d, lane, out, max, true);
+    lane->scan = lane->read;
+    return n;
+}

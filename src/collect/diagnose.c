@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * diagnose: see diagnose.h.  Reads the head of the ELF file; nothing in it is
+ * trusted, and what does not make sense ends in the general sentence.
+ */
+#include "collect/diagnose.h"
+
+#include "base/cursor.h"
+#include "tool/strbuf.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DIAGNOSE_HEAD = 16384, DIAGNOSE_SCRIPTS = 4 };
+
+static bool diagnose_is_program(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The path of argv0 as execvp would find it; "" = not found. */
+static void diagnose_find(const char *argv0, struct strbuf *path)
+{
+    strbuf_clear(path);
+    if (strchr(argv0, '/') != NULL) {
+        strbuf_add_text(path, argv0);
+        return;
+    }
+    const char *list = getenv("PATH");
+    list = list == NULL ? "/bin:/usr/bin" : list;
+    for (;;) {
+        size_t length = strcspn(list, ":");
+        strbuf_clear(path);
+        if (length == 0)
+            strbuf_add_char(path, '.');
+        strbuf_add(path, list, length);
+        strbuf_add_char(path, '/');
+        strbuf_add_text(path, argv0);
+        if (diagnose_is_program(strbuf_get(path)))
+            return;
+        if (list[length] == '\0')
+            break;
+        list += length + 1;
+    }
+    strbuf_clear(path);
+}
+
+static size_t diagnose_read(const char *path, uint8_t *bytes)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : read(fd, bytes, DIAGNOSE_HEAD);
+    if (fd >= 0)
+        close(fd);
+    return got < 0 ? 0 : (size_t)got;
+}
+
+/* The interpreter of a script replaces *path; false: it is no script. */
+static bool diagnose_follow_script(const uint8_t *bytes, size_t length, struct strbuf *path)
+{
+    if (length < 3 || bytes[0] != '#' || bytes[1] != '!')
+        return false;
+    size_t at = 2;
+    while (at < length && (bytes[at] == ' ' || bytes[at] == '\t'))
+        at++;
+    size_t end = at;
+    while (end < length && bytes[end] != ' ' && bytes[end] != '\t' && bytes[end] != '\n' &&
+           bytes[end] != '\0')
+        end++;
+    strbuf_clear(path);
+    strbuf_add(path, bytes + at, end - at);
+    return end > at;
+}
+
+/* The dynamic loader named by a 64-bit ELF file; "" = none, NULL = cannot be told. */
+static const char *diagnose_loader(const uint8_t *bytes, size_t length)
+{
+    Elf64_Ehdr head;
+    if (length < sizeof head)
+        return NULL;
+    memcpy(&head, bytes, sizeof head);
+    if (head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phoff > length)
+        return NULL;
+    struct cursor c;
+    cursor_init(&c, bytes + head.e_phoff, length - head.e_phoff);
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr part;
+        const uint8_t *at = cursor_take(&c, sizeof part);
+        if (at == NULL)
+            return NULL;
+        memcpy(&part, at, sizeof part);
+        if (part.p_type != PT_INTERP)
+            continue;
+        if (part.p_offset > length || part.p_filesz == 0 || part.p_filesz > length - part.p_offset ||
+            bytes[part.p_offset + part.p_filesz - 1] != '\0')
+            return NULL;
+        return (const char *)bytes + part.p_offset;
+    }
+    return "";
+}
+
+enum diagnose_result { DIAGNOSE_NOTHING, DIAGNOSE_HARMLESS, DIAGNOSE_FOREIGN };
+
+static enum diagnose_result diagnose_elf(const char *argv0, const char *path, const uint8_t *bytes,
+                                         size_t length, struct err *err)
+{
+    struct stat st;
+    if (length < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+        return DIAGNOSE_NOTHING;
+    if (bytes[EI_CLASS] != ELFCLASS64) {
+        err_set(err, ERR_UNSUPPORTED, "'%s' is a 32-bit program; the probe is for 64-bit ones.", argv0);
+        return DIAGNOSE_FOREIGN;
+    }
+    const char *loader = diagnose_loader(bytes, length);
+    if (loader != NULL && strstr(loader, "ld-musl") != NULL) {
+        err_set(err, ERR_UNSUPPORTED, "'%s' uses the musl C library; the probe needs glibc.", argv0);
+        return DIAGNOSE_FOREIGN;
+    }
+    if (loader != NULL && loader[0] == '\0') {
+        err_set(err, ERR_UNSUPPORTED, "'%s' is statically linked, so the probe cannot be preloaded into it.",
+                argv0);
+        return DIAGNOSE_HARMLESS;
+    }
+    if (stat(path, &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID)) != 0) {
+        err_set(err, ERR_UNSUPPORTED,
+                "'%s' is set-user-ID or set-group-ID, so the system does not load the probe into it.", argv0);
+        return DIAGNOSE_HARMLESS;
+    }
+    return DIAGNOSE_NOTHING;
+}
+
+static enum diagnose_result diagnose_look(const char *argv0, struct err *err)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    uint8_t *bytes = malloc(DIAGNOSE_HEAD);
+    size_t length = 0;
+    enum diagnose_result result = DIAGNOSE_NOTHING;
+    diagnose_find(argv0, &path);
+    for (int i = 0; bytes != NULL && i < DIAGNOSE_SCRIPTS; i++) {
+        length = diagnose_read(strbuf_get(&path), bytes);
+        if (!diagnose_follow_script(bytes, length, &path))
+            break;
+    }
+    if (bytes != NULL && !path.failed)
+        result = diagnose_elf(argv0, strbuf_get(&path), bytes, length, err);
+    free(bytes);
+    strbuf_release(&path);
+    return result;
+}
+
+bool diagnose_is_foreign(const char *argv0, struct err *err)
+{
+    return diagnose_look(argv0, err) == DIAGNOSE_FOREIGN;
+}
+
+void diagnose_silence(const char *argv0, struct err *err)
+{
+    if (diagnose_look(argv0, err) == DIAGNOSE_NOTHING)
+        err_set(err, ERR_SYSTEM, "The probe could not be loaded into '%s', or could not reach the collector.",
+                argv0);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * diagnose: why a program that has run never said hello.
+ */
+#ifndef HW_COLLECT_DIAGNOSE_H
+#define HW_COLLECT_DIAGNOSE_H
+
+#include "tool/err.h"
+
+#include <stdbool.h>
+
+/* Looks at the program that argv0 names (found as a shell would) and puts one
+ * sentence into err. */
+void diagnose_silence(const char *argv0, struct err *err);
+
+/* Would preloading a 64-bit glibc library disturb this program (musl, 32-bit)?
+ * Then err says so, as above. */
+bool diagnose_is_foreign(const char *argv0, struct err *err);
+
+#endif

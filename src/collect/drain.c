@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * drain: see drain.h.  Here: chunks and lanes, and the scan; decoding of
+ * events is in decode.c.
+ */
+#include "collect/drain.h"
+
+#include "collect/decode.h"
+#include "collect/shape.h"
+#include "wire/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DRAIN_PUSH_TRIES = 10000 };
+
+bool drain_init(struct drain *d, struct view *view, struct book *book, struct timeline *line)
+{
+    memset(d, 0, sizeof *d);
+    d->view = view;
+    d->book = book;
+    d->line = line;
+    d->owner = calloc(view->fixed.chunk_max + 1, sizeof *d->owner);
+    return d->owner != NULL;
+}
+
+void drain_release(struct drain *d)
+{
+    for (uint32_t i = 0; i < d->lane_count; i++) {
+        book_pending_release(&d->lanes[i]->pending);
+        free(d->lanes[i]);
+    }
+    free(d->lanes);
+    free(d->owner);
+    vec_release(&d->forks);
+    memset(d, 0, sizeof *d);
+}
+
+void drain_close_lane(struct drain *d, struct drain_lane *lane)
+{
+    if (!lane->closed)
+        d->anomalies++;
+    lane->closed = true;
+}
+
+bool drain_enter(struct drain *d, struct drain_lane *lane, struct drain_cursor *c, uint32_t chunk, bool claim)
+{
+    uint32_t expected = claim ? 0 : lane->index + 1;
+    if (chunk >= d->view->fixed.chunk_max || d->owner[chunk] != expected) {
+        drain_close_lane(d, lane);
+        return false;
+    }
+    d->owner[chunk] = lane->index + 1;
+    c->chunk = chunk;
+    c->at = view_chunk(d->view, chunk);
+    c->end = c->at + SEGMENT_CHUNK_WORDS;
+    return true;
+}
+
+bool drain_begin(struct drain *d, struct drain_lane *lane, struct drain_cursor *c, bool claim)
+{
+    uint32_t first = __atomic_load_n(&d->view->lanes[lane->index], __ATOMIC_ACQUIRE);
+    return first != 0 && drain_enter(d, lane, c, first - 1, claim);
+}
+
+/* Invariant 2 of the segment: zeroed, then pushed. */
+void drain_give_back(struct drain *d, uint32_t chunk)
+{
+    if (d->view->is_spool)
+        return; /* owner[] keeps it: a chain must not come here again */
+    memset(view_chunk(d->view, chunk), 0, SEGMENT_CHUNK_SIZE);
+    d->owner[chunk] = 0;
+    uint64_t *list = &d->view->head->free_list;
+    uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
+    for (int i = 0; i < DRAIN_PUSH_TRIES; i++) {
+        __atomic_store_n(&d->view->next[chunk], (uint32_t)head, __ATOMIC_RELAXED);
+        uint64_t pushed = ((head >> 32) + 1) << 32 | (chunk + 1);
+        if (__atomic_compare_exchange_n(list, &head, pushed, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return;
+    }
+    d->anomalies++;
+}
+
+static bool drain_add_lane(struct drain *d)
+{
+    if (d->lane_count == d->lane_room) {
+        uint32_t room = d->lane_room == 0 ? 16 : d->lane_room * 2;
+        struct drain_lane **moved = realloc(d->lanes, room * sizeof(struct drain_lane *));
+        if (moved == NULL)
+            return false;
+        d->lanes = moved;
+        d->lane_room = room;
+    }
+    struct drain_lane *lane = calloc(1, sizeof *lane);
+    if (lane == NULL)
+        return false;
+    lane->index = d->lane_count;
+    lane->stamp = d->line->is_sequence ? 0 : d->view->fixed.start_stamp;
+    d->lanes[d->lane_count++] = lane;
+    return true;
+}
+
+void drain_look(struct drain *d)
+{
+    uint32_t count = __atomic_load_n(&d->view->head->lane_count, __ATOMIC_ACQUIRE);
+    if (count > d->view->fixed.lane_max)
+        count = d->view->fixed.lane_max;
+    while (d->lane_count < count) {
+        if (!drain_add_lane(d)) {
+            d->out_of_memory = true;
+            return;
+        }
+    }
+}
+
+bool drain_has_news(const struct drain *d, const struct drain_lane *lane)
+{
+    if (lane->closed)
+        return false;
+    if (lane->scan.at == NULL)
+        return __atomic_load_n(&d->view->lanes[lane->index], __ATOMIC_ACQUIRE) != 0;
+    return lane->scan.at < lane->scan.end && __atomic_load_n(lane->scan.at, __ATOMIC_ACQUIRE) != 0;
+}
+
+void drain_define(struct drain *d, struct drain_lane *lane, uint64_t first, const uint64_t *at)
+{
+    uint64_t w[5] = {first};
+    switch (first & 0xff) {
+    case RECORD_MODULE:
+        book_add_module(d->book, at, shape_measure(first));
+        break;
+    case RECORD_STACK:
+        memcpy(w + 1, at + 1, 2 * sizeof *w);
+        if (!book_open_stack(d->book, &lane->pending, w))
+            drain_close_lane(d, lane);
+        break;
+    case RECORD_FRAMES:
+        if (!book_add_frames(d->book, &lane->pending, at + 1, (uint32_t)(first >> 32)))
+            drain_close_lane(d, lane);
+        break;
+    case RECORD_THREAD:
+        memcpy(w + 1, at + 1, 4 * sizeof *w);
+        book_add_thread(d->book, w[1], (uint32_t)(first >> 32), (const char *)&w[2],
+                        timeline_peek(d->line, w[4]));
+        break;
+    default:
+        break;
+    }
+}
+
+void drain_scan(struct drain *d, struct drain_lane *lane)
+{
+    struct drain_cursor *c = &lane->scan;
+    if (lane->closed || (c->at == NULL && !drain_begin(d, lane, c, true)))
+        return;
+    while (!lane->closed && c->at < c->end) {
+        uint64_t first = __atomic_load_n(c->at, __ATOMIC_ACQUIRE);
+        if (first == 0)
+            return;
+        uint32_t words = shape_words[first & 0xff];
+        if (words == 0)
+            words = shape_measure(first);
+        if (words == 0 || words > (size_t)(c->end - c->at)) {
+            drain_close_lane(d, lane);
+            return;
+        }
+        if ((first & 0xff) == RECORD_LINK) {
+            if (!drain_enter(d, lane, c, (uint32_t)(first >> 32), true))
+                return;
+            continue;
+        }
+        if ((first & (RECORD_ALLOC | RECORD_FREE)) == 0)
+            drain_define(d, lane, first, c->at);
+        c->at += words;
+    }
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * drain: reads the lanes of one segment (wire/segment.h).
+ *
+ * Each lane has two cursors.  `scan` runs ahead, to the end of what has been
+ * published, and enters definitions in the book; `read` follows and decodes
+ * events, never past the lane's `limit`, which is where scan stood when the
+ * round began.  When read leaves a chunk, the chunk is zeroed and given back.
+ *
+ *     chain of chunks:  ....|######read======limit......scan|0000
+ *                            given back   |          |      first zero word
+ *                            already      this round  next round
+ *
+ * Nothing in the segment is trusted.  A lane whose records make no sense is
+ * closed and counted; every chunk belongs to one lane at a time (owner[]), so
+ * a chain cannot run in a circle.
+ */
+#ifndef HW_COLLECT_DRAIN_H
+#define HW_COLLECT_DRAIN_H
+
+#include "collect/blocks.h"
+#include "collect/book.h"
+#include "collect/item.h"
+#include "collect/timebase.h"
+#include "collect/view.h"
+#include "tool/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct drain_cursor {
+    const uint64_t *at;  /* NULL: the lane has no chunk yet */
+    const uint64_t *end; /* of the chunk */
+    uint32_t chunk;
+};
+
+struct drain_lane {
+    struct drain_cursor scan, read;
+    const uint64_t *limit;
+    uint64_t stamp; /* latest at read */
+    uint32_t thread;
+    uint32_t index;
+    bool closed;   /* made no sense: read no more */
+    bool has_next; /* next holds an event that is decoded and not yet taken */
+    struct item next;
+    struct book_pending pending;
+};
+
+struct drain {
+    struct view *view;
+    struct book *book;
+    const struct blocks *blocks; /* for prefetching; may be NULL */
+    struct timeline *line;       /* for the times of definitions */
+    struct drain_lane **lanes;   /* lane_count of them, room for lane_room */
+    uint32_t lane_count, lane_room;
+    uint32_t *owner;     /* lane + 1 by chunk, 0 = free */
+    uint64_t anomalies;  /* lanes closed, records ignored */
+    VEC(uint32_t) forks; /* children announced by FORK records, not yet looked at */
+    bool out_of_memory;
+};
+
+bool drain_init(struct drain *d, struct view *view, struct book *book, struct timeline *line);
+void drain_release(struct drain *d);
+
+/* Looks for new lanes.  To be called at the start of every scan. */
+void drain_look(struct drain *d);
+/* Has anything been published beyond the lane's scan cursor? */
+bool drain_has_news(const struct drain *d, const struct drain_lane *lane);
+/* Moves scan to the end of what is published, entering definitions. */
+void drain_scan(struct drain *d, struct drain_lane *lane);
+
+/* Decodes the next event up to the lane's limit into lane->next; false: none left. */
+bool drain_fetch(struct drain *d, struct drain_lane *lane);
+/* For a lane whose scan and read stand at one place: decodes up to max events
+ * and enters definitions on the way; moves both cursors. */
+uint32_t drain_stream(struct drain *d, struct drain_lane *lane, struct item *out, uint32_t max);
+
+#endif

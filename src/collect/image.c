@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * image: see image.h.
+ */
+#include "collect/image.h"
+
+#include "collect/arch.h"
+#include "collect/procfs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+
+enum { IMAGE_LAST_ROUNDS = 1000000 };
+
+/* Between batches of a long round: the program's clock must not stand still. */
+static void image_tick_in_round(void *of)
+{
+    struct image *m = of;
+    if (m->view.is_spool)
+        return;
+    if (m->line.is_sequence) {
+        __atomic_store_n(&m->view.head->clock, timebase_now(), __ATOMIC_RELAXED);
+        return;
+    }
+    uint64_t stamp = arch_counter();
+    if (stamp - m->tick_stamp >= m->tick_step) {
+        m->tick_stamp = stamp;
+        __atomic_store_n(&m->view.head->clock, stamp, __ATOMIC_RELAXED);
+    }
+}
+
+static void image_add_process(struct image *m, uint64_t base_ns, uint32_t parent)
+{
+    const struct segment_head *h = &m->view.fixed;
+    struct wake_process_info info = {
+        .pid = m->pid,
+        .ppid = h->ppid,
+        .parent = parent,
+        .forked = h->forked == 1,
+        .start_ns = m->start_ns > base_ns ? m->start_ns - base_ns : 0,
+        .exe = m->view.exe,
+        .args = m->view.args,
+        .args_length = m->view.args_length,
+    };
+    m->process = wake_writer_add_process(m->writer, &info);
+    m->line.base_ns = base_ns;
+    m->line.last = info.start_ns;
+}
+
+struct image *image_new(struct view *view, struct wake_writer *writer, const struct timebase *time,
+                        uint64_t base_ns, uint32_t pid, uint32_t parent)
+{
+    struct image *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return NULL;
+    m->view = *view;
+    m->writer = writer;
+    m->pid = pid;
+    uint64_t now = timebase_now();
+    m->start_ns = view->fixed.start_ns;
+    if (m->start_ns > now && !view->is_spool)
+        m->start_ns = now;
+    m->line.time = time;
+    m->line.is_sequence = view->fixed.stamp_kind == SEGMENT_STAMP_SEQUENCE;
+    m->line.clock_ns = m->start_ns;
+    image_add_process(m, base_ns, parent);
+    m->tick_step = (MS << 32) / (time->rate == 0 ? 1 : time->rate);
+    if (!book_init(&m->book, writer, m->process) || !drain_init(&m->drain, &m->view, &m->book, &m->line) ||
+        !pair_init(&m->pair, &m->book, wake_writer_stream(writer, m->process), &m->line) ||
+        !order_init(&m->order, &m->drain, &m->pair))
+        m->failed = true; /* the section is there, and will say that it is not complete */
+    m->drain.blocks = &m->pair.blocks;
+    m->order.tick = image_tick_in_round;
+    m->order.tick_of = m;
+    return m;
+}
+
+static void image_check_memory(struct image *m)
+{
+    if (!m->drain.out_of_memory && !m->pair.out_of_memory && !m->book.out_of_memory)
+        return;
+    m->failed = true;
+    if (!m->view.is_spool)
+        __atomic_store_n(&m->view.head->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
+}
+
+uint64_t image_drain(struct image *m)
+{
+    if (m->failed)
+        return 0;
+    uint64_t taken = order_round(&m->order, false);
+    image_check_memory(m);
+    return taken;
+}
+
+static void image_sample(struct image *m, uint64_t now_ns)
+{
+    uint64_t rss = procfs_rss(m->pid);
+    if (rss == 0)
+        return;
+    if (rss > m->peak_rss)
+        m->peak_rss = rss;
+    uint64_t base = m->line.base_ns;
+    wake_writer_sample_rss(m->writer, m->process, now_ns > base ? now_ns - base : 0, rss);
+}
+
+void image_tick(struct image *m, uint64_t now_ns)
+{
+    struct segment_head *head = m->view.head;
+    m->tick_stamp = arch_counter();
+    __atomic_store_n(&head->clock, m->line.is_sequence ? now_ns : m->tick_stamp, __ATOMIC_RELAXED);
+    if (m->line.is_sequence)
+        m->line.clock_ns = now_ns;
+    if (now_ns >= m->next_status_ns) {
+        __atomic_store_n(&head->may_wait, procfs_is_unfiltered(m->pid), __ATOMIC_RELAXED);
+        m->next_status_ns = now_ns + 100 * MS;
+    }
+    if (now_ns >= m->next_sample_ns) {
+        image_sample(m, now_ns);
+        m->next_sample_ns = now_ns + (now_ns < m->start_ns + 1000 * MS ? 10 : 100) * MS;
+    }
+}
+
+static void image_fill_end(const struct image *m, bool gone, struct image_end *end)
+{
+    const struct segment_head *head = m->view.head;
+    const struct totals *t = &m->pair.totals;
+    struct wake_process_end *e = &end->process;
+    uint64_t lost = __atomic_load_n(&head->lost_events, __ATOMIC_ACQUIRE);
+    if (lost < m->pair.noted_losses)
+        lost = m->pair.noted_losses;
+    bool forked = m->view.fixed.forked == 1;
+    end->events = m->pair.events;
+    end->anomalies = m->drain.anomalies + m->book.anomalies;
+    end->undefined_stacks = m->pair.undefined_stacks;
+    end->out_of_memory = m->failed;
+    end->stop_reason = head->stopped == 1 ? head->stop_reason : 0;
+    e->complete = gone && end->anomalies == 0 && !m->failed && end->stop_reason == 0;
+    e->allocations = t->allocations;
+    e->frees = t->frees;
+    e->allocated_bytes = t->allocated_bytes;
+    e->peak_bytes = t->peak_bytes;
+    e->peak_blocks = t->peak_blocks;
+    e->peak_time_ns = t->peak_time_ns;
+    e->peak_event = t->peak_event;
+    e->leaked_blocks = t->live_blocks;
+    e->leaked_bytes = t->live_bytes;
+    e->unknown_frees = forked ? 0 : m->pair.unknown_frees;
+    e->inherited_frees = forked ? m->pair.unknown_frees : 0;
+    e->implied_frees = m->pair.implied_frees;
+    e->lost_events = lost + m->pair.dropped;
+    e->cut_stacks = m->book.stacks.cut_stacks;
+    e->peak_rss_bytes = m->peak_rss;
+    e->threads = m->book.tids.count;
+}
+
+static void image_free(struct image *m)
+{
+    order_release(&m->order);
+    pair_release(&m->pair);
+    drain_release(&m->drain);
+    book_release(&m->book);
+    view_close(&m->view);
+    free(m);
+}
+
+void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_t peak_rss, uint64_t end_ns,
+               struct image_end *end)
+{
+    memset(end, 0, sizeof *end);
+    if (!gone)
+        __atomic_store_n(&m->view.head->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
+    int quiet = 0;
+    for (int i = 0; !m->failed && quiet < 2 && i < (gone ? IMAGE_LAST_ROUNDS : 2); i++) {
+        quiet = order_round(&m->order, true) == 0 ? quiet + 1 : 0;
+        image_check_memory(m);
+    }
+    if (!m->failed)
+        pair_finish(&m->pair);
+    if (peak_rss > m->peak_rss)
+        m->peak_rss = peak_rss;
+    size_t live_count = 0;
+    struct wake_live_block *live = m->pair.blocks.slots == NULL ? NULL : pair_live(&m->pair, &live_count);
+    struct wake_stack_totals *totals = totals_copy(&m->pair.totals);
+    if ((live == NULL && live_count != 0) || totals == NULL)
+        m->failed = true;
+    image_fill_end(m, gone, end);
+    uint64_t base = m->line.base_ns;
+    end->process.end_ns = end_ns > base ? end_ns - base : 0;
+    if (end->process.end_ns < m->line.last)
+        end->process.end_ns = m->line.last;
+    end->process.wait_status = wait_status;
+    end->process.execed = execed;
+    uint32_t stacks = totals == NULL ? 0 : (uint32_t)m->pair.totals.count - 1;
+    wake_writer_end_process(m->writer, m->process, &end->process, totals, stacks, live,
+                            live == NULL ? 0 : live_count);
+    free(live);
+    free(totals);
+    image_free(m);
+}

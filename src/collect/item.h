@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * item: one record of a lane, decoded and on its way through the collector
+ * (lane -> order -> pair -> store).  A plain value: whatever it says was read
+ * once from shared memory and cannot change any more.
+ */
+#ifndef HW_COLLECT_ITEM_H
+#define HW_COLLECT_ITEM_H
+
+#include <stdint.h>
+
+enum item_op {
+    ITEM_ALLOC = 1,
+    ITEM_FREE,    /* a free that is done with the block */
+    ITEM_RELEASE, /* the first half of a realloc */
+    ITEM_REALLOC_FAILED,
+    ITEM_REALLOC_FREED,
+    ITEM_MAP,   /* size = length, usable = prot | flags << 32 */
+    ITEM_UNMAP, /* size = length */
+    ITEM_BRK,   /* size = new end */
+    ITEM_LOST,  /* kind = reason, size = count */
+    ITEM_NAME,  /* address, size = 16 bytes of name; stack = tid */
+};
+
+struct item {
+    uint64_t address;
+    uint64_t size;
+    uint64_t usable;
+    uint64_t old;      /* ITEM_ALLOC of kind KIND_REALLOC: the old address */
+    uint64_t previous; /* ... and, once known, the allocation it continues + 1 */
+    uint64_t stamp;
+    uint32_t stack;  /* as the probe calls it */
+    uint32_t thread; /* as the recording calls it */
+    uint32_t lane;
+    uint8_t op;     /* enum item_op */
+    uint8_t kind;   /* enum record_kind or record_how */
+    uint8_t linked; /* ITEM_ALLOC: previous is settled */
+    uint8_t early;  /* made before the probe could record */
+};
+
+#endif

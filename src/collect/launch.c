@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * launch: see launch.h.
+ */
+#include "collect/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const int launch_passed_on[] = {SIGTERM,  SIGHUP,  SIGUSR1, SIGUSR2, SIGALRM,
+                                       SIGWINCH, SIGCONT, SIGINT,  SIGQUIT};
+
+int launch_prepare(struct launch *l, struct err *err)
+{
+    memset(l, 0, sizeof *l);
+    l->signal_fd = -1;
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof launch_passed_on / sizeof *launch_passed_on; i++)
+        sigaddset(&set, launch_passed_on[i]);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &set, &l->old_mask);
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
+    sigaction(SIGPIPE, &ignore, &l->old_pipe);
+    sigaction(SIGXFSZ, &ignore, &l->old_fsize); /* a file too large is an error, not our death */
+    sigaction(SIGCHLD, &usual, &l->old_child);  /* ignored, it would hide how the program ended */
+    l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (l->signal_fd < 0)
+        return err_set(err, ERR_SYSTEM, "The collector cannot watch signals: %s.", strerror(errno));
+    return 0;
+}
+
+/* In the child: everything as the user had it, then the program. */
+static void launch_child(const struct launch *l, char *const argv[], char *const more[], int report)
+{
+    sigaction(SIGPIPE, &l->old_pipe, NULL);
+    sigaction(SIGXFSZ, &l->old_fsize, NULL);
+    sigaction(SIGCHLD, &l->old_child, NULL);
+    for (size_t i = 0; more[i] != NULL; i++)
+        (void)putenv(more[i]);
+    sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+    execvp(argv[0], argv);
+    int error = errno;
+    while (write(report, &error, sizeof error) < 0 && errno == EINTR)
+        continue;
+    _exit(error == ENOENT ? 127 : 126);
+}
+
+int launch_start(struct launch *l, char *const argv[], char *const more[], struct err *err)
+{
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return err_set(err, ERR_SYSTEM, "No pipe can be made: %s.", strerror(errno));
+    l->pid = fork();
+    if (l->pid == 0)
+        launch_child(l, argv, more, report[1]);
+    int error = l->pid < 0 ? errno : 0;
+    close(report[1]);
+    ssize_t got = 0;
+    while (l->pid > 0 && (got = read(report[0], &l->exec_error, sizeof l->exec_error)) < 0 && errno == EINTR)
+        continue;
+    close(report[0]);
+    if (l->pid < 0) {
+        l->pid = 0;
+        return err_set(err, ERR_SYSTEM, "No process can be started: %s.", strerror(error));
+    }
+    if (got != sizeof l->exec_error) {
+        l->exec_error = 0;
+        return 0;
+    }
+    (void)waitpid(l->pid, &l->status, 0);
+    l->has_ended = true;
+    return err_set(err, l->exec_error == ENOENT ? ERR_ABSENT : ERR_SYSTEM, "'%s' cannot be run: %s.", argv[0],
+                   strerror(l->exec_error));
+}
+
+/* The program was stopped: from the terminal means us too. */
+static void launch_follow_stop(const struct launch *l)
+{
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)l->pid, &info, WSTOPPED | WNOHANG) != 0 || info.si_pid == 0)
+        return;
+    int signal = info.si_status;
+    if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU)
+        return;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &set, NULL); /* stops here, unless nobody could continue us */
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    kill(l->pid, SIGCONT);
+}
+
+static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *s)
+{
+    int signal = (int)s->ssi_signo;
+    bool is_sent = s->ssi_code == SI_USER || s->ssi_code == SI_QUEUE || s->ssi_code == SI_TKILL;
+    bool is_alive = l->pid != 0 && !l->has_ended;
+    if (signal == SIGCHLD) {
+        if (is_alive && !launch_reap(l))
+            launch_follow_stop(l);
+        return;
+    }
+    if (signal == SIGTSTP || (is_sent && is_alive && (pid_t)s->ssi_pid == l->pid))
+        return;
+    if (is_alive && is_sent)
+        kill(l->pid, signal);
+    if (signal == SIGTERM && (is_sent || !is_alive))
+        l->terms++;
+    if (signal == SIGINT && (is_sent || !is_alive))
+        l->interrupts++;
+    l->leave |= l->terms >= 2 || l->interrupts >= 2;
+}
+
+void launch_take_signals(struct launch *l)
+{
+    struct signalfd_siginfo s;
+    while (read(l->signal_fd, &s, sizeof s) == sizeof s)
+        launch_take_signal(l, &s);
+}
+
+bool launch_reap(struct launch *l)
+{
+    struct rusage used;
+    if (l->pid == 0 || l->has_ended)
+        return l->has_ended;
+    pid_t got = wait4(l->pid, &l->status, WNOHANG, &used);
+    if (got == l->pid) {
+        l->has_ended = true;
+        l->max_rss = (uint64_t)used.ru_maxrss * 1024;
+    } else if (got < 0 && errno == ECHILD) {
+        l->has_ended = true;
+        l->status = 0;
+    }
+    return l->has_ended;
+}
+
+void launch_release(struct launch *l)
+{
+    if (l->signal_fd >= 0)
+        close(l->signal_fd);
+    l->signal_fd = -1;
+}
+
+_Noreturn void launch_exit_like(const struct launch *l)
+{
+    if (WIFEXITED(l->status))
+        exit(WEXITSTATUS(l->status));
+    int signal = WTERMSIG(l->status);
+    struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigaction(signal, &usual, NULL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    raise(signal);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    exit(128 + signal);
+}

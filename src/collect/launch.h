@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * launch: runs the user's program under the collector, which stays out of its
+ * way.
+ *
+ *  - The program keeps terminal, process group, descriptors, limits, umask,
+ *    signal mask and dispositions as the user had them.
+ *  - What the terminal sends (SIGINT, SIGQUIT) reaches the program by itself;
+ *    what is sent to the collector (SIGTERM, SIGHUP, SIGUSR1, ...) is passed on.
+ *  - When the program is stopped by job control, so is the collector.
+ *  - SIGTERM twice, or SIGINT twice (from the terminal only once the program
+ *    is over): `leave` is set.
+ */
+#ifndef HW_COLLECT_LAUNCH_H
+#define HW_COLLECT_LAUNCH_H
+
+#include "tool/err.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct launch {
+    pid_t pid;        /* 0: nothing was started */
+    int signal_fd;    /* -1: none */
+    int status;       /* as waitpid gives it, once has_ended */
+    uint64_t max_rss; /* bytes, once has_ended */
+    bool has_ended;
+    bool leave;
+    unsigned terms, interrupts; /* times the collector was asked to leave */
+    int exec_error;             /* errno of a program that could not be run */
+    sigset_t old_mask;
+    struct sigaction old_pipe, old_child, old_fsize;
+};
+
+/* Signals of the collector from here on come through signal_fd.  To be called
+ * before launch_start, and also where there is no program. */
+int launch_prepare(struct launch *l, struct err *err);
+/* Runs argv with `more` (NULL-terminated NAME=VALUE) in front of the
+ * environment.  A program that cannot be run is an error with exec_error set. */
+int launch_start(struct launch *l, char *const argv[], char *const more[], struct err *err);
+/* signal_fd is readable. */
+void launch_take_signals(struct launch *l);
+/* Has the program ended?  Takes its status, once. */
+bool launch_reap(struct launch *l);
+void launch_release(struct launch *l);
+
+/* Ends the calling process as the program ended: its exit code, or its signal. */
+_Noreturn void launch_exit_like(const struct launch *l);
+
+#endif

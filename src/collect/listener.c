@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * listener: see listener.h.
+ */
+#include "collect/listener.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char digits[] = "0123456789abcdef";
+
+static int listener_digit(char c)
+{
+    const char *at = c == '\0' ? NULL : strchr(digits, c);
+    return at == NULL ? -1 : (int)(at - digits);
+}
+
+static bool listener_parse(struct listener *l, const char *address)
+{
+    const char *colon = strrchr(address, ':');
+    size_t length = colon == NULL ? 0 : (size_t)(colon - address);
+    if (length == 0 || length >= LISTENER_NAME_MAX || strlen(colon + 1) != 2 * LISTENER_TOKEN)
+        return false;
+    memcpy(l->name, address, length);
+    l->name[length] = '\0';
+    for (size_t i = 0; i < LISTENER_TOKEN; i++) {
+        int high = listener_digit(colon[1 + 2 * i]), low = listener_digit(colon[2 + 2 * i]);
+        if (high < 0 || low < 0)
+            return false;
+        l->token[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+static bool listener_invent(struct listener *l)
+{
+    uint64_t name[2];
+    if (getrandom(l->token, sizeof l->token, 0) != sizeof l->token ||
+        getrandom(name, sizeof name, 0) != sizeof name)
+        return false;
+    snprintf(l->name, sizeof l->name, "heapwake-%016llx%016llx", (unsigned long long)name[0],
+             (unsigned long long)name[1]);
+    return true;
+}
+
+int listener_open(struct listener *l, const char *address, struct err *err)
+{
+    memset(l, 0, sizeof *l);
+    l->fd = -1;
+    if (address != NULL ? !listener_parse(l, address) : !listener_invent(l))
+        return err_set(err, ERR_INPUT, "The address to listen at makes no sense.");
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    size_t length = strlen(l->name);
+    memcpy(at.sun_path + 1, l->name, length); /* the leading NUL makes it abstract */
+    l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (l->fd < 0 ||
+        bind(l->fd, (struct sockaddr *)&at,
+             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) != 0 ||
+        listen(l->fd, SOMAXCONN) != 0) {
+        err_set(err, ERR_SYSTEM, "The collector cannot listen for programs: %s.", strerror(errno));
+        listener_close(l);
+        return ERR_SYSTEM;
+    }
+    return 0;
+}
+
+void listener_close(struct listener *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+    l->fd = -1;
+}
+
+void listener_print(const struct listener *l, char *text)
+{
+    text += sprintf(text, "%s:", l->name);
+    for (size_t i = 0; i < LISTENER_TOKEN; i++) {
+        *text++ = digits[l->token[i] >> 4];
+        *text++ = digits[l->token[i] & 15];
+    }
+    *text = '\0';
+}
+
+int listener_accept(struct listener *l)
+{
+    int fd;
+    do
+        fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+    return fd;
+}
+
+/* Takes the first descriptor out of the message and closes any others. */
+static int listener_take_fd(struct msghdr *message)
+{
+    int taken = -1;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            if (taken < 0)
+                taken = fd;
+            else
+                close(fd);
+        }
+    }
+    return taken;
+}
+
+int listener_receive(const struct listener *l, int connection, struct listener_hello *h)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
+    struct iovec part = {&h->hello, sizeof h->hello};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    ssize_t got;
+    do
+        got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return errno == EAGAIN ? 0 : -1;
+    h->segment = listener_take_fd(&message);
+    uint8_t differs = 0;
+    for (size_t i = 0; i < LISTENER_TOKEN; i++)
+        differs |= h->hello.token[i] ^ l->token[i];
+    struct ucred who = {0};
+    socklen_t size = sizeof who;
+    (void)getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size);
+    h->pid = who.pid > 0 ? (uint32_t)who.pid : h->hello.pid;
+    if (got == sizeof h->hello && h->segment >= 0 && differs == 0 && h->hello.magic == HELLO_MAGIC &&
+        h->hello.version == SEGMENT_VERSION)
+        return 1;
+    if (h->segment >= 0)
+        close(h->segment);
+    return -1;
+}

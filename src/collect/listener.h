@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * listener: where probes say hello: an abstract socket with a secret.
+ *
+ * A connection sends one struct hello (wire/segment.h) with the descriptor of
+ * its segment and is closed.  Whoever does not know the token is turned away.
+ */
+#ifndef HW_COLLECT_LISTENER_H
+#define HW_COLLECT_LISTENER_H
+
+#include "tool/err.h"
+#include "wire/segment.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LISTENER_NAME_MAX = 64, LISTENER_TOKEN = 16 };
+
+struct listener {
+    int fd; /* -1: closed */
+    char name[LISTENER_NAME_MAX];
+    uint8_t token[LISTENER_TOKEN];
+};
+
+/* What a connection brought. */
+struct listener_hello {
+    struct hello hello;
+    int segment;  /* the caller's to close */
+    uint32_t pid; /* the sender, as the collector sees it */
+};
+
+/* Listens under a name and a token of its own making, or those of address (`name:token`). */
+int listener_open(struct listener *l, const char *address, struct err *err);
+void listener_close(struct listener *l);
+/* Writes `name:token`; room for LISTENER_NAME_MAX + 2 * LISTENER_TOKEN + 2 bytes. */
+void listener_print(const struct listener *l, char *text);
+/* The next connection, or -1.  Never blocks. */
+int listener_accept(struct listener *l);
+/* Reads a connection.  1: *h is filled in; 0: nothing has come yet; -1: it is of no use. */
+int listener_receive(const struct listener *l, int connection, struct listener_hello *h);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * name: where a recording goes: patterns with %e %p %t %n %h %%.
+ *
+ *     %e  base name of the program      %n  smallest number that makes the name unused
+ *     %p  process id                    %h  host name
+ *     %t  seconds since 1970            %%  a percent sign
+ *
+ * A pattern without %p and %n holds a whole process tree in one file; with one
+ * of them each process gets its own.  What comes from the program (%e) is made
+ * safe: slashes, control bytes and a leading dot become '_'.
+ */
+#ifndef HW_COLLECT_NAME_H
+#define HW_COLLECT_NAME_H
+
+#include "tool/err.h"
+#include "tool/strbuf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NAME_DEFAULT "%e.%p.wake"
+
+struct name_facts {
+    const char *exe; /* path of the program */
+    uint32_t pid;
+    uint64_t seconds;
+};
+
+/* Is it a pattern that we can follow, in a folder that we can write to?
+ * ERR_USAGE (unknown %x, empty) or ERR_IO with a sentence. */
+int name_check(const char *pattern, struct err *err);
+/* Does every process get its own file? */
+bool name_is_per_process(const char *pattern);
+/* Appends the name.  ERR_MEMORY, or ERR_USAGE for a pattern that name_check refuses. */
+int name_expand(struct strbuf *out, const char *pattern, const struct name_facts *facts, struct err *err);
+
+#endif

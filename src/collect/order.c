@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * order: see order.h.
+ */
+#include "collect/order.h"
+
+#include "collect/arch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A stamp further ahead than this is not late but wrong, and is not waited for. */
+#define ORDER_AHEAD_MAX (UINT64_C(1) << 32)
+
+enum {
+    ORDER_STREAM_LANES = 64
+}; /* with more lanes, looking at all after each batch costs more than it saves */
+
+bool order_init(struct order *o, struct drain *drain, struct pair *pair)
+{
+    memset(o, 0, sizeof *o);
+    o->drain = drain;
+    o->pair = pair;
+    return true;
+}
+
+void order_release(struct order *o)
+{
+    free(o->heap);
+    memset(o, 0, sizeof *o);
+}
+
+static void order_flush(struct order *o)
+{
+    pair_apply(o->pair, o->batch, o->batch_count);
+    o->batch_count = 0;
+    if (o->tick != NULL)
+        o->tick(o->tick_of);
+}
+
+/* ------------------------------------------------------------------ one lane */
+
+/* The only lane with anything new, or NULL. */
+static struct drain_lane *order_only_lane(struct order *o)
+{
+    struct drain_lane *only = NULL;
+    struct drain *d = o->drain;
+    if (d->lane_count > ORDER_STREAM_LANES)
+        return NULL;
+    for (uint32_t i = 0; i < d->lane_count; i++) {
+        struct drain_lane *lane = d->lanes[i];
+        if (lane->has_next || lane->read.at != lane->scan.at)
+            return NULL;
+        if (!drain_has_news(d, lane))
+            continue;
+        if (only != NULL)
+            return NULL;
+        only = lane;
+    }
+    return only;
+}
+
+/* Has another lane become active?  What it defined is entered in the book. */
+static bool order_others_wake(struct order *o, const struct drain_lane *lane)
+{
+    bool woken = false;
+    drain_look(o->drain);
+    for (uint32_t i = 0; i < o->drain->lane_count; i++) {
+        struct drain_lane *other = o->drain->lanes[i];
+        if (other != lane && drain_has_news(o->drain, other)) {
+            drain_scan(o->drain, other);
+            woken = true;
+        }
+    }
+    return woken;
+}
+
+static uint64_t order_stream(struct order *o, struct drain_lane *lane)
+{
+    uint64_t taken = 0;
+    for (int i = 0; i < ORDER_STREAM_BATCHES; i++) {
+        o->batch_count = drain_stream(o->drain, lane, o->batch, ORDER_BATCH);
+        if (o->batch_count == 0)
+            break;
+        taken += o->batch_count;
+        /* After decoding: whatever these records refer to is published by now. */
+        bool woken = order_others_wake(o, lane);
+        o->pair->is_alone &= o->drain->lane_count <= 1;
+        order_flush(o);
+        if (woken)
+            break;
+    }
+    return taken;
+}
+
+/* ---------------------------------------------------------------- many lanes */
+
+static bool heap_less(const struct drain_lane *a, const struct drain_lane *b)
+{
+    return a->next.stamp != b->next.stamp ? a->next.stamp < b->next.stamp : a->index < b->index;
+}
+
+static void heap_sink(struct order *o, uint32_t at)
+{
+    struct drain_lane *lane = o->heap[at];
+    for (;;) {
+        uint32_t child = at * 2 + 1;
+        if (child >= o->heap_count)
+            break;
+        if (child + 1 < o->heap_count && heap_less(o->heap[child + 1], o->heap[child]))
+            child++;
+        if (!heap_less(o->heap[child], lane))
+            break;
+        o->heap[at] = o->heap[child];
+        at = child;
+    }
+    o->heap[at] = lane;
+}
+
+static bool heap_reserve(struct order *o, uint32_t count)
+{
+    if (count <= o->heap_room)
+        return true;
+    struct drain_lane **moved = realloc(o->heap, count * sizeof(struct drain_lane *));
+    if (moved == NULL)
+        return false;
+    o->heap = moved;
+    o->heap_room = count;
+    return true;
+}
+
+static bool order_is_held(const struct drain_lane *lane, uint64_t until)
+{
+    uint64_t ahead = lane->next.stamp - until;
+    return lane->next.stamp >= until && ahead < ORDER_AHEAD_MAX;
+}
+
+static bool order_scan(struct order *o)
+{
+    struct drain *d = o->drain;
+    for (int pass = 0; pass < 2; pass++) {
+        drain_look(d);
+        for (uint32_t i = 0; i < d->lane_count; i++) {
+            drain_scan(d, d->lanes[i]);
+            if (pass == 0)
+                d->lanes[i]->limit = d->lanes[i]->scan.at;
+        }
+        if (pass == 0 && !heap_reserve(o, d->lane_count))
+            return false;
+    }
+    return true;
+}
+
+/* The stamp of the runner-up: the top lane is read up to it without looking at the heap. */
+static uint64_t heap_second(const struct order *o)
+{
+    uint64_t second = UINT64_MAX;
+    for (uint32_t i = 1; i < 3 && i < o->heap_count; i++) {
+        if (o->heap[i]->next.stamp < second)
+            second = o->heap[i]->next.stamp;
+    }
+    return second;
+}
+
+static uint64_t order_merge(struct order *o, uint64_t until)
+{
+    uint64_t taken = 0;
+    o->heap_count = 0;
+    for (uint32_t i = 0; i < o->drain->lane_count && i < o->heap_room; i++) {
+        struct drain_lane *lane = o->drain->lanes[i];
+        if ((lane->has_next || drain_fetch(o->drain, lane)) && !order_is_held(lane, until))
+            o->heap[o->heap_count++] = lane;
+    }
+    for (uint32_t i = o->heap_count / 2; i-- > 0;)
+        heap_sink(o, i);
+    while (o->heap_count != 0) {
+        struct drain_lane *lane = o->heap[0];
+        uint64_t second = heap_second(o);
+        bool more;
+        do {
+            o->batch[o->batch_count++] = lane->next;
+            taken++;
+            if (o->batch_count == ORDER_BATCH)
+                order_flush(o);
+            more = drain_fetch(o->drain, lane) && !order_is_held(lane, until);
+        } while (more && lane->next.stamp < second);
+        if (!more)
+            o->heap[0] = o->heap[--o->heap_count];
+        if (o->heap_count != 0)
+            heap_sink(o, 0);
+    }
+    order_flush(o);
+    return taken;
+}
+
+static uint64_t order_now(const struct order *o)
+{
+    if (o->drain->view->fixed.stamp_kind == SEGMENT_STAMP_TSC)
+        return arch_counter();
+    return __atomic_load_n(&o->drain->view->head->sequence, __ATOMIC_ACQUIRE);
+}
+
+uint64_t order_round(struct order *o, bool last)
+{
+    uint64_t until = last ? UINT64_MAX : order_now(o);
+    uint64_t taken = 0;
+    drain_look(o->drain);
+    o->pair->is_alone &= o->drain->lane_count <= 1;
+    struct drain_lane *only = order_only_lane(o);
+    if (only != NULL)
+        taken = order_stream(o, only);
+    else if (order_scan(o)) {
+        o->pair->is_alone &= o->drain->lane_count <= 1;
+        taken = order_merge(o, until);
+    } else
+        o->drain->out_of_memory = true;
+    pair_end_round(o->pair);
+    return taken;
+}

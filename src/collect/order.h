@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * order: puts the events of all lanes of a process in one order, round by
+ * round, and hands them to pair.
+ *
+ * A round
+ *  1. notes the present stamp T;
+ *  2. scans every lane to its end (reach S1), then again (S2): every
+ *     definition that an event in S1 refers to is in the book by then
+ *     (wire/segment.h, invariant 3);
+ *  3. merges the events of S1 by stamp, up to T.  What is stamped later waits
+ *     for the next round: its causes may have been published after their lane
+ *     was scanned.
+ *
+ * While only one lane has anything new there is nothing to merge, and its
+ * records are streamed straight through.
+ */
+#ifndef HW_COLLECT_ORDER_H
+#define HW_COLLECT_ORDER_H
+
+#include "collect/drain.h"
+#include "collect/item.h"
+#include "collect/pair.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    ORDER_BATCH = 128,
+    ORDER_STREAM_BATCHES = 256, /* in one round */
+};
+
+struct order {
+    struct drain *drain;
+    struct pair *pair;
+    struct drain_lane **heap; /* lanes with an event in next, least stamp first */
+    uint32_t heap_count, heap_room;
+    uint32_t batch_count;
+    struct item batch[ORDER_BATCH];
+    /* Called between batches, so that the clock ticks during long rounds; may be NULL. */
+    void (*tick)(void *of);
+    void *tick_of;
+};
+
+bool order_init(struct order *o, struct drain *drain, struct pair *pair);
+void order_release(struct order *o);
+
+/* One round.  last: the process is gone, nothing is held back.  Returns how
+ * many events were taken. */
+uint64_t order_round(struct order *o, bool last);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * output: see output.h.
+ */
+#include "collect/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OUTPUT_TRIES = 10000 };
+
+static void output_complain(struct output *o, const struct err *err, const char *then)
+{
+    if (o->complaint.code == 0)
+        err_set(&o->complaint, err->code, "%s %s", err->text, then);
+}
+
+void output_init(struct output *o, const char *pattern)
+{
+    memset(o, 0, sizeof *o);
+    err_init(&o->complaint);
+    err_init(&o->failure);
+    struct err err;
+    err_init(&err);
+    if (pattern != NULL && name_check(pattern, &err) != 0) {
+        output_complain(o, &err, "The recording goes to the current folder as " NAME_DEFAULT " instead.");
+        pattern = NULL;
+    }
+    if (pattern == NULL && name_check("./" NAME_DEFAULT, &err) != 0) {
+        err_set(&err, ERR_IO, "The current folder cannot be written to.");
+        err_init(&o->complaint);
+        output_complain(o, &err, "Nothing is recorded; the program runs as if alone.");
+        o->is_off = true;
+    }
+    o->pattern = strdup(pattern == NULL ? NAME_DEFAULT : pattern);
+    if (o->pattern == NULL)
+        o->is_off = true;
+}
+
+static void output_file_free(struct output_file *f)
+{
+    if (f == NULL)
+        return;
+    free(f->name);
+    free(f->partial);
+    free(f);
+}
+
+void output_release(struct output *o)
+{
+    for (size_t i = 0; i < o->files.count; i++)
+        output_file_free(o->files.data[i]);
+    vec_release(&o->files);
+    free(o->pattern);
+    memset(o, 0, sizeof *o);
+}
+
+/* Reserves a name that nobody uses for the unfinished file. */
+static char *output_reserve(const char *name, struct err *err)
+{
+    for (unsigned i = 1; i < OUTPUT_TRIES; i++) {
+        struct strbuf partial;
+        strbuf_init(&partial);
+        strbuf_addf(&partial, i == 1 ? "%s.partial" : "%s.partial%u", name, i);
+        int fd =
+            partial.failed ? -1 : open(strbuf_get(&partial), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            close(fd);
+            return strbuf_detach(&partial);
+        }
+        int error = errno;
+        strbuf_release(&partial);
+        if (error != EEXIST) {
+            err_set(err, ERR_IO, "'%s.partial' cannot be written: %s.", name, strerror(error));
+            return NULL;
+        }
+    }
+    err_set(err, ERR_IO, "'%s.partial' cannot be written: too many of its kind.", name);
+    return NULL;
+}
+
+static struct output_file *output_find(const struct output *o, const char *name)
+{
+    for (size_t i = o->files.count; i-- > 0;) {
+        if (strcmp(o->files.data[i]->name, name) == 0)
+            return o->files.data[i];
+    }
+    return NULL;
+}
+
+static struct output_file *output_new(struct output *o, char *name, uint64_t start_ns, struct err *err)
+{
+    struct output_file *f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        free(name);
+        err_set(err, ERR_MEMORY, "No memory for an output file.");
+        return NULL;
+    }
+    f->name = name;
+    f->base_ns = start_ns;
+    f->partial = output_reserve(name, err);
+    if (f->partial == NULL || wake_writer_open(&f->writer, f->partial, err) != 0) {
+        if (f->partial != NULL)
+            unlink(f->partial);
+    } else if (vec_push(&o->files, f)) {
+        return f;
+    }
+    output_file_free(f);
+    return NULL;
+}
+
+/* The file of that pattern, opened if it is not yet. */
+static struct output_file *output_try(struct output *o, const char *pattern, const struct name_facts *facts,
+                                      uint64_t start_ns, struct err *err)
+{
+    struct strbuf name;
+    strbuf_init(&name);
+    if (name_expand(&name, pattern, facts, err) != 0) {
+        strbuf_release(&name);
+        return NULL;
+    }
+    size_t length = name.length;
+    struct output_file *f = output_find(o, strbuf_get(&name));
+    for (unsigned i = 2; f != NULL && f->writer == NULL; i++) {
+        strbuf_cut(&name, length);
+        strbuf_addf(&name, ".%u", i);
+        f = output_find(o, strbuf_get(&name));
+    }
+    if (f != NULL) {
+        strbuf_release(&name);
+        return f;
+    }
+    char *text = strbuf_detach(&name);
+    if (text == NULL) {
+        err_set(err, ERR_MEMORY, "No memory for an output name.");
+        return NULL;
+    }
+    return output_new(o, text, start_ns, err);
+}
+
+struct output_file *output_open(struct output *o, const struct name_facts *facts, uint64_t start_ns)
+{
+    struct err err;
+    err_init(&err);
+    if (o->is_off)
+        return NULL;
+    struct output_file *f = NULL;
+    if (!name_is_per_process(o->pattern) && o->files.count != 0)
+        f = o->files.data[0]->writer == NULL ? NULL : o->files.data[0]; /* one file, named by the first */
+    else
+        f = output_try(o, o->pattern, facts, start_ns, &err);
+    if (f == NULL && err.code != 0 && strcmp(o->pattern, NAME_DEFAULT) != 0) {
+        output_complain(o, &err, "The recording goes to the current folder as " NAME_DEFAULT " instead.");
+        char *usual = strdup(NAME_DEFAULT);
+        if (usual != NULL) {
+            free(o->pattern);
+            o->pattern = usual;
+            f = output_try(o, usual, facts, start_ns, &err);
+        }
+    }
+    if (f == NULL && err.code != 0) {
+        err_init(&o->complaint);
+        output_complain(o, &err, "Nothing is recorded; the program runs as if alone.");
+        o->is_off = true;
+    }
+    if (f != NULL)
+        f->users++;
+    return f;
+}
+
+static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns)
+{
+    struct err err;
+    err_init(&err);
+    if (f->writer == NULL)
+        return;
+    wake_writer_flush(f->writer);
+    uint64_t bytes = wake_writer_size(f->writer);
+    int code = wake_writer_close(f->writer, cpu_ns, &err);
+    f->writer = NULL;
+    struct stat st;
+    o->bytes += stat(f->partial, &st) == 0 ? (uint64_t)st.st_size : bytes;
+    if (code == 0 || o->failure.code != 0)
+        err_init(&err);
+    if (rename(f->partial, f->name) != 0 && err.code == 0)
+        err_set(&err, ERR_IO, "'%s' keeps its name, as it cannot become '%s': %s.", f->partial, f->name,
+                strerror(errno));
+    if (err.code != 0 && o->failure.code == 0)
+        o->failure = err;
+}
+
+void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns)
+{
+    if (--f->users == 0 && name_is_per_process(o->pattern))
+        output_close_file(o, f, cpu_ns);
+}
+
+void output_close(struct output *o, uint64_t cpu_ns)
+{
+    for (size_t i = 0; i < o->files.count; i++)
+        output_close_file(o, o->files.data[i], cpu_ns);
+}

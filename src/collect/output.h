@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * output: the files of one recording.
+ *
+ * The rule of names: a recording is written as NAME.partial (NAME.partial2, ...
+ * where that is taken) and becomes NAME, in one step, when it is closed in
+ * order.  So NAME is always whole, an older NAME is never half overwritten,
+ * and a recorder that is killed leaves NAME.partial, which every command reads.
+ *
+ * A name that this recording has already closed (a pid that came again) gets
+ * ".2", ".3", ... rather than replacing what we wrote.
+ *
+ * Where the pattern cannot be used the default name in the current folder is;
+ * where that fails too nothing is recorded.  `complaint` says so, once.
+ */
+#ifndef HW_COLLECT_OUTPUT_H
+#define HW_COLLECT_OUTPUT_H
+
+#include "collect/name.h"
+#include "store/writer.h"
+#include "tool/err.h"
+#include "tool/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct output_file {
+    char *name;
+    char *partial;
+    struct wake_writer *writer; /* NULL: closed */
+    uint64_t base_ns;           /* CLOCK_MONOTONIC where its clock begins */
+    uint32_t users;             /* processes that are not over */
+};
+
+struct output {
+    char *pattern;
+    VEC(struct output_file *) files;
+    uint64_t bytes;       /* of closed files */
+    struct err complaint; /* first thing that went wrong with names; code 0 = none */
+    struct err failure;   /* first file that was not written whole; code 0 = none */
+    bool is_off;          /* nothing can be written */
+};
+
+/* pattern: NULL = the default.  Never fails: see complaint. */
+void output_init(struct output *o, const char *pattern);
+void output_release(struct output *o);
+/* The file for a process that starts now; NULL: nothing is recorded. */
+struct output_file *output_open(struct output *o, const struct name_facts *facts, uint64_t start_ns);
+/* A process of this file is over.  Files of single processes are closed then. */
+void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns);
+/* Closes all that is still open. */
+void output_close(struct output *o, uint64_t cpu_ns);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * pair: see pair.h.  pair_apply has the common cases inline; whatever does not
+ * fit at once goes through pair_fit.c.
+ */
+#include "collect/pair.h"
+
+#include "collect/pair_fit.h"
+#include "collect/pair_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool pair_init(struct pair *p, struct book *book, struct wake_stream *stream, struct timeline *line)
+{
+    memset(p, 0, sizeof *p);
+    p->book = book;
+    p->stream = stream;
+    p->line = line;
+    p->is_alone = true;
+    return blocks_init(&p->blocks) && totals_init(&p->totals) && parked_init(&p->parked);
+}
+
+void pair_release(struct pair *p)
+{
+    blocks_release(&p->blocks);
+    totals_release(&p->totals);
+    parked_release(&p->parked);
+    vec_release(&p->latest);
+    vec_release(&p->limbo);
+    vec_release(&p->forced);
+    vec_release(&p->work);
+    memset(p, 0, sizeof *p);
+}
+
+bool pair_reserve_thread(struct pair *p, uint32_t thread)
+{
+    if (!vec_reserve(&p->latest, (size_t)thread + 1))
+        return false;
+    while (p->latest.count <= thread)
+        p->latest.data[p->latest.count++] = 0;
+    return true;
+}
+
+/* Events that say nothing about blocks. */
+static void pair_other(struct pair *p, const struct item *i)
+{
+    uint64_t time = pair_time(p, i);
+    char name[16];
+    p->events++;
+    switch (i->op) {
+    case ITEM_MAP:
+        wake_stream_map(p->stream, time, i->thread, pair_stack(p, i->stack), i->address, i->size,
+                        (uint32_t)i->usable, (uint32_t)(i->usable >> 32));
+        break;
+    case ITEM_UNMAP:
+        wake_stream_unmap(p->stream, time, i->thread, pair_stack(p, i->stack), i->address, i->size);
+        break;
+    case ITEM_BRK:
+        wake_stream_brk(p->stream, time, i->thread, pair_stack(p, i->stack), i->address, i->size);
+        break;
+    case ITEM_LOST:
+        p->noted_losses += i->size;
+        wake_stream_lost(p->stream, time, i->kind, i->size);
+        break;
+    case ITEM_NAME:
+        p->events--;
+        memcpy(name, &i->address, 8);
+        memcpy(name + 8, &i->size, 8);
+        book_name_thread(p->book, i->stack, name, time);
+        break;
+    default:
+        p->events--;
+        break;
+    }
+}
+
+/* The common cases.  False: look more closely. */
+static inline bool pair_quick(struct pair *p, const struct item *i)
+{
+    struct block *b;
+    if (PAIR_UNLIKELY(p->parked.count != 0))
+        return false;
+    switch (i->op) {
+    case ITEM_ALLOC:
+        if (i->kind == KIND_REALLOC)
+            return false;
+        b = blocks_claim(&p->blocks, i->address);
+        if (PAIR_UNLIKELY(b == NULL || b->address != 0))
+            return false;
+        pair_store_alloc(p, i, b);
+        return true;
+    case ITEM_FREE:
+        b = blocks_find(&p->blocks, i->address);
+        if (PAIR_UNLIKELY(b == NULL || b->limbo))
+            return false;
+        pair_store_free(p, i, i->kind, b);
+        return true;
+    case ITEM_RELEASE:
+        b = blocks_find(&p->blocks, i->address);
+        if (PAIR_UNLIKELY(b == NULL || b->limbo))
+            return false;
+        pair_release_block(p, i, b);
+        return true;
+    default:
+        return false;
+    }
+}
+
+void pair_apply(struct pair *p, const struct item *items, size_t count)
+{
+    for (size_t n = 0; n < count; n++) {
+        const struct item *i = &items[n];
+        if (pair_quick(p, i))
+            continue;
+        if (i->op >= ITEM_MAP)
+            pair_other(p, i);
+        else
+            pair_fit(p, i);
+    }
+}
+
+void pair_end_round(struct pair *p)
+{
+    p->round++;
+    if (p->parked.count != 0)
+        pair_settle(p, 2);
+}
+
+void pair_finish(struct pair *p)
+{
+    while (p->parked.count != 0)
+        pair_settle(p, 0);
+}
+
+static int pair_compare(const void *a, const void *b)
+{
+    const struct wake_live_block *x = a, *y = b;
+    return x->allocation < y->allocation ? -1 : x->allocation > y->allocation;
+}
+
+struct wake_live_block *pair_live(const struct pair *p, size_t *count)
+{
+    *count = p->totals.live_blocks;
+    if (*count == 0)
+        return NULL;
+    struct wake_live_block *live = malloc(*count * sizeof *live);
+    if (live == NULL)
+        return NULL;
+    size_t n = 0;
+    for (size_t i = 0; i <= p->blocks.mask && n < *count; i++) {
+        const struct block *b = &p->blocks.slots[i];
+        if (b->address != 0 && !b->ghost)
+            live[n++] = (struct wake_live_block){b->number,     b->address,         b->size,
+                                                 block_time(b), (uint32_t)b->stack, (uint32_t)b->thread};
+    }
+    qsort(live, n, sizeof *live, pair_compare);
+    *count = n;
+    return live;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * pair: the life of every address of one process: pairs frees with
+ * allocations, keeps realloc chains and totals, and hands the events in their
+ * final order to the store.
+ *
+ * Items come in an order that is nearly right.  For one address the rule
+ * alloc, free, alloc, ... decides:
+ *
+ *  1. An event that does not fit (alloc of a live address, free of one that is
+ *     not live) is parked until the event that makes it fit has come.
+ *  2. Events of one lane for one address are never reordered.
+ *  3. What still does not fit two full rounds later never will: by then
+ *     everything published before it has been read.  A free is then one of a
+ *     block never seen, an alloc implies a free that was not seen.
+ *  4. While the process has only ever had one lane, 3 holds at once.
+ *
+ * realloc is a release and a completion.  Between them the block is in limbo:
+ * another lane may be given its address first, which frees it, and the
+ * completion still finds the allocation that it continues.  A *ghost* is the
+ * limbo of a block never seen.
+ */
+#ifndef HW_COLLECT_PAIR_H
+#define HW_COLLECT_PAIR_H
+
+#include "collect/blocks.h"
+#include "collect/book.h"
+#include "collect/item.h"
+#include "collect/parked.h"
+#include "collect/timebase.h"
+#include "collect/totals.h"
+#include "store/writer.h"
+#include "tool/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whose realloc a block in limbo is in (kept while there are several lanes). */
+struct pair_limbo {
+    uint64_t address;
+    uint32_t lane;
+};
+
+/* A limbo block that was freed because its address was handed out again. */
+struct pair_forced {
+    uint64_t address;
+    uint64_t previous; /* its number + 1, 0 = a ghost */
+    uint32_t lane;     /* whose completion is to come; PAIR_ANY_LANE: not known */
+};
+
+#define PAIR_ANY_LANE UINT32_MAX
+
+struct pair {
+    struct blocks blocks;
+    struct totals totals;
+    struct parked parked;
+    struct book *book;
+    struct wake_stream *stream;
+    struct timeline *line;
+    VEC(uint64_t) latest;           /* by thread: number + 1 of its latest allocation */
+    VEC(struct pair_limbo) limbo;   /* few */
+    VEC(struct pair_forced) forced; /* few; oldest first */
+    VEC(uint64_t) work;             /* addresses whose queues are to be tried again */
+    uint64_t round;
+    uint64_t events; /* handed to the store */
+    uint64_t unknown_frees, implied_frees;
+    uint64_t undefined_stacks; /* events whose stack was never defined */
+    uint64_t noted_losses;     /* sum of LOST records */
+    uint64_t dropped;          /* events that we had no memory for */
+    bool is_alone;             /* the process has only ever had one lane */
+    bool out_of_memory;
+};
+
+bool pair_init(struct pair *p, struct book *book, struct wake_stream *stream, struct timeline *line);
+void pair_release(struct pair *p);
+
+/* Applies items in their order. */
+void pair_apply(struct pair *p, const struct item *items, size_t count);
+/* A full round is over: settles what has waited too long. */
+void pair_end_round(struct pair *p);
+/* Settles everything that waits. */
+void pair_finish(struct pair *p);
+/* The blocks that are live now, in the order of their allocation; *count of
+ * them.  NULL with *count 0: none; NULL with *count > 0: no memory. */
+struct wake_live_block *pair_live(const struct pair *p, size_t *count);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * pair_fit: see pair_fit.h and the rules in pair.h.
+ */
+#include "collect/pair_fit.h"
+
+#include "collect/pair_store.h"
+
+enum { PAIR_FEW = 4096 }; /* more reallocs than this that never end are forgotten */
+
+/* The queue of this address may fit now. */
+static void pair_stir(struct pair *p, uint64_t address)
+{
+    if (p->parked.count != 0 && !vec_push(&p->work, address))
+        p->out_of_memory = true;
+}
+
+void pair_note_limbo(struct pair *p, const struct item *i)
+{
+    struct pair_limbo l = {i->address, i->lane};
+    if (p->limbo.count == PAIR_FEW)
+        p->limbo.data[0] = p->limbo.data[--p->limbo.count];
+    if (!vec_push(&p->limbo, l))
+        p->out_of_memory = true;
+}
+
+/* The block is not in limbo any more.  Returns the lane that released it. */
+static uint32_t pair_end_limbo(struct pair *p, uint64_t address)
+{
+    for (size_t n = p->limbo.count; n-- > 0;) {
+        if (p->limbo.data[n].address != address)
+            continue;
+        uint32_t lane = p->limbo.data[n].lane;
+        p->limbo.data[n] = p->limbo.data[--p->limbo.count];
+        return lane;
+    }
+    return PAIR_ANY_LANE;
+}
+
+/* Frees a block in limbo before its realloc is complete. */
+static void pair_force(struct pair *p, const struct item *i, struct block *b)
+{
+    struct pair_forced f = {b->address, b->ghost ? 0 : b->number + 1, pair_end_limbo(p, b->address)};
+    if (p->forced.count == PAIR_FEW) {
+        for (size_t n = 1; n < p->forced.count; n++)
+            p->forced.data[n - 1] = p->forced.data[n];
+        p->forced.count--;
+    }
+    if (!vec_push(&p->forced, f))
+        p->out_of_memory = true;
+    if (b->ghost) {
+        pair_store_unknown(p, i, HOW_REALLOC, b->address);
+        blocks_remove(&p->blocks, b);
+    } else {
+        pair_store_free(p, i, HOW_REALLOC, b);
+    }
+}
+
+/* Was the block that this lane reallocates freed by force?  Forgets it. */
+static bool pair_take_forced(struct pair *p, uint64_t address, uint32_t lane, uint64_t *previous)
+{
+    for (size_t n = 0; n < p->forced.count; n++) {
+        const struct pair_forced *f = &p->forced.data[n];
+        if (f->address != address || (f->lane != lane && f->lane != PAIR_ANY_LANE))
+            continue;
+        *previous = p->forced.data[n].previous;
+        for (size_t m = n + 1; m < p->forced.count; m++)
+            p->forced.data[m - 1] = p->forced.data[m];
+        p->forced.count--;
+        return true;
+    }
+    return false;
+}
+
+static struct block *pair_find(struct pair *p, uint64_t address)
+{
+    return address == 0 || address > BLOCKS_ADDRESS_MAX ? NULL : blocks_find(&p->blocks, address);
+}
+
+/* The lane's latest parked event for this address, if it is a release; 0 = none. */
+static uint32_t pair_parked_release(struct pair *p, uint64_t address, uint32_t lane, uint32_t *before)
+{
+    uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, address);
+    uint32_t entry = queue == 0 ? 0 : parked_find_lane(&p->parked, queue, lane, before);
+    return entry != 0 && p->parked.entries.data[entry].item.op == ITEM_RELEASE ? entry : 0;
+}
+
+/* The old block of a realloc that has succeeded: frees it and settles
+ * i->previous.  False: its release still waits; so must this. */
+static bool pair_link(struct pair *p, struct item *i)
+{
+    uint32_t release = pair_parked_release(p, i->old, i->lane, NULL);
+    if (release != 0 && i->old != i->address) {
+        p->parked.entries.data[release].wake = i->address;
+        return false;
+    }
+    i->linked = 1;
+    if (p->forced.count != 0 && pair_take_forced(p, i->old, i->lane, &i->previous))
+        return true;
+    struct block *b = pair_find(p, i->old);
+    if (b == NULL || !b->limbo)
+        return true; /* lost its release: a plain allocation then */
+    pair_end_limbo(p, i->old);
+    if (b->ghost) {
+        pair_store_unknown(p, i, HOW_REALLOC, i->old);
+        blocks_remove(&p->blocks, b);
+    } else {
+        i->previous = b->number + 1;
+        pair_store_free(p, i, HOW_REALLOC, b);
+    }
+    if (i->old != i->address)
+        pair_stir(p, i->old);
+    return true;
+}
+
+static bool pair_try_alloc(struct pair *p, struct item *i)
+{
+    if (i->kind == KIND_REALLOC && !i->linked && !pair_link(p, i))
+        return false;
+    struct block *b = blocks_find(&p->blocks, i->address);
+    if (b != NULL) {
+        if (!b->limbo)
+            return false;
+        pair_force(p, i, b);
+    }
+    b = blocks_claim(&p->blocks, i->address);
+    if (b == NULL) {
+        p->out_of_memory = true;
+        p->dropped++;
+        return true;
+    }
+    pair_store_alloc(p, i, b);
+    pair_stir(p, i->address);
+    return true;
+}
+
+/* The realloc of i->address came to nothing, or freed the block. */
+static void pair_end_realloc(struct pair *p, const struct item *i)
+{
+    uint64_t previous;
+    if (p->forced.count != 0 && pair_take_forced(p, i->address, i->lane, &previous))
+        return;
+    uint32_t before;
+    uint32_t release = pair_parked_release(p, i->address, i->lane, &before);
+    if (release != 0) {
+        if (i->op == ITEM_REALLOC_FREED)
+            p->parked.entries.data[release].item.op = ITEM_FREE;
+        else
+            parked_remove(&p->parked, parked_find(&p->parked, i->address), before);
+        return;
+    }
+    struct block *b = pair_find(p, i->address);
+    if (b == NULL || !b->limbo)
+        return;
+    pair_end_limbo(p, i->address);
+    if (b->ghost && i->op == ITEM_REALLOC_FREED)
+        pair_store_unknown(p, i, HOW_REALLOC, i->address);
+    if (b->ghost)
+        blocks_remove(&p->blocks, b);
+    else if (i->op == ITEM_REALLOC_FREED)
+        pair_store_free(p, i, HOW_REALLOC, b);
+    else
+        b->limbo = 0;
+    pair_stir(p, i->address);
+}
+
+/* True: it fitted and is done. */
+static bool pair_try(struct pair *p, struct item *i)
+{
+    struct block *b;
+    switch (i->op) {
+    case ITEM_ALLOC:
+        return pair_try_alloc(p, i);
+    case ITEM_FREE:
+    case ITEM_RELEASE:
+        b = blocks_find(&p->blocks, i->address);
+        if (b == NULL || b->limbo)
+            return false;
+        if (i->op == ITEM_RELEASE)
+            pair_release_block(p, i, b);
+        else
+            pair_store_free(p, i, i->kind, b);
+        pair_stir(p, i->address);
+        return true;
+    default:
+        pair_end_realloc(p, i);
+        return true;
+    }
+}
+
+/* Nothing can make this fit any more. */
+static void pair_decide(struct pair *p, struct item *i)
+{
+    struct block *b = blocks_find(&p->blocks, i->address);
+    if (i->op == ITEM_ALLOC) {
+        i->linked = 1;
+        if (b != NULL) {
+            p->implied_frees++;
+            pair_store_free(p, i, HOW_FREE, b);
+        }
+        (void)pair_try_alloc(p, i);
+    } else if (b != NULL) { /* in limbo for ever: its realloc never ended */
+        pair_end_limbo(p, i->address);
+        if (b->ghost)
+            blocks_remove(&p->blocks, b);
+        else
+            pair_store_free(p, i, i->kind, b);
+    } else if (i->op == ITEM_FREE) {
+        pair_store_unknown(p, i, i->kind, i->address);
+    } else if ((b = blocks_claim(&p->blocks, i->address)) != NULL) {
+        block_set(b, i->address, 0, 0, 0, 0, 0);
+        b->ghost = 1;
+        p->blocks.count++;
+        pair_release_block(p, i, b);
+    } else {
+        p->out_of_memory = true;
+    }
+    pair_stir(p, i->address);
+}
+
+/* The first entry of the queue that fits is applied; false: none does. */
+static bool pair_try_queue(struct pair *p, uint32_t queue)
+{
+    enum { LANES = 64 };
+    uint32_t blocked[LANES], blocked_count = 0, before = 0;
+    for (uint32_t e = p->parked.queues.data[queue].first; e != 0; e = p->parked.entries.data[e].next) {
+        struct item item = p->parked.entries.data[e].item;
+        bool behind = false;
+        for (uint32_t n = 0; n < blocked_count; n++)
+            behind |= blocked[n] == item.lane;
+        if (!behind) {
+            uint64_t wake = p->parked.entries.data[e].wake;
+            if (pair_try(p, &item)) {
+                parked_remove(&p->parked, queue, before);
+                if (wake != 0)
+                    pair_stir(p, wake);
+                return true;
+            }
+            p->parked.entries.data[e].item = item; /* what is settled stays settled */
+            if (blocked_count == LANES)
+                return false;
+            blocked[blocked_count++] = item.lane;
+        }
+        before = e;
+    }
+    return false;
+}
+
+static void pair_work(struct pair *p)
+{
+    while (p->work.count != 0) {
+        uint64_t address = p->work.data[--p->work.count];
+        uint32_t queue;
+        while (p->parked.count != 0 && (queue = parked_find(&p->parked, address)) != 0) {
+            if (!pair_try_queue(p, queue))
+                break;
+        }
+    }
+}
+
+void pair_fit(struct pair *p, const struct item *given)
+{
+    struct item i = *given;
+    bool ends = i.op == ITEM_REALLOC_FAILED || i.op == ITEM_REALLOC_FREED;
+    uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, i.address);
+    bool behind = !ends && queue != 0 && parked_find_lane(&p->parked, queue, i.lane, NULL) != 0;
+    if (behind || !pair_try(p, &i)) {
+        if (p->is_alone && !behind) {
+            pair_decide(p, &i);
+        } else if (!parked_push(&p->parked, &i, i.address, p->round)) {
+            p->out_of_memory = true;
+            p->dropped++;
+        }
+    }
+    pair_work(p);
+}
+
+void pair_settle(struct pair *p, uint64_t rounds)
+{
+    for (uint32_t q = 1; q < p->parked.queues.count && p->parked.count != 0; q++) {
+        while (p->parked.queues.data[q].address != 0) {
+            uint32_t first = p->parked.queues.data[q].first;
+            const struct parked_entry *e = &p->parked.entries.data[first];
+            if (p->round < e->round + rounds)
+                break;
+            struct item item = e->item;
+            uint64_t wake = e->wake;
+            parked_remove(&p->parked, q, 0);
+            if (!pair_try(p, &item))
+                pair_decide(p, &item);
+            if (wake != 0)
+                pair_stir(p, wake);
+            pair_work(p);
+        }
+    }
+}

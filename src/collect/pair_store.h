@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * pair_store: the private floor of pair: makes one alloc or free final, in
+ * the table, the totals and the store.  What may be made final is decided in
+ * pair.c.
+ */
+#ifndef HW_COLLECT_PAIR_STORE_H
+#define HW_COLLECT_PAIR_STORE_H
+
+#include "collect/pair.h"
+#include "wire/record.h"
+
+#define PAIR_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+bool pair_reserve_thread(struct pair *p, uint32_t thread);
+
+static inline uint64_t pair_time(struct pair *p, const struct item *i)
+{
+    return i->early ? p->line->last : timeline_advance(p->line, i->stamp);
+}
+
+static inline uint32_t pair_stack(struct pair *p, uint32_t id)
+{
+    uint32_t stack = id == 0 ? 0 : stackbook_get(&p->book->stacks, id);
+    if (PAIR_UNLIKELY(stack == 0 && id != 0))
+        p->undefined_stacks++;
+    if (PAIR_UNLIKELY(stack >= p->totals.count && !totals_reserve(&p->totals, stack))) {
+        p->out_of_memory = true;
+        return 0;
+    }
+    return stack;
+}
+
+void pair_note_limbo(struct pair *p, const struct item *i);
+
+/* The first half of a realloc. */
+static inline void pair_release_block(struct pair *p, const struct item *i, struct block *b)
+{
+    b->limbo = 1;
+    if (!p->is_alone)
+        pair_note_limbo(p, i);
+}
+
+/* b: an empty slot for the address. */
+static inline void pair_store_alloc(struct pair *p, const struct item *i, struct block *b)
+{
+    uint32_t stack = pair_stack(p, i->stack);
+    uint64_t time = pair_time(p, i);
+    uint64_t number = p->totals.allocations;
+    block_set(b, i->address, i->size, number, time, stack, i->thread);
+    p->blocks.count++;
+    if (PAIR_UNLIKELY(i->thread >= p->latest.count) && !pair_reserve_thread(p, i->thread))
+        p->out_of_memory = true;
+    else
+        p->latest.data[i->thread] = number + 1;
+    totals_alloc(&p->totals, stack, i->size, time, p->events);
+    p->events++;
+    wake_stream_alloc(p->stream, time, i->thread, i->kind, stack, i->address, i->size, i->usable,
+                      i->previous);
+}
+
+/* Takes b out of the table. */
+static inline void pair_store_free(struct pair *p, const struct item *i, unsigned how, struct block *b)
+{
+    uint64_t time = pair_time(p, i);
+    uint64_t number = b->number, size = b->size;
+    bool temporary = i->thread < p->latest.count && p->latest.data[i->thread] == number + 1;
+    totals_free(&p->totals, b->stack, size, temporary);
+    blocks_remove(&p->blocks, b);
+    p->events++;
+    wake_stream_free(p->stream, time, i->thread, how, number, size);
+}
+
+/* A free of a block never seen. */
+static inline void pair_store_unknown(struct pair *p, const struct item *i, unsigned how, uint64_t address)
+{
+    p->unknown_frees++;
+    p->events++;
+    wake_stream_free_unknown(p->stream, pair_time(p, i), i->thread, how, address);
+}
+
+#endif

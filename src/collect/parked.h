@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * parked: events that do not fit yet, in a queue for each address.
+ *
+ *     by_address:  address --> queue: first -> . -> . -> last
+ *
+ * Events of one lane stay in their order within a queue.  Entries are named by
+ * index (0 = none), since the pool moves when it grows.
+ */
+#ifndef HW_COLLECT_PARKED_H
+#define HW_COLLECT_PARKED_H
+
+#include "collect/item.h"
+#include "tool/map.h"
+#include "tool/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct parked_entry {
+    struct item item;
+    uint64_t round; /* in which it was parked */
+    uint64_t wake;  /* a release: address whose queue waits for this one, 0 = none */
+    uint32_t next;
+};
+
+struct parked_queue {
+    uint64_t address; /* 0: unused */
+    uint32_t first, last;
+};
+
+struct parked {
+    VEC(struct parked_entry) entries; /* [0] is never used */
+    VEC(struct parked_queue) queues;  /* [0] is never used */
+    uint32_t free_entry, free_queue;  /* chains through next and first */
+    struct map by_address;            /* -> queue */
+    size_t count;                     /* entries in queues */
+};
+
+bool parked_init(struct parked *p);
+void parked_release(struct parked *p);
+
+/* The queue of an address, or 0. */
+uint32_t parked_find(const struct parked *p, uint64_t address);
+/* Appends; false: no memory. */
+bool parked_push(struct parked *p, const struct item *item, uint64_t address, uint64_t round);
+/* Takes out the entry after `before` (0: the first); an emptied queue is gone. */
+void parked_remove(struct parked *p, uint32_t queue, uint32_t before);
+/* The latest entry of a lane in a queue, 0 = none; *before gets the one in front of it. */
+uint32_t parked_find_lane(const struct parked *p, uint32_t queue, uint32_t lane, uint32_t *before);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * procfs: the few things the collector asks of /proc.  All of them may fail
+ * (hidepid, no /proc, process gone); then the answer is "not known".
+ */
+#ifndef HW_COLLECT_PROCFS_H
+#define HW_COLLECT_PROCFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Resident bytes of a process; 0: not known. */
+uint64_t procfs_rss(uint32_t pid);
+/* True when the process is known to run without a seccomp filter. */
+bool procfs_is_unfiltered(uint32_t pid);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * shape: see shape.h.
+ */
+#include "collect/shape.h"
+
+#include "wire/record.h"
+
+#define ALLOC(kind) [RECORD_ALLOC | (kind)] = 2, [RECORD_ALLOC | RECORD_STAMPED | (kind)] = 3
+#define FREE(how) [RECORD_FREE | (how)] = 1, [RECORD_FREE | RECORD_STAMPED | (how)] = 2
+
+const uint8_t shape_words[256] = {
+    ALLOC(KIND_MALLOC),
+    ALLOC(KIND_CALLOC),
+    ALLOC(KIND_MEMALIGN),
+    ALLOC(KIND_ALIGNED_ALLOC),
+    ALLOC(KIND_POSIX_MEMALIGN),
+    ALLOC(KIND_VALLOC),
+    ALLOC(KIND_PVALLOC),
+    ALLOC(KIND_NEW),
+    ALLOC(KIND_NEW_ARRAY),
+    ALLOC(KIND_NEW_ALIGNED),
+    ALLOC(KIND_NEW_ARRAY_ALIGNED),
+    [RECORD_ALLOC | KIND_REALLOC] = 3, /* and the old address */
+    [RECORD_ALLOC | RECORD_STAMPED | KIND_REALLOC] = 4,
+    FREE(HOW_FREE),
+    FREE(HOW_REALLOC),
+    FREE(HOW_DELETE),
+    FREE(HOW_DELETE_ARRAY),
+    FREE(HOW_FREE_SIZED),
+    [RECORD_CHUNK] = 1,
+    [RECORD_LINK] = 1,
+    [RECORD_STAMP] = 2,
+    [RECORD_THREAD] = 5,
+    [RECORD_NAME] = 3,
+    [RECORD_STACK] = 3,
+    [RECORD_ALLOC_LONG] = 6,
+    [RECORD_FREE_LONG] = 3,
+    [RECORD_REALLOC_FAILED] = 3,
+    [RECORD_REALLOC_FREED] = 3,
+    [RECORD_MMAP] = 5,
+    [RECORD_MUNMAP] = 4,
+    [RECORD_BRK] = 4,
+    [RECORD_LOST] = 2,
+    [RECORD_FORK] = 2,
+    [RECORD_EARLY] = 4,
+};
+
+uint32_t shape_measure(uint64_t first)
+{
+    unsigned op = first & 0xff;
+    uint32_t high = (uint32_t)(first >> 32);
+    if (op == RECORD_FRAMES)
+        return high == 0 || high > RECORD_FRAMES_MAX ? 0 : 1 + high;
+    if (op == RECORD_MODULE)
+        return high < 5 || high > RECORD_MODULE_WORDS_MAX ? 0 : high;
+    return shape_words[op];
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * totals: what every stack of a process has allocated, freed and had live at
+ * the moment of the process's peak, in one pass.
+ *
+ * The peak by epochs: a new maximum of the live bytes only advances the
+ * process's epoch.  A stack that is touched in a later epoch than its own
+ * first copies its live values to "at peak": between the two epochs nothing
+ * about it changed, so these were its values at the peak.
+ */
+#ifndef HW_COLLECT_TOTALS_H
+#define HW_COLLECT_TOTALS_H
+
+#include "store/writer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One cache line. */
+struct totals_stack {
+    uint64_t allocations, allocated_bytes;
+    uint64_t freed, freed_bytes;
+    uint64_t peak_blocks, peak_bytes;
+    uint64_t temporary;
+    uint64_t epoch;
+};
+
+struct totals {
+    struct totals_stack *stacks; /* index = stack number, 0 = no stack */
+    size_t count, capacity;
+    uint64_t epoch;
+    uint64_t live_blocks, live_bytes;
+    uint64_t peak_blocks, peak_bytes, peak_time_ns, peak_event;
+    uint64_t allocations, allocated_bytes, frees;
+};
+
+bool totals_init(struct totals *t);
+void totals_release(struct totals *t);
+/* Room for stacks up to number; false: no memory. */
+bool totals_reserve(struct totals *t, uint32_t number);
+/* Brings every stack's values at the peak up to date. */
+void totals_settle(struct totals *t);
+/* Settled totals in the form of the store; NULL: no memory.  The caller frees. */
+struct wake_stack_totals *totals_copy(struct totals *t);
+
+static inline struct totals_stack *totals_touch(struct totals *t, uint32_t stack)
+{
+    struct totals_stack *s = &t->stacks[stack];
+    if (s->epoch != t->epoch) {
+        s->peak_blocks = s->allocations - s->freed;
+        s->peak_bytes = s->allocated_bytes - s->freed_bytes;
+        s->epoch = t->epoch;
+    }
+    return s;
+}
+
+/* event: number of this event in the stream, from 0. */
+static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t size, uint64_t time_ns,
+                                uint64_t event)
+{
+    struct totals_stack *s = totals_touch(t, stack);
+    s->allocations++;
+    s->allocated_bytes += size;
+    t->allocations++;
+    t->allocated_bytes += size;
+    t->live_blocks++;
+    t->live_bytes += size;
+    if (t->live_bytes > t->peak_bytes) {
+        t->peak_bytes = t->live_bytes;
+        t->peak_blocks = t->live_blocks;
+        t->peak_time_ns = time_ns;
+        t->peak_event = event;
+        t->epoch++;
+    }
+}
+
+static inline void totals_free(struct totals *t, uint32_t stack, uint64_t size, bool temporary)
+{
+    struct totals_stack *s = totals_touch(t, stack);
+    s->freed++;
+    s->freed_bytes += size;
+    s->temporary += temporary;
+    t->frees++;
+    t->live_blocks--;
+    t->live_bytes -= size;
+}
+
+#endif

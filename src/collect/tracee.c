@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * tracee: see tracee.h.
+ */
+#include "collect/tracee.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+enum { TRACEE_VISITORS_MAX = 4096 };
+
+static uint64_t cpu_ns(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * SECOND +
+           ((uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec) * 1000;
+}
+
+static void tracee_complain(struct collector *c)
+{
+    if (c->output.complaint.code != 0 && !c->has_complained) {
+        c->has_complained = true;
+        c->options.say(c->options.say_of, c->output.complaint.text);
+    }
+}
+
+/* ------------------------------------------------------------------ visitors */
+
+static void visitor_free(struct collector *c, struct visitor *v)
+{
+    for (size_t i = 0; i < c->visitors.count; i++) {
+        if (c->visitors.data[i] == v) {
+            c->visitors.data[i] = c->visitors.data[--c->visitors.count];
+            break;
+        }
+    }
+    close(v->fd);
+    free(v);
+}
+
+void tracee_accept(struct collector *c)
+{
+    int fd;
+    while (c->visitors.count < TRACEE_VISITORS_MAX && (fd = listener_accept(&c->listener)) >= 0) {
+        struct visitor *v = calloc(1, sizeof *v);
+        if (v == NULL || !vec_push(&c->visitors, v)) {
+            free(v);
+            close(fd);
+            return;
+        }
+        *v = (struct visitor){WATCH_VISITOR, fd, timebase_now()};
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = v};
+        if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+            visitor_free(c, v);
+    }
+}
+
+void tracee_dismiss(struct collector *c, uint64_t now_ns)
+{
+    for (size_t i = c->visitors.count; i-- > 0;) {
+        if (now_ns - c->visitors.data[i]->since_ns > SECOND)
+            visitor_free(c, c->visitors.data[i]);
+    }
+}
+
+/* ------------------------------------------------------------------- tracees */
+
+static struct tracee *tracee_find(const struct collector *c, uint32_t pid)
+{
+    for (size_t i = c->tracees.count; i-- > 0;) {
+        if (c->tracees.data[i]->pid == pid)
+            return c->tracees.data[i];
+    }
+    return NULL;
+}
+
+static bool tracee_watch(struct collector *c, struct tracee *t)
+{
+    if (c->launch != NULL && c->launch->has_ended && (pid_t)t->pid == c->launch->pid) {
+        t->gone = true; /* reaped: the pid may be somebody else's by now */
+        return true;
+    }
+    t->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)t->pid, 0);
+    if (t->pidfd < 0) {
+        t->gone = errno == ESRCH;
+        return true;
+    }
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = t};
+    return epoll_ctl(c->epoll, EPOLL_CTL_ADD, t->pidfd, &event) == 0;
+}
+
+/* Which section of the same file is this process's parent in?  + 1, 0 = none. */
+static uint32_t tracee_parent(const struct tracee *before, const struct tracee *parent,
+                              const struct output_file *file)
+{
+    if (before != NULL)
+        return before->file == file ? before->image->process + 1 : 0;
+    return parent != NULL && parent->file == file ? parent->image->process + 1 : 0;
+}
+
+static struct tracee *tracee_new(struct collector *c, struct view *view, const struct listener_hello *h)
+{
+    struct tracee *before = tracee_find(c, h->pid);
+    struct tracee *parent = tracee_find(c, h->hello.ppid);
+    struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND};
+    struct tracee *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return NULL;
+    uint64_t now = timebase_now();
+    uint64_t start = view->fixed.start_ns < now ? view->fixed.start_ns : now;
+    t->kind = WATCH_TRACEE;
+    t->pid = h->pid;
+    t->pidfd = -1;
+    t->file = output_open(&c->output, &facts, start);
+    tracee_complain(c);
+    if (t->file != NULL)
+        t->image = image_new(view, t->file->writer, &c->time, t->file->base_ns, h->pid,
+                             tracee_parent(before, parent, t->file));
+    if (before != NULL)
+        tracee_end(c, before, true, true);
+    if (t->image == NULL || !vec_push(&c->tracees, t)) {
+        if (t->file != NULL)
+            output_leave(&c->output, t->file, cpu_ns());
+        free(t);
+        return NULL;
+    }
+    return t;
+}
+
+static void tracee_greet(struct collector *c, struct listener_hello *h)
+{
+    struct view view;
+    struct err err;
+    err_init(&err);
+    if (view_open(&view, h->segment, &err) != 0) {
+        c->sums.refused++;
+        c->options.say(c->options.say_of, err.text);
+        return;
+    }
+    if (c->root == 0)
+        c->root = c->launch != NULL && c->launch->pid != 0 ? (uint32_t)c->launch->pid : h->pid;
+    bool wanted = c->options.children || h->pid == c->root;
+    struct tracee *t = wanted ? tracee_new(c, &view, h) : NULL;
+    if (t == NULL) {
+        __atomic_store_n(&view.head->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
+        view_close(&view);
+        return;
+    }
+    c->sums.processes++;
+    robust_add(&c->robust, t->image->view.head);
+    image_tick(t->image, timebase_now());
+    __atomic_store_n(&t->image->view.head->collector, SEGMENT_ATTACHED, __ATOMIC_RELEASE);
+    if (!tracee_watch(c, t)) {
+        close(t->pidfd);
+        t->pidfd = -1;
+    }
+}
+
+void tracee_hear(struct collector *c, struct visitor *v)
+{
+    struct listener_hello h;
+    int heard = listener_receive(&c->listener, v->fd, &h);
+    if (heard == 0)
+        return;
+    if (heard > 0) {
+        tracee_greet(c, &h);
+        close(h.segment);
+    } else {
+        c->sums.refused++;
+    }
+    visitor_free(c, v);
+}
+
+static void tracee_sum(struct collector *c, const struct image_end *end)
+{
+    struct collector_sums *s = &c->sums;
+    s->events += end->events;
+    if (end->process.peak_bytes > s->peak_bytes)
+        s->peak_bytes = end->process.peak_bytes;
+    s->leaked_blocks += end->process.leaked_blocks;
+    s->leaked_bytes += end->process.leaked_bytes;
+    s->lost_events += end->process.lost_events;
+    s->anomalies += end->anomalies;
+    s->out_of_memory |= end->out_of_memory;
+    s->incomplete |= !end->process.complete;
+    if (s->stop_reason == 0)
+        s->stop_reason = end->stop_reason;
+}
+
+void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
+{
+    int status = -1;
+    uint64_t rss = 0;
+    if (!execed && c->launch != NULL && (pid_t)t->pid == c->launch->pid && launch_reap(c->launch)) {
+        status = c->launch->status;
+        rss = c->launch->max_rss;
+    }
+    robust_remove(&c->robust, t->image->view.head);
+    struct image_end end;
+    timebase_update(&c->time);
+    image_end(t->image, status, execed, gone, rss, timebase_now(), &end);
+    tracee_sum(c, &end);
+    output_leave(&c->output, t->file, cpu_ns());
+    if (t->pidfd >= 0)
+        close(t->pidfd);
+    for (size_t i = 0; i < c->tracees.count; i++) {
+        if (c->tracees.data[i] == t) {
+            c->tracees.data[i] = c->tracees.data[--c->tracees.count];
+            break;
+        }
+    }
+    free(t);
+}
+
+void tracee_poll(struct collector *c)
+{
+    for (size_t i = 0; i < c->tracees.count; i++) {
+        struct tracee *t = c->tracees.data[i];
+        if (t->pidfd < 0 && !t->gone)
+            t->gone = kill((pid_t)t->pid, 0) != 0 && errno == ESRCH;
+        /* Without a pidfd our own child lingers as a zombie until it is reaped. */
+        if (t->pidfd < 0 && c->launch != NULL && (pid_t)t->pid == c->launch->pid)
+            t->gone |= launch_reap(c->launch);
+    }
+}
+
+static void tracee_take_forks(struct collector *c)
+{
+    for (size_t i = 0; i < c->tracees.count; i++) {
+        struct drain *d = &c->tracees.data[i]->image->drain;
+        for (size_t n = 0; n < d->forks.count; n++)
+            (void)vec_push(&c->awaited, d->forks.data[n]);
+        d->forks.count = 0;
+    }
+}
+
+bool tracee_await(struct collector *c)
+{
+    tracee_take_forks(c);
+    for (size_t i = c->awaited.count; i-- > 0;) {
+        uint32_t pid = c->awaited.data[i];
+        bool over = tracee_find(c, pid) != NULL || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
+        if (over)
+            c->awaited.data[i] = c->awaited.data[--c->awaited.count];
+    }
+    return c->awaited.count != 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * tracee: the private part of collector that brings processes in and out.
+ */
+#ifndef HW_COLLECT_TRACEE_H
+#define HW_COLLECT_TRACEE_H
+
+#include "collect/collector.h"
+
+enum { WATCH_LISTENER = 1, WATCH_SIGNALS, WATCH_TRACEE, WATCH_VISITOR };
+
+/* Takes all that stand at the door. */
+void tracee_accept(struct collector *c);
+/* A visitor's connection is readable. */
+void tracee_hear(struct collector *c, struct visitor *v);
+/* Sends away visitors who have said nothing for a second. */
+void tracee_dismiss(struct collector *c, uint64_t now_ns);
+/* Ends one: takes its last records, closes its section, forgets it. */
+void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone);
+/* Finds out about the end of those without a pidfd. */
+void tracee_poll(struct collector *c);
+/* Notes children announced by the tracee; true while one of those may still come. */
+bool tracee_await(struct collector *c);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * view: see view.h.
+ */
+#include "collect/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define VIEW_SIZE_MAX (UINT64_C(1) << 40)
+
+static bool view_fits(uint64_t offset, uint64_t count, uint64_t each, uint64_t size)
+{
+    uint64_t bytes;
+    return !__builtin_mul_overflow(count, each, &bytes) && offset <= size && bytes <= size - offset;
+}
+
+/* Checks the copied head against the file; a spool that was cut keeps what is there. */
+static int view_check(struct view *v, uint64_t file_size, struct err *err)
+{
+    struct segment_head *h = &v->fixed;
+    if (h->magic != SEGMENT_MAGIC)
+        return err_set(err, ERR_INPUT, "This is not a heapwake segment.");
+    if (h->version != SEGMENT_VERSION)
+        return err_set(err, ERR_UNSUPPORTED, "The segment has version %u; this heapwake knows version %u.",
+                       h->version, SEGMENT_VERSION);
+    if (v->is_spool && h->chunk_offset <= file_size) {
+        uint64_t there = (file_size - h->chunk_offset) / SEGMENT_CHUNK_SIZE;
+        if (h->chunk_max > there)
+            h->chunk_max = (uint32_t)there;
+    }
+    if (h->lane_offset < SEGMENT_HEAD_SIZE || h->lane_offset % 4 != 0 || h->next_offset % 4 != 0 ||
+        h->chunk_offset % 4096 != 0 || h->chunk_offset < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE ||
+        h->next_offset < SEGMENT_HEAD_SIZE || !view_fits(h->lane_offset, h->lane_max, 4, file_size) ||
+        !view_fits(h->next_offset, h->chunk_max, 4, file_size) ||
+        !view_fits(h->chunk_offset, h->chunk_max, SEGMENT_CHUNK_SIZE, file_size))
+        return err_set(err, ERR_INPUT, "The segment's head contradicts its size.");
+    if (h->stamp_kind != SEGMENT_STAMP_TSC && h->stamp_kind != SEGMENT_STAMP_SEQUENCE)
+        return err_set(err, ERR_UNSUPPORTED, "The segment has stamps of the unknown kind %u.", h->stamp_kind);
+    return 0;
+}
+
+static void view_copy_text(struct view *v)
+{
+    size_t exe = v->fixed.exe_length, args = v->fixed.args_length;
+    if (exe > SEGMENT_TEXT_SIZE)
+        exe = SEGMENT_TEXT_SIZE;
+    if (args > SEGMENT_TEXT_SIZE - exe)
+        args = SEGMENT_TEXT_SIZE - exe;
+    const uint8_t *text = v->base + SEGMENT_HEAD_SIZE;
+    memcpy(v->exe, text, exe);
+    v->exe[exe] = '\0';
+    memcpy(v->args, text + exe, args);
+    v->args[args] = '\0';
+    v->args_length = args;
+}
+
+static int view_map(struct view *v, int fd, struct err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE ||
+        (uint64_t)st.st_size > VIEW_SIZE_MAX)
+        return err_set(err, ERR_INPUT, "The segment has an impossible size.");
+    int share = v->is_spool ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED;
+    void *base = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, share, fd, 0);
+    if (base == MAP_FAILED)
+        return err_set(err, ERR_MEMORY, "A segment of %lld bytes cannot be mapped: %s.",
+                       (long long)st.st_size, strerror(errno));
+    v->base = base;
+    v->size = (size_t)st.st_size;
+    v->head = base;
+    memcpy(&v->fixed, base, sizeof v->fixed);
+    int code = view_check(v, v->size, err);
+    if (code != 0) {
+        view_close(v);
+        return code;
+    }
+    v->lanes = (uint32_t *)(void *)(v->base + v->fixed.lane_offset);
+    v->next = (uint32_t *)(void *)(v->base + v->fixed.next_offset);
+    v->chunks = v->base + v->fixed.chunk_offset;
+    view_copy_text(v);
+    return 0;
+}
+
+int view_open(struct view *v, int fd, struct err *err)
+{
+    memset(v, 0, sizeof *v);
+    int sealed = fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
+    if (sealed != 0) {
+        int seals = fcntl(fd, F_GET_SEALS);
+        if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+            return err_set(err, ERR_INPUT, "The segment cannot be kept from shrinking.");
+    }
+    return view_map(v, fd, err);
+}
+
+int view_open_spool(struct view *v, int fd, struct err *err)
+{
+    memset(v, 0, sizeof *v);
+    v->is_spool = true;
+    return view_map(v, fd, err);
+}
+
+void view_close(struct view *v)
+{
+    if (v->base != NULL)
+        munmap(v->base, v->size);
+    v->base = NULL;
+    v->head = NULL;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * json: see json.h.
+ */
+#include "present/json.h"
+
+#include "present/safe.h"
+
+#include <string.h>
+
+void json_init(struct json *j, struct strbuf *out)
+{
+    *j = (struct json){out, 0, true};
+}
+
+static void json_add_string(struct json *j, const char *text, size_t length)
+{
+    strbuf_add_char(j->out, '"');
+    while (length > 0) {
+        unsigned point;
+        size_t used = safe_decode(text, length, &point);
+        if (used == 0) {
+            used = 1;
+            strbuf_add_text(j->out, "\\ufffd");
+        } else if (point == '"' || point == '\\') {
+            strbuf_addf(j->out, "\\%c", (char)point);
+        } else if (point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e)) {
+            strbuf_addf(j->out, "\\u%04x", point);
+        } else {
+            strbuf_add(j->out, text, used);
+        }
+        text += used;
+        length -= used;
+    }
+    strbuf_add_char(j->out, '"');
+}
+
+static void json_indent(struct json *j)
+{
+    strbuf_add_char(j->out, '\n');
+    for (unsigned i = 0; i < j->depth; i++)
+        strbuf_add_text(j->out, "  ");
+}
+
+/* What stands before every value. */
+static void json_next(struct json *j, const char *key)
+{
+    if (!j->fresh)
+        strbuf_add_char(j->out, ',');
+    if (j->depth > 0)
+        json_indent(j);
+    j->fresh = false;
+    if (key != NULL) {
+        json_add_string(j, key, strlen(key));
+        strbuf_add_text(j->out, ": ");
+    }
+}
+
+static void json_open(struct json *j, const char *key, char bracket)
+{
+    json_next(j, key);
+    strbuf_add_char(j->out, bracket);
+    j->depth++;
+    j->fresh = true;
+}
+
+static void json_close(struct json *j, char bracket)
+{
+    j->depth--;
+    if (!j->fresh)
+        json_indent(j);
+    strbuf_add_char(j->out, bracket);
+    j->fresh = false;
+    if (j->depth == 0)
+        strbuf_add_char(j->out, '\n');
+}
+
+void json_open_object(struct json *j, const char *key)
+{
+    json_open(j, key, '{');
+}
+
+void json_close_object(struct json *j)
+{
+    json_close(j, '}');
+}
+
+void json_open_array(struct json *j, const char *key)
+{
+    json_open(j, key, '[');
+}
+
+void json_close_array(struct json *j)
+{
+    json_close(j, ']');
+}
+
+void json_add_number(struct json *j, const char *key, uint64_t value)
+{
+    json_next(j, key);
+    strbuf_addf(j->out, "%llu", (unsigned long long)value);
+}
+
+void json_add_real(struct json *j, const char *key, double value)
+{
+    json_next(j, key);
+    strbuf_addf(j->out, "%.3f", value);
+}
+
+void json_add_bool(struct json *j, const char *key, bool value)
+{
+    json_next(j, key);
+    strbuf_add_text(j->out, value ? "true" : "false");
+}
+
+void json_add_null(struct json *j, const char *key)
+{
+    json_next(j, key);
+    strbuf_add_text(j->out, "null");
+}
+
+void json_add_text(struct json *j, const char *key, const char *text, size_t length)
+{
+    json_next(j, key);
+    json_add_string(j, text, length);
+}

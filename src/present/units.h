@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * units: numbers as people read them.  Each writes into a buffer of UNITS_MAX
+ * bytes and returns it.
+ */
+#ifndef HW_PRESENT_UNITS_H
+#define HW_PRESENT_UNITS_H
+
+#include <stdint.h>
+
+enum { UNITS_MAX = 40 };
+
+/* 20,000,012 */
+const char *units_count(char *text, uint64_t value);
+/* 72 bytes, 1.3 MiB */
+const char *units_bytes(char *text, uint64_t bytes);
+/* 350 us, 1.24 s, 2 min 5 s, 3 h 12 min */
+const char *units_time(char *text, uint64_t ns);
+
+#endif

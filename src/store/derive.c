@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * derive: what the collector would have written at the end of a process, from
+ * its events, for recordings that have no end.
+ *
+ * The peak in one pass: each stack keeps its live bytes, those at the latest
+ * peak, and the epoch of that note.  A new maximum only advances the epoch; a
+ * stack notes its bytes as "at the peak" when it is next touched in a later
+ * epoch, just before it changes.
+ */
+#include "store/live.h"
+#include "store/recording.h"
+#include "tool/map.h"
+
+struct derive_row {
+    struct wake_stack_totals totals;
+    uint64_t live_blocks, live_bytes;
+    uint64_t epoch;
+};
+
+struct derive {
+    struct wake_reader *reader;
+    struct wake_live live;
+    struct map latest; /* thread -> number of its latest allocation */
+    VEC(struct derive_row) rows;
+    struct wake_process_end end;
+    uint64_t live_bytes, epoch;
+    bool failed; /* no memory */
+};
+
+/* The row of a stack.  A number beyond all stacks that the file knows goes to
+ * row 0, "no stack". */
+static struct derive_row *derive_row(struct derive *d, uint32_t stack)
+{
+    struct derive_row *row = &d->rows.data[stack < d->rows.count ? stack : 0];
+    if (row->epoch != d->epoch) {
+        row->totals.peak_blocks = row->live_blocks;
+        row->totals.peak_bytes = row->live_bytes;
+        row->epoch = d->epoch;
+    }
+    return row;
+}
+
+static void derive_alloc(struct derive *d, const struct wake_block *b, uint32_t i)
+{
+    struct derive_row *row = derive_row(d, b->stack[i]);
+    row->totals.allocations++;
+    row->totals.allocated_bytes += b->size[i];
+    row->live_blocks++;
+    row->live_bytes += b->size[i];
+    d->end.allocations++;
+    d->end.allocated_bytes += b->size[i];
+    d->live_bytes += b->size[i];
+    if (!wake_live_add(&d->live, b, i) || !map_set(&d->latest, b->thread[i], b->number[i]))
+        d->failed = true;
+    if (d->live_bytes > d->end.peak_bytes) {
+        d->end.peak_bytes = d->live_bytes;
+        d->end.peak_blocks = wake_live_count(&d->live);
+        d->end.peak_time_ns = b->time_ns[i];
+        d->end.peak_event = b->first_event + i;
+        d->epoch++;
+    }
+}
+
+static void derive_free(struct derive *d, const struct wake_block *b, uint32_t i)
+{
+    struct wake_live_block was;
+    d->end.frees++;
+    /* Its allocation was in a part that is lost. */
+    if (!wake_live_take(&d->live, b->number[i], &was))
+        return;
+    struct derive_row *row = derive_row(d, was.stack);
+    const uint64_t *latest = map_find(&d->latest, b->thread[i]);
+    row->totals.temporary += latest != NULL && *latest == b->number[i];
+    row->totals.freed++;
+    row->totals.freed_bytes += was.size;
+    row->live_blocks--;
+    row->live_bytes -= was.size;
+    d->live_bytes -= was.size;
+}
+
+static int derive_block(const struct wake_block *b, void *context)
+{
+    struct derive *d = context;
+    for (uint32_t i = 0; i < b->count && !d->failed; i++) {
+        if (b->event[i] == WAKE_ALLOC)
+            derive_alloc(d, b, i);
+        else if (b->event[i] == WAKE_FREE)
+            derive_free(d, b, i);
+        else if (b->event[i] == WAKE_FREE_UNKNOWN)
+            d->end.unknown_frees++;
+        else if (b->event[i] == WAKE_LOST)
+            d->end.lost_events += b->size[i];
+    }
+    if (b->count > 0)
+        d->end.end_ns = b->time_ns[b->count - 1];
+    return d->failed ? ERR_MEMORY : 0;
+}
+
+/* Moves the results into the process. */
+static bool derive_settle(struct derive *d, struct wake_process *p)
+{
+    struct wake_live_block block;
+    p->totals.count = p->live.count = 0;
+    for (uint32_t i = 0; i < d->rows.count; i++)
+        if (!vec_push(&p->totals, derive_row(d, i)->totals))
+            return false;
+    for (size_t at = 0; wake_live_next(&d->live, &at, &block);)
+        if (!vec_push(&p->live, block))
+            return false;
+    p->derived = true;
+    if (p->ended)
+        return true;
+    d->end.leaked_blocks = wake_live_count(&d->live);
+    d->end.leaked_bytes = d->live_bytes;
+    d->end.wait_status = -1;
+    d->end.threads = p->threads.count;
+    for (size_t i = 0; i < p->stacks.count; i++)
+        d->end.cut_stacks += p->stacks.data[i].cut != 0;
+    for (size_t i = 0; i < p->samples.count; i++)
+        if (p->samples.data[i].rss_bytes > d->end.peak_rss_bytes)
+            d->end.peak_rss_bytes = p->samples.data[i].rss_bytes;
+    if (d->end.end_ns < p->info.start_ns)
+        d->end.end_ns = p->info.start_ns;
+    p->end = d->end;
+    return true;
+}
+
+int derive_process(struct wake_reader *r, size_t process, struct err *err)
+{
+    struct wake_process *p = &r->shelves.data[process]->process;
+    struct derive d = {.reader = r};
+    wake_live_init(&d.live);
+    map_init(&d.latest);
+    int code = ERR_MEMORY;
+    for (size_t i = 0; i < p->stacks.count; i++)
+        if (!vec_push(&d.rows, (struct derive_row){0}))
+            goto out;
+    code = wake_reader_visit(r, process, 0, UINT64_MAX, derive_block, &d, err);
+    if (code == 0 && !derive_settle(&d, p))
+        code = ERR_MEMORY;
+out:
+    if (code == ERR_MEMORY)
+        err_set(err, code, "There is no memory to read the events of %s.", r->path);
+    wake_live_release(&d.live);
+    map_release(&d.latest);
+    vec_release(&d.rows);
+    return code;
+}

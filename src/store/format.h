@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * format: the numbers of the .wake format.  docs/format.md is the law; this
+ * is its table of constants for C.
+ *
+ *     | file header 64 | chunk | chunk | ... | index chunks | end chunk |
+ *
+ *     chunk = | chunk header 40 | payload, `stored` bytes |
+ */
+#ifndef HW_STORE_FORMAT_H
+#define HW_STORE_FORMAT_H
+
+#include <stdint.h>
+
+#define FORMAT_MAGIC "HEAPWAKE"
+#define FORMAT_CHUNK_MAGIC UINT32_C(0x48434b57) /* "WKCH" */
+
+enum {
+    FORMAT_MAJOR = 1,
+    FORMAT_MINOR = 0,
+    FORMAT_HEADER_SIZE = 64,
+    FORMAT_CHUNK_HEADER_SIZE = 40,
+    FORMAT_PAYLOAD_MAX = 16 << 20, /* raw and stored bytes of one chunk */
+    FORMAT_EVENTS_MAX = 1 << 20,   /* events of one chunk */
+    FORMAT_PRELUDE_SIZE = 96,      /* of an events chunk */
+    FORMAT_COLUMN_ENTRY_SIZE = 12,
+    FORMAT_END_SIZE = 56, /* payload of the end chunk */
+};
+
+#define FORMAT_NO_PROCESS UINT32_MAX /* chunk header: the chunk belongs to the recording */
+
+enum format_type {
+    FORMAT_PROCESS = 1,
+    FORMAT_THREADS = 2,
+    FORMAT_MODULES = 3,
+    FORMAT_STACKS = 4,
+    FORMAT_EVENTS = 5,
+    FORMAT_SAMPLES = 6,
+    FORMAT_MARKS = 7,
+    FORMAT_PROCESS_END = 8,
+    FORMAT_TOTALS = 9,
+    FORMAT_LIVE = 10,
+    FORMAT_INDEX = 11,
+    FORMAT_END = 12,
+    FORMAT_TYPE_COUNT
+};
+
+/* Chunk header flags, and the codec byte of a column. */
+enum {
+    FORMAT_PLAIN = 0,
+    FORMAT_ZSTD = 1,
+};
+
+/* The op byte of an event. */
+enum {
+    OP_CODE = 0x1f,
+    OP_TIME = 0x20,   /* the time column has a difference for it */
+    OP_THREAD = 0x40, /* the thread column has one */
+    OP_STACK = 0x80,  /* an allocation: the stack column has its stack */
+
+    OP_ALLOC_MAX = 15, /* codes 1..15: an allocation of that enum record_kind */
+    OP_FREE = 16,      /* codes 16..23: a release, how = code - 16 */
+    OP_FREE_MAX = 23,
+    OP_RARE = 24, /* a record in the rare column */
+};
+
+enum format_column {
+    COLUMN_OP = 1,
+    COLUMN_TIME = 2,
+    COLUMN_THREAD = 3,
+    COLUMN_STACK = 4,
+    COLUMN_SIZE = 5,
+    COLUMN_USABLE = 6,
+    COLUMN_ADDRESS_LOW = 7,
+    COLUMN_ADDRESS_HIGH = 8,
+    COLUMN_ADDRESS_ODD = 9,
+    COLUMN_REF = 10,
+    COLUMN_PREVIOUS = 11,
+    COLUMN_RARE = 12,
+    COLUMN_COUNT
+};
+
+/* Types of the records in the rare column. */
+enum format_rare {
+    RARE_FREE_UNKNOWN = 1,
+    RARE_MAP = 2,
+    RARE_UNMAP = 3,
+    RARE_BRK = 4,
+    RARE_MARK = 5,
+    RARE_LOST = 6,
+    RARE_COUNT
+};
+
+/* Records of a threads chunk. */
+enum {
+    THREAD_BEGINS = 1,
+    THREAD_NAMED = 2,
+};
+
+enum {
+    PROCESS_FORKED = 1, /* flags of a process record */
+    END_COMPLETE = 1,   /* flags of a process-end record */
+    END_EXECED = 2,
+};
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * reader: opens a .wake file, whole or cut or damaged, and gives what is sound
+ * of it (docs/format.md).
+ *
+ * wake_reader_open reads everything but the events: processes, threads,
+ * modules, stacks, totals, live blocks, samples, marks.  Events are read when
+ * they are visited, a chunk at a time; memory goes by stacks and live blocks,
+ * not by the length of the file.  The file is read with pread: it may grow or
+ * shrink meanwhile, and that is a damage like any other.
+ *
+ * What is lost is named in `damages`, never passed over in silence.  A process
+ * whose end is not in the file (the recording was cut, or is still being made)
+ * gets totals, live blocks and end from its events; `derived` says so.
+ *
+ * Everything that is reached through a reader is read-only and lives until
+ * wake_reader_close.  One thread at a time.  No function prints.
+ */
+#ifndef HW_STORE_READER_H
+#define HW_STORE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/writer.h"
+#include "tool/err.h"
+#include "tool/vec.h"
+
+struct wake_thread {
+    uint32_t number; /* as events name it */
+    uint32_t tid;
+    uint64_t start_ns;
+    const char *name; /* the latest; "" = none */
+};
+
+struct wake_module {
+    uint64_t start, end, bias;
+    const uint8_t *build_id;
+    size_t build_id_length;
+    const char *path;
+};
+
+/* A frame in the tree of stacks: follow `parent` from a stack's leaf to walk it
+ * from the inside out.  Node 0 is above the outermost frame. */
+struct wake_node {
+    uint64_t address; /* bit 63: the very instruction, no return address */
+    uint32_t module;  /* number of the module, from 1; 0 = none */
+    uint32_t parent;
+};
+
+struct wake_stack {
+    uint32_t leaf; /* innermost frame; 0 = no frames */
+    uint32_t depth;
+    uint32_t omitted; /* frames left out in the middle */
+    uint8_t cut;      /* enum record_cut */
+    bool known;       /* false: it was in a damaged part */
+};
+
+struct wake_sample {
+    uint64_t time_ns, rss_bytes;
+};
+
+struct wake_mark {
+    uint64_t time_ns;
+    uint32_t thread;
+    const char *name;
+};
+
+struct wake_process {
+    struct wake_process_info info; /* exe and args are NUL-terminated too */
+    bool known;                    /* false: its process chunk was damaged; info is empty */
+    VEC(struct wake_thread) threads;
+    VEC(struct wake_module) modules; /* number n is at n - 1 */
+    VEC(struct wake_stack) stacks;   /* by number; 0 = "no stack" */
+    VEC(struct wake_node) nodes;
+    VEC(struct wake_sample) samples;
+    VEC(struct wake_mark) marks;          /* by number */
+    VEC(struct wake_stack_totals) totals; /* by stack number; may be shorter than stacks */
+    VEC(struct wake_live_block) live;     /* in no order */
+    struct wake_process_end end;
+    bool ended;              /* end is from the file */
+    bool derived;            /* totals and live blocks (and end, unless ended) come from the events */
+    uint64_t events;         /* in sound chunks, as far as their headers tell */
+    uint64_t missing_events; /* between and before those, as their numbers tell */
+};
+
+struct wake_damage {
+    uint64_t offset;  /* in the file */
+    const char *text; /* a sentence */
+};
+
+struct wake_summary {
+    uint64_t wall_ns; /* CLOCK_REALTIME of time 0; 0 = not known */
+    uint64_t end_wall_ns, collector_cpu_ns;
+    uint64_t file_size;
+    unsigned major, minor;
+    bool complete;     /* closed in order, nothing damaged, every process ended, nothing left out */
+    bool closed;       /* has its end record */
+    int write_error;   /* errno that stopped the writer, 0 = none */
+    uint64_t not_kept; /* events that the writer could not write */
+    uint64_t events;   /* of all processes, in the file */
+};
+
+struct wake_reader;
+
+/* ERR_INPUT: not a recording, or nothing in it can be read; ERR_UNSUPPORTED: a
+ * newer major version; ERR_ABSENT, ERR_IO, ERR_MEMORY. */
+int wake_reader_open(struct wake_reader **r, const char *path, struct err *err);
+void wake_reader_close(struct wake_reader *r);
+
+const struct wake_summary *wake_reader_summary(const struct wake_reader *r);
+size_t wake_reader_process_count(const struct wake_reader *r);
+const struct wake_process *wake_reader_process(const struct wake_reader *r, size_t process);
+/* NULL: no such thread is known. */
+const struct wake_thread *wake_process_find_thread(const struct wake_process *p, uint32_t number);
+/* NULL: no such stack is known. */
+const struct wake_stack *wake_process_find_stack(const struct wake_process *p, uint32_t number);
+
+/* Damages found so far; visiting and verifying may find more. */
+size_t wake_reader_damage_count(const struct wake_reader *r);
+const struct wake_damage *wake_reader_damage(const struct wake_reader *r, size_t i);
+
+/* Reads every byte: checksums, that chunks follow each other without a gap, and
+ * that events can be decoded.  0; what is wrong is among the damages. */
+int wake_reader_verify(struct wake_reader *r, struct err *err);
+
+/* ----------------------------------------------------------------- events */
+
+enum wake_event {
+    WAKE_ALLOC = 1,
+    WAKE_FREE = 2,
+    WAKE_FREE_UNKNOWN = 3, /* of a block never seen */
+    WAKE_MAP = 4,
+    WAKE_UNMAP = 5,
+    WAKE_BRK = 6,
+    WAKE_MARK = 7,
+    WAKE_LOST = 8,
+    WAKE_OTHER = 9, /* of a kind that this build does not know */
+};
+
+enum { WAKE_BLOCK_MAX = 2048 };
+
+/* Decoded events, a column each; index 0..count-1.
+ *
+ *                   detail        address   size     usable            number      previous
+ *   ALLOC           record_kind   of it     of it    of it             its own     realloc: old number + 1
+ *   FREE            record_how    0         0        0                 the block's 0
+ *   FREE_UNKNOWN    record_how    of it     0        0                 0           0
+ *   MAP             0             of it     length   prot|flags << 32  0           0
+ *   UNMAP           0             of it     length   0                 0           0
+ *   BRK             0             old end   0        new end           0           0
+ *   MARK            0             0         0        0                 the mark's  0
+ *   LOST            record_lost   0         count    0                 0           0
+ *
+ * What a FREE releases: keep a struct wake_live (store/live.h). */
+struct wake_block {
+    uint32_t process;
+    uint32_t count;
+    uint64_t first_event; /* number of event 0 in the stream of its process */
+    const uint8_t *event; /* enum wake_event */
+    const uint8_t *detail;
+    const uint64_t *time_ns;
+    const uint32_t *thread;
+    const uint32_t *stack;
+    const uint64_t *address;
+    const uint64_t *size;
+    const uint64_t *usable;
+    const uint64_t *number;
+    const uint64_t *previous;
+};
+
+/* Anything but 0 ends the visit and is what it gives. */
+typedef int wake_block_fn(const struct wake_block *block, void *context);
+
+/* Calls back with the events of a process from from_ns to to_ns (both
+ * included), in order.  Chunks outside are not read.  Damaged chunks are left
+ * out and named among the damages. */
+int wake_reader_visit(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
+                      wake_block_fn *visit, void *context, struct err *err);
+
+/* An overview without reading events: the chunks of a process in order. */
+struct wake_span {
+    uint64_t first_ns, last_ns, first_event;
+    uint32_t events, allocations, frees;
+    uint64_t live_bytes_first, live_bytes_last, live_bytes_max;
+    uint64_t live_blocks_first, live_blocks_last;
+};
+size_t wake_reader_span_count(const struct wake_reader *r, size_t process);
+bool wake_reader_span(const struct wake_reader *r, size_t process, size_t i, struct wake_span *span);
+
+#endif

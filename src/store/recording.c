@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * recording: reads single chunks and keeps the list of damages.
+ *
+ * A chunk is taken only when its header is sound, says what the index said,
+ * and its payload has the checksum in the header.
+ */
+#include "store/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/format.h"
+#include "tool/file.h"
+
+const char *recording_type_name(unsigned type)
+{
+    static const char *const names[FORMAT_TYPE_COUNT] = {
+        [FORMAT_PROCESS] = "process", [FORMAT_THREADS] = "threads",
+        [FORMAT_MODULES] = "modules", [FORMAT_STACKS] = "stacks",
+        [FORMAT_EVENTS] = "events",   [FORMAT_SAMPLES] = "samples",
+        [FORMAT_MARKS] = "marks",     [FORMAT_PROCESS_END] = "process-end",
+        [FORMAT_TOTALS] = "totals",   [FORMAT_LIVE] = "live-blocks",
+        [FORMAT_INDEX] = "index",     [FORMAT_END] = "end",
+    };
+    return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
+}
+
+void recording_damage(struct wake_reader *r, uint64_t offset, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    r->summary.complete = false;
+    for (size_t i = 0; i < r->damages.count; i++)
+        if (r->damages.data[i].offset == offset)
+            return;
+    if (r->damages.count >= RECORDING_DAMAGES_MAX)
+        return;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (r->damages.count == RECORDING_DAMAGES_MAX - 1)
+        length = snprintf(text, sizeof text, "More is damaged from here on than is listed.");
+    size_t kept = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
+    char *copy = arena_push_text(&r->arena, text, kept);
+    (void)vec_push(&r->damages, ((struct wake_damage){
+                                    .offset = offset,
+                                    .text = copy != NULL ? copy : "A part is damaged.",
+                                }));
+}
+
+static bool recording_reserve(uint8_t **bytes, size_t *capacity, size_t need)
+{
+    if (need <= *capacity)
+        return true;
+    free(*bytes);
+    *bytes = malloc(need);
+    *capacity = *bytes == NULL ? 0 : need;
+    return *bytes != NULL;
+}
+
+bool recording_read_header(struct wake_reader *r, uint64_t offset, struct chunk_header *header)
+{
+    uint8_t bytes[FORMAT_CHUNK_HEADER_SIZE];
+    size_t got;
+    struct chunk_header h;
+    if (file_read_at(r->fd, bytes, sizeof bytes, offset, &got) != 0 || got < sizeof bytes ||
+        !chunk_header_decode(bytes, &h))
+        return false;
+    *header = h;
+    return true;
+}
+
+int recording_read(struct wake_reader *r, const struct index_entry *e, struct payload *payload)
+{
+    const char *name = recording_type_name(e->type);
+    size_t need = FORMAT_CHUNK_HEADER_SIZE + (size_t)e->stored, got;
+    if (!recording_reserve(&r->stored, &r->stored_capacity, need))
+        return ERR_MEMORY;
+    int error = file_read_at(r->fd, r->stored, need, e->offset, &got);
+    if (error != 0 || got < need) {
+        recording_damage(r, e->offset, "The %s chunk at byte %llu cannot be read: %s.", name,
+                         (unsigned long long)e->offset,
+                         error != 0 ? strerror(-error) : "the file ends there");
+        return ERR_INPUT;
+    }
+    struct chunk_header *h = &payload->header;
+    const uint8_t *bytes = r->stored + FORMAT_CHUNK_HEADER_SIZE;
+    if (!chunk_header_decode(r->stored, h) || h->type != e->type || h->process != e->process ||
+        h->stored != e->stored || codec_sum(bytes, h->stored) != h->sum) {
+        recording_damage(r, e->offset, "The %s chunk at byte %llu (%u bytes) is damaged and is left out.",
+                         name, (unsigned long long)e->offset, e->stored);
+        return ERR_INPUT;
+    }
+    payload->bytes = bytes;
+    payload->length = h->stored;
+    if (h->type == FORMAT_EVENTS || h->flags == FORMAT_PLAIN)
+        return 0;
+    /* One more: even nothing has an address. */
+    if (!recording_reserve(&r->raw, &r->raw_capacity, (size_t)h->raw + 1))
+        return ERR_MEMORY;
+    if (!codec_unpack(&r->codec, r->raw, h->raw, bytes, h->stored, h->flags)) {
+        recording_damage(r, e->offset, "The %s chunk at byte %llu cannot be unpacked and is left out.", name,
+                         (unsigned long long)e->offset);
+        return ERR_INPUT;
+    }
+    payload->bytes = r->raw;
+    payload->length = h->raw;
+    return 0;
+}

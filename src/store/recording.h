@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * recording: the inside of struct wake_reader, shared by the files that make
+ * up the reader (reader, recording, salvage, shelf, visit, derive).
+ */
+#ifndef HW_STORE_RECORDING_H
+#define HW_STORE_RECORDING_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/codec.h"
+#include "store/index.h"
+#include "store/reader.h"
+#include "store/replay.h"
+#include "tool/arena.h"
+#include "tool/map.h"
+#include "tool/vec.h"
+
+enum {
+    RECORDING_DAMAGES_MAX = 1000, /* named one by one; the rest is counted by the last */
+    RECORDING_MODULE_SLOTS = 64,
+};
+
+/* A process and what is needed while its chunks are read. */
+struct shelf {
+    struct wake_process process; /* first: what the public functions give */
+    struct map threads;          /* number -> index */
+    bool totals_damaged, live_damaged;
+    uint64_t next_event; /* that the next events chunk should begin with */
+    VEC(size_t) spans;   /* events chunks: where in the index */
+    VEC(uint32_t) path;  /* nodes of the latest stack, outermost first */
+    uint64_t last_address[RECORDING_MODULE_SLOTS];
+};
+
+struct wake_reader {
+    int fd;
+    char *path;
+    uint64_t size;
+    uint64_t begin; /* where chunks begin */
+    struct arena arena;
+    struct codec codec;
+    struct index index;
+    VEC(struct shelf *) shelves;
+    VEC(struct wake_damage) damages;
+    struct wake_summary summary;
+    struct replay replay;
+    uint8_t *stored, *raw; /* the chunk that is being looked at */
+    size_t stored_capacity, raw_capacity;
+    uint64_t budget; /* bytes of memory that the meta data may still take */
+};
+
+struct payload {
+    struct chunk_header header;
+    const uint8_t *bytes; /* unpacked; as stored for an events chunk */
+    size_t length;
+};
+
+/* Notes a damage; the text is one sentence. */
+void recording_damage(struct wake_reader *r, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "stacks" and so on. */
+const char *recording_type_name(unsigned type);
+
+/* Reads and checks the chunk of an index entry.  0; ERR_INPUT: damaged, which
+ * has been noted; ERR_MEMORY.  Valid until the next call. */
+int recording_read(struct wake_reader *r, const struct index_entry *e, struct payload *payload);
+/* The header at offset; false: none there.  *header is only set when true. */
+bool recording_read_header(struct wake_reader *r, uint64_t offset, struct chunk_header *header);
+
+/* salvage.c: fills r->index from the end of the file, or by scanning.  0 or ERR_MEMORY. */
+int salvage_index(struct wake_reader *r);
+
+/* shelf.c: the shelf of a process, made when needed; NULL: no memory, or a
+ * number that cannot be. */
+struct shelf *shelf_get(struct wake_reader *r, uint32_t process);
+/* Takes in one chunk of meta data.  0, ERR_INPUT: makes no sense, ERR_MEMORY. */
+int shelf_add(struct wake_reader *r, const struct payload *payload);
+void shelf_free(struct shelf *shelf);
+/* Takes bytes from the budget; false: it is used up. */
+bool shelf_spend(struct wake_reader *r, uint64_t bytes);
+
+/* derive.c: totals, live blocks and end of a process from its events. */
+int derive_process(struct wake_reader *r, size_t process, struct err *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * replay: an events payload back into events, a block at a time.
+ */
+#ifndef HW_STORE_REPLAY_H
+#define HW_STORE_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/codec.h"
+#include "store/expect.h"
+#include "store/format.h"
+#include "store/index.h"
+#include "store/reader.h"
+
+/* The arrays behind a struct wake_block. */
+struct replay_arrays {
+    uint8_t event[WAKE_BLOCK_MAX];
+    uint8_t detail[WAKE_BLOCK_MAX];
+    uint32_t thread[WAKE_BLOCK_MAX];
+    uint32_t stack[WAKE_BLOCK_MAX];
+    uint64_t time_ns[WAKE_BLOCK_MAX];
+    uint64_t address[WAKE_BLOCK_MAX];
+    uint64_t size[WAKE_BLOCK_MAX];
+    uint64_t usable[WAKE_BLOCK_MAX];
+    uint64_t number[WAKE_BLOCK_MAX];
+    uint64_t previous[WAKE_BLOCK_MAX];
+};
+
+struct replay {
+    uint8_t *raw; /* the unpacked columns, one behind the other */
+    size_t capacity;
+    const uint8_t *at[COLUMN_COUNT];
+    const uint8_t *end[COLUMN_COUNT];
+    struct events_prelude prelude;
+    uint32_t process;
+    uint32_t done; /* events decoded so far */
+    uint32_t allocations, frees;
+    uint64_t time_ns, address;
+    uint32_t thread, stack;
+    bool bad; /* the columns contradict each other */
+    struct expect expect;
+    struct wake_block block;
+    struct replay_arrays *arrays;
+};
+
+void replay_init(struct replay *r);
+void replay_release(struct replay *r);
+
+/* Unpacks a payload whose checksum has been found right.  0, or ERR_INPUT (it
+ * makes no sense), ERR_MEMORY. */
+int replay_open(struct replay *r, struct codec *codec, uint32_t process, const uint8_t *payload,
+                size_t length);
+/* Decodes the next events into r->block.  False: no more, or r->bad. */
+bool replay_next(struct replay *r);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * visit: walks the events of a process, chunk by chunk, block by block.
+ *
+ * Time never decreases within a process, so the chunks of a window are
+ * neighbours, and a block is trimmed at its two ends only.
+ */
+#include <stdlib.h>
+
+#include "store/recording.h"
+
+/* First index in block whose time is >= ns (or > ns). */
+static uint32_t visit_find(const struct wake_block *block, uint64_t ns, bool above)
+{
+    uint32_t low = 0, high = block->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (block->time_ns[middle] < ns || (above && block->time_ns[middle] == ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct wake_block visit_trim(const struct wake_block *block, uint64_t from_ns, uint64_t to_ns)
+{
+    struct wake_block part = *block;
+    uint32_t first = visit_find(block, from_ns, false);
+    uint32_t end = visit_find(block, to_ns, true);
+    part.count = end > first ? end - first : 0;
+    part.first_event += first;
+    part.event += first;
+    part.detail += first;
+    part.time_ns += first;
+    part.thread += first;
+    part.stack += first;
+    part.address += first;
+    part.size += first;
+    part.usable += first;
+    part.number += first;
+    part.previous += first;
+    return part;
+}
+
+struct visit {
+    uint64_t from_ns, to_ns;
+    wake_block_fn *call;
+    void *context;
+};
+
+static int visit_chunk(struct wake_reader *r, const struct index_entry *e, const struct visit *v)
+{
+    struct payload payload;
+    int code = recording_read(r, e, &payload);
+    if (code == 0)
+        code = replay_open(&r->replay, &r->codec, e->process, payload.bytes, payload.length);
+    if (code == ERR_MEMORY)
+        return code;
+    if (code == 0 && r->replay.prelude.first_event != e->events.first_event)
+        code = ERR_INPUT;
+    int stop = 0;
+    while (code == 0 && stop == 0 && replay_next(&r->replay)) {
+        struct wake_block part = visit_trim(&r->replay.block, v->from_ns, v->to_ns);
+        if (part.count > 0)
+            stop = v->call(&part, v->context);
+    }
+    if (code != 0 || (stop == 0 && r->replay.bad))
+        recording_damage(r, e->offset,
+                         "The events chunk at byte %llu contradicts itself; part of it is left out.",
+                         (unsigned long long)e->offset);
+    return stop;
+}
+
+int wake_reader_visit(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
+                      wake_block_fn *visit, void *context, struct err *err)
+{
+    if (process >= r->shelves.count)
+        return err_set(err, ERR_ABSENT, "%s has no process number %zu.", r->path, process);
+    const struct shelf *shelf = r->shelves.data[process];
+    const struct visit v = {.from_ns = from_ns, .to_ns = to_ns, .call = visit, .context = context};
+    for (size_t i = 0; i < shelf->spans.count; i++) {
+        const struct index_entry *e = &r->index.entries.data[shelf->spans.data[i]];
+        if (e->events.last_ns < from_ns || e->events.first_ns > to_ns)
+            continue;
+        int code = visit_chunk(r, e, &v);
+        if (code == ERR_MEMORY)
+            return err_set(err, ERR_MEMORY, "There is no memory to read the events of %s.", r->path);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
+size_t wake_reader_span_count(const struct wake_reader *r, size_t process)
+{
+    return process < r->shelves.count ? r->shelves.data[process]->spans.count : 0;
+}
+
+bool wake_reader_span(const struct wake_reader *r, size_t process, size_t i, struct wake_span *span)
+{
+    if (i >= wake_reader_span_count(r, process))
+        return false;
+    size_t at = r->shelves.data[process]->spans.data[i];
+    const struct events_prelude *p = &r->index.entries.data[at].events;
+    *span = (struct wake_span){
+        .first_ns = p->first_ns,
+        .last_ns = p->last_ns,
+        .first_event = p->first_event,
+        .events = p->events,
+        .allocations = p->allocations,
+        .frees = p->frees,
+        .live_bytes_first = p->live_bytes_first,
+        .live_bytes_last = p->live_bytes_last,
+        .live_bytes_max = p->live_bytes_max,
+        .live_blocks_first = p->live_blocks_first,
+        .live_blocks_last = p->live_blocks_last,
+    };
+    return true;
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * writer: owns the file, its index, and a stream and a meta for each process.
+ *
+ *     wake_stream_* -> stream (columns) --\
+ *                                          > frame -> sink -> file
+ *     wake_writer_* -> meta (records)   --/     \-> index
+ *
+ * Invariants
+ *  1. What an events chunk refers to (threads, modules, stacks, marks) stands
+ *     before it in the file.
+ *  2. The index has one entry for each whole chunk, in order.
+ *  3. After a failure the file is cut back to its last whole chunk, all
+ *     streams are closed, and only what wraps the recording up (how processes
+ *     ended, totals per stack) is still gathered, in `tail`.  Closing then
+ *     gives up as many of the latest events chunks as the tail, the index and
+ *     the end need: a full disk still gets a recording that says so.
+ */
+#include "store/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/codec.h"
+#include "store/format.h"
+#include "store/index.h"
+#include "store/meta.h"
+#include "store/sink.h"
+#include "store/stream.h"
+#include "tool/err.h"
+#include "tool/strbuf.h"
+#include "tool/vec.h"
+
+enum {
+    WRITER_TOTALS_STEP = 64 << 10, /* stacks in a totals chunk */
+    WRITER_LIVE_STEP = 128 << 10,  /* blocks in a live chunk */
+    WRITER_INDEX_STEP = 64 << 10,  /* entries in an index chunk */
+    WRITER_TAIL_MAX = 4 << 20,
+    WRITER_GIVE_UP = 64, /* events chunks that are sacrificed for the end, at most */
+};
+
+struct writer_process {
+    struct wake_stream stream; /* first: a stream is found in its process */
+    struct meta meta;
+    uint32_t number;
+    bool ended;
+};
+
+struct wake_writer {
+    struct sink sink;
+    struct codec codec;
+    struct index index;
+    struct strbuf scratch;
+    VEC(struct writer_process *) processes;
+    int error;         /* errno of the failure, 0 = none */
+    uint64_t not_kept; /* events of chunks that had to go */
+    struct strbuf tail;
+    struct index tail_index; /* offsets from the beginning of the tail */
+};
+
+/* ---------------------------------------------------------------- chunks */
+
+/* Takes out the index entries of chunks that are not wholly before `size`. */
+static uint64_t writer_forget_after(struct wake_writer *w, uint64_t size)
+{
+    while (w->index.entries.count > 0) {
+        const struct index_entry *e = &w->index.entries.data[w->index.entries.count - 1];
+        if (index_entry_end(e) <= size)
+            return index_entry_end(e);
+        if (e->type == FORMAT_EVENTS)
+            w->not_kept += e->events.events;
+        w->index.entries.count--;
+    }
+    return FORMAT_HEADER_SIZE;
+}
+
+static void writer_fail(struct wake_writer *w, int error)
+{
+    if (w->error != 0)
+        return;
+    w->error = error;
+    sink_cut(&w->sink, writer_forget_after(w, w->sink.written));
+    for (size_t i = 0; i < w->processes.count; i++)
+        stream_close(&w->processes.data[i]->stream);
+}
+
+/* Appends a chunk to a buffer; false: no memory. */
+static bool writer_frame(struct wake_writer *w, struct strbuf *to, struct index *index, uint64_t offset,
+                         unsigned type, uint32_t process, const void *bytes, size_t length)
+{
+    uint8_t *head = (uint8_t *)strbuf_reserve(to, FORMAT_CHUNK_HEADER_SIZE + codec_bound(length));
+    if (head == NULL || length > FORMAT_PAYLOAD_MAX)
+        return false;
+    uint8_t *payload = head + FORMAT_CHUNK_HEADER_SIZE;
+    unsigned flags;
+    uint32_t stored = (uint32_t)codec_pack(&w->codec, payload, bytes, length, &flags);
+    struct index_entry entry = {
+        .offset = offset, .type = (uint16_t)type, .process = process, .stored = stored};
+    if (!vec_push(&index->entries, entry))
+        return false;
+    chunk_header_encode(head, &(struct chunk_header){
+                                  .type = (uint16_t)type,
+                                  .flags = (uint16_t)flags,
+                                  .process = process,
+                                  .raw = (uint32_t)length,
+                                  .stored = stored,
+                                  .sum = codec_sum(payload, stored),
+                              });
+    strbuf_grown(to, FORMAT_CHUNK_HEADER_SIZE + stored);
+    return true;
+}
+
+/* A chunk for the tail, if it is of the kind that goes there. */
+static void writer_chunk_late(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes,
+                              size_t length)
+{
+    bool wanted = type == FORMAT_PROCESS || type == FORMAT_PROCESS_END || type == FORMAT_TOTALS;
+    if (wanted && length + w->tail.length <= WRITER_TAIL_MAX)
+        (void)writer_frame(w, &w->tail, &w->tail_index, w->tail.length, type, process, bytes, length);
+}
+
+static void writer_chunk(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes,
+                         size_t length)
+{
+    if (w->error == 0) {
+        if (!writer_frame(w, &w->sink.pending, &w->index, sink_size(&w->sink), type, process, bytes, length))
+            writer_fail(w, ENOMEM);
+        else if (!sink_settle(&w->sink))
+            writer_fail(w, w->sink.error);
+        else
+            return;
+    }
+    writer_chunk_late(w, type, process, bytes, length);
+}
+
+static void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, struct strbuf *payload)
+{
+    if (payload->failed)
+        writer_fail(w, ENOMEM);
+    else if (payload->length > 0)
+        writer_chunk(w, type, process, payload->text, payload->length);
+}
+
+static void writer_put_meta(struct wake_writer *w, struct writer_process *p)
+{
+    writer_chunk_of(w, FORMAT_THREADS, p->number, &p->meta.threads);
+    writer_chunk_of(w, FORMAT_MODULES, p->number, &p->meta.modules);
+    writer_chunk_of(w, FORMAT_STACKS, p->number, &p->meta.stacks);
+    writer_chunk_of(w, FORMAT_SAMPLES, p->number, &p->meta.samples);
+    writer_chunk_of(w, FORMAT_MARKS, p->number, &p->meta.marks);
+    meta_restart(&p->meta);
+}
+
+static void writer_put_events(struct wake_writer *w, struct writer_process *p)
+{
+    size_t bound = FORMAT_CHUNK_HEADER_SIZE + stream_bound(&p->stream);
+    uint8_t *head = (uint8_t *)strbuf_reserve(&w->sink.pending, bound);
+    if (head == NULL || !vec_reserve(&w->index.entries, w->index.entries.count + 1)) {
+        writer_fail(w, ENOMEM);
+        return;
+    }
+    uint8_t *payload = head + FORMAT_CHUNK_HEADER_SIZE;
+    struct index_entry entry = {.offset = sink_size(&w->sink), .type = FORMAT_EVENTS, .process = p->number};
+    uint32_t raw;
+    entry.stored = (uint32_t)stream_encode(&p->stream, &w->codec, payload, &raw, &entry.events);
+    (void)vec_push(&w->index.entries, entry);
+    chunk_header_encode(head, &(struct chunk_header){
+                                  .type = FORMAT_EVENTS,
+                                  .process = p->number,
+                                  .raw = raw,
+                                  .stored = entry.stored,
+                                  .sum = codec_sum(payload, entry.stored),
+                              });
+    strbuf_grown(&w->sink.pending, FORMAT_CHUNK_HEADER_SIZE + entry.stored);
+    stream_restart(&p->stream);
+    if (!sink_settle(&w->sink))
+        writer_fail(w, w->sink.error);
+}
+
+/* Everything of a process that has gathered. */
+static void writer_put(struct wake_writer *w, struct writer_process *p)
+{
+    writer_put_meta(w, p);
+    if (w->error == 0 && stream_pending(&p->stream) > 0)
+        writer_put_events(w, p);
+}
+
+/* --------------------------------------------------------------- streams */
+
+static void writer_close_chunk(struct wake_stream *s, void *owner)
+{
+    writer_put(owner, (struct writer_process *)s);
+}
+
+static void writer_note_mark(struct wake_stream *s, void *owner, uint64_t time_ns, uint32_t thread,
+                             const char *name, size_t length)
+{
+    struct writer_process *p = (struct writer_process *)s;
+    meta_add_mark(&p->meta, time_ns, thread, name, length);
+    if (meta_is_full(&p->meta))
+        writer_put_meta(owner, p);
+}
+
+/* --------------------------------------------------------- the interface */
+
+static uint64_t writer_wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
+{
+    *w = calloc(1, sizeof **w);
+    if (*w == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+    uint8_t head[FORMAT_HEADER_SIZE];
+    file_header_encode(head, &(struct file_header){
+                                 .major = FORMAT_MAJOR,
+                                 .minor = FORMAT_MINOR,
+                                 .length = FORMAT_HEADER_SIZE,
+                                 .wall_ns = writer_wall_ns(),
+                             });
+    int code = sink_open(&(*w)->sink, path, head, sizeof head, err);
+    if (code != 0) {
+        free(*w);
+        *w = NULL;
+    }
+    return code;
+}
+
+/* A process that may still grow, or NULL. */
+static struct writer_process *writer_find(struct wake_writer *w, uint32_t process)
+{
+    if (process >= w->processes.count || w->processes.data[process]->ended)
+        return NULL;
+    return w->processes.data[process];
+}
+
+uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_process_info *info)
+{
+    uint32_t number = (uint32_t)w->processes.count;
+    struct writer_process *p = calloc(1, sizeof *p);
+    if (p == NULL || !vec_push(&w->processes, p)) {
+        free(p);
+        writer_fail(w, ENOMEM);
+        return UINT32_MAX;
+    }
+    p->number = number;
+    meta_init(&p->meta);
+    stream_init(&p->stream, w);
+    p->stream.close_chunk = writer_close_chunk;
+    p->stream.note_mark = writer_note_mark;
+    strbuf_clear(&w->scratch);
+    meta_encode_process(&w->scratch, info);
+    writer_chunk_of(w, FORMAT_PROCESS, number, &w->scratch);
+    if (w->error != 0)
+        stream_close(&p->stream);
+    return number;
+}
+
+struct wake_stream *wake_writer_stream(struct wake_writer *w, uint32_t process)
+{
+    return process < w->processes.count ? &w->processes.data[process]->stream : NULL;
+}
+
+void wake_writer_add_thread(struct wake_writer *w, uint32_t process, uint32_t thread, uint32_t tid,
+                            uint64_t time_ns)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p == NULL || w->error != 0)
+        return;
+    meta_add_thread(&p->meta, thread, tid, time_ns);
+    if (meta_is_full(&p->meta))
+        writer_put_meta(w, p);
+}
+
+void wake_writer_name_thread(struct wake_writer *w, uint32_t process, uint32_t thread, const char *name,
+                             size_t length, uint64_t time_ns)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p == NULL || w->error != 0)
+        return;
+    meta_name_thread(&p->meta, thread, name, length, time_ns);
+    if (meta_is_full(&p->meta))
+        writer_put_meta(w, p);
+}
+
+uint32_t wake_writer_add_module(struct wake_writer *w, uint32_t process, const struct wake_module_info *info)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p == NULL)
+        return 0;
+    if (w->error != 0)
+        return ++p->meta.module_count;
+    uint32_t number = meta_add_module(&p->meta, info);
+    if (meta_is_full(&p->meta))
+        writer_put_meta(w, p);
+    return number;
+}
+
+uint32_t wake_writer_add_stack(struct wake_writer *w, uint32_t process, const struct wake_frame *frames,
+                               uint32_t count, uint32_t omitted, unsigned cut)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p == NULL)
+        return 0;
+    if (w->error != 0)
+        return ++p->meta.stack_count;
+    uint32_t number = meta_add_stack(&p->meta, frames, count, omitted, cut);
+    if (meta_is_full(&p->meta))
+        writer_put_meta(w, p);
+    return number;
+}
+
+void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t rss_bytes)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p != NULL && w->error == 0)
+        meta_add_sample(&p->meta, time_ns, rss_bytes);
+}
+
+void wake_writer_flush(struct wake_writer *w)
+{
+    for (size_t i = 0; i < w->processes.count; i++)
+        if (!w->processes.data[i]->ended)
+            writer_put(w, w->processes.data[i]);
+    if (w->error == 0 && !sink_flush(&w->sink))
+        writer_fail(w, w->sink.error);
+}
+
+void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                             const struct wake_stack_totals *totals, uint32_t stack_count,
+                             const struct wake_live_block *live, size_t live_count)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p == NULL)
+        return;
+    writer_put(w, p);
+    uint64_t rows = totals == NULL ? 0 : (uint64_t)stack_count + 1;
+    for (uint64_t first = 0; first < rows; first += WRITER_TOTALS_STEP) {
+        uint64_t count = rows - first < WRITER_TOTALS_STEP ? rows - first : WRITER_TOTALS_STEP;
+        strbuf_clear(&w->scratch);
+        meta_encode_totals(&w->scratch, totals, (uint32_t)first, (uint32_t)count);
+        writer_chunk_of(w, FORMAT_TOTALS, process, &w->scratch);
+    }
+    for (size_t first = 0; first < live_count; first += WRITER_LIVE_STEP) {
+        size_t count = live_count - first < WRITER_LIVE_STEP ? live_count - first : WRITER_LIVE_STEP;
+        strbuf_clear(&w->scratch);
+        meta_encode_live(&w->scratch, live + first, count);
+        writer_chunk_of(w, FORMAT_LIVE, process, &w->scratch);
+    }
+    /* Last: who finds it has the totals and the live blocks too. */
+    strbuf_clear(&w->scratch);
+    meta_encode_end(&w->scratch, end);
+    writer_chunk_of(w, FORMAT_PROCESS_END, process, &w->scratch);
+    p->ended = true;
+    stream_close(&p->stream);
+    meta_release(&p->meta);
+}
+
+uint64_t wake_writer_size(const struct wake_writer *w)
+{
+    return sink_size(&w->sink);
+}
+
+bool wake_writer_has_failed(const struct wake_writer *w)
+{
+    return w->error != 0;
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static uint64_t writer_not_kept(const struct wake_writer *w)
+{
+    uint64_t sum = w->not_kept;
+    for (size_t i = 0; i < w->processes.count; i++)
+        sum += w->processes.data[i]->stream.lost;
+    return sum;
+}
+
+/* The fixed-size last chunk. */
+static void writer_frame_end(struct wake_writer *w, uint64_t index_offset, uint32_t index_chunks,
+                             uint64_t chunks, uint64_t cpu_ns)
+{
+    uint8_t chunk[FORMAT_CHUNK_HEADER_SIZE + FORMAT_END_SIZE] = {0};
+    uint8_t *payload = chunk + FORMAT_CHUNK_HEADER_SIZE;
+    put_le64(payload, index_offset);
+    put_le32(payload + 8, index_chunks);
+    put_le32(payload + 12, (uint32_t)w->error);
+    put_le64(payload + 16, chunks);
+    put_le64(payload + 24, writer_not_kept(w));
+    put_le64(payload + 32, cpu_ns);
+    put_le64(payload + 40, writer_wall_ns());
+    chunk_header_encode(chunk, &(struct chunk_header){
+                                   .type = FORMAT_END,
+                                   .process = FORMAT_NO_PROCESS,
+                                   .raw = FORMAT_END_SIZE,
+                                   .stored = FORMAT_END_SIZE,
+                                   .sum = codec_sum(payload, FORMAT_END_SIZE),
+                               });
+    strbuf_add(&w->sink.pending, chunk, sizeof chunk);
+}
+
+/* Tail, index and end, in one go.  False: not written (and cut away again). */
+static bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
+{
+    uint64_t base = sink_size(&w->sink);
+    size_t kept = w->index.entries.count;
+    strbuf_add(&w->sink.pending, w->tail.text, w->tail.length);
+    for (size_t i = 0; i < w->tail_index.entries.count; i++) {
+        struct index_entry e = w->tail_index.entries.data[i];
+        e.offset += base;
+        if (!vec_push(&w->index.entries, e))
+            return false;
+    }
+    uint64_t index_offset = sink_size(&w->sink);
+    size_t chunks = w->index.entries.count;
+    uint32_t pieces = 0;
+    struct index unused = {0};
+    bool sound = true;
+    for (size_t first = 0; first < chunks; first += WRITER_INDEX_STEP, pieces++) {
+        size_t count = chunks - first < WRITER_INDEX_STEP ? chunks - first : WRITER_INDEX_STEP;
+        strbuf_clear(&w->scratch);
+        index_encode(&w->index, first, count, &w->scratch);
+        sound = sound && !w->scratch.failed &&
+                writer_frame(w, &w->sink.pending, &unused, 0, FORMAT_INDEX, FORMAT_NO_PROCESS,
+                             w->scratch.text, w->scratch.length);
+    }
+    index_release(&unused);
+    writer_frame_end(w, index_offset, pieces, chunks, cpu_ns);
+    if (sound && sink_flush(&w->sink))
+        return true;
+    if (w->error == 0)
+        w->error = w->sink.error != 0 ? w->sink.error : ENOMEM;
+    w->index.entries.count = kept;
+    sink_cut(&w->sink, writer_forget_after(w, base < w->sink.written ? base : w->sink.written));
+    return false;
+}
+
+/* Gives up the latest events chunk and what stands behind it; false: there is none. */
+static bool writer_give_up_events(struct wake_writer *w)
+{
+    for (size_t i = w->index.entries.count; i-- > 0;) {
+        const struct index_entry *e = &w->index.entries.data[i];
+        if (e->type == FORMAT_EVENTS) {
+            sink_cut(&w->sink, writer_forget_after(w, e->offset));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void writer_free(struct wake_writer *w)
+{
+    for (size_t i = 0; i < w->processes.count; i++) {
+        stream_release(&w->processes.data[i]->stream);
+        meta_release(&w->processes.data[i]->meta);
+        free(w->processes.data[i]);
+    }
+    vec_release(&w->processes);
+    index_release(&w->index);
+    index_release(&w->tail_index);
+    strbuf_release(&w->tail);
+    strbuf_release(&w->scratch);
+    codec_release(&w->codec);
+    free(w);
+}
+
+int wake_writer_close(struct wake_writer *w, uint64_t cpu_ns, struct err *err)
+{
+    wake_writer_flush(w);
+    bool wrapped = writer_wrap_up(w, cpu_ns);
+    for (int i = 0; i < WRITER_GIVE_UP && !wrapped && writer_give_up_events(w); i++)
+        wrapped = writer_wrap_up(w, cpu_ns);
+    int code = 0;
+    if (w->error != 0)
+        code = err_set(err, file_code(w->error),
+                       "%s could not be written to its end: %s; %llu events are not kept.", w->sink.file.path,
+                       strerror(w->error), (unsigned long long)writer_not_kept(w));
+    int closed = sink_close(&w->sink, code == 0 ? err : NULL);
+    writer_free(w);
+    return code != 0 ? code : closed;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * writer: makes a .wake file (docs/format.md).
+ *
+ * One writer serves all processes of a recording.  Processes, threads, modules
+ * and stacks are numbered by the caller, densely and in order; events are
+ * appended to the stream of their process and cut into compressed chunks by
+ * the writer.  Nothing is written under the final name until it is a valid
+ * file: the header goes first, and every chunk is whole or absent.
+ *
+ * Errors are sticky: after the first failure (disk full, EFBIG...) every call
+ * is cheap and does nothing but count what is lost; wake_writer_close tells.
+ * One thread at a time.  No function prints.
+ */
+#ifndef HW_STORE_WRITER_H
+#define HW_STORE_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct wake_writer;
+struct wake_stream; /* the events of one process; owned by the writer */
+
+struct wake_process_info {
+    uint32_t pid, ppid;
+    uint32_t parent;   /* index of the parent process + 1, 0 = unknown */
+    bool forked;       /* 1: began as a fork: blocks of its parent are inherited */
+    uint64_t start_ns; /* on the recording's clock: ns since the recording began */
+    const char *exe;   /* path; may be empty */
+    const char *args;  /* NUL between arguments */
+    size_t args_length;
+};
+
+struct wake_module_info {
+    uint64_t start, end, bias;
+    const uint8_t *build_id;
+    size_t build_id_length;
+    const char *path;
+    size_t path_length;
+};
+
+/* A frame of a stack: an address inside a module, or an absolute one (module 0). */
+struct wake_frame {
+    uint64_t address; /* as it was in the process, bit 63 = the very instruction (no return address) */
+    uint32_t module;  /* number of the module in its process, counted from 1; 0 = none */
+};
+
+/* Totals of one stack over the whole run, written at the end.  Index 0 is "no stack". */
+struct wake_stack_totals {
+    uint64_t allocations, allocated_bytes;
+    uint64_t freed, freed_bytes;
+    uint64_t peak_blocks, peak_bytes; /* live at the moment of the process's peak */
+    uint64_t temporary;               /* freed by the same thread before its next allocation */
+};
+
+/* What the collector knows of a process when its stream ends. */
+struct wake_process_end {
+    uint64_t end_ns;
+    int32_t wait_status; /* as waitpid gives it; -1 = not known */
+    bool complete;       /* everything the process published has been read */
+    bool execed;         /* the process went on in another image */
+    uint64_t allocations, frees, allocated_bytes;
+    uint64_t peak_bytes, peak_blocks, peak_time_ns, peak_event;
+    uint64_t leaked_blocks, leaked_bytes;
+    uint64_t unknown_frees;   /* of blocks never seen */
+    uint64_t inherited_frees; /* in a forked child: of blocks that its parent made */
+    uint64_t implied_frees;   /* an address handed out again without a free that we saw */
+    uint64_t lost_events;
+    uint64_t cut_stacks;
+    uint64_t peak_rss_bytes;
+    uint64_t threads;
+};
+
+/* A block still live when the stream ended. */
+struct wake_live_block {
+    uint64_t allocation; /* its number among the allocations of the process, from 0 */
+    uint64_t address, size, time_ns;
+    uint32_t stack, thread;
+};
+
+int wake_writer_open(struct wake_writer **w, const char *path, struct err *err);
+
+uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_process_info *info);
+struct wake_stream *wake_writer_stream(struct wake_writer *w, uint32_t process);
+void wake_writer_add_thread(struct wake_writer *w, uint32_t process, uint32_t thread, uint32_t tid,
+                            uint64_t time_ns);
+void wake_writer_name_thread(struct wake_writer *w, uint32_t process, uint32_t thread, const char *name,
+                             size_t length, uint64_t time_ns);
+/* Numbers modules of a process from 1. */
+uint32_t wake_writer_add_module(struct wake_writer *w, uint32_t process, const struct wake_module_info *info);
+/* Numbers stacks of a process from 1. Frames innermost first. cut: enum record_cut. */
+uint32_t wake_writer_add_stack(struct wake_writer *w, uint32_t process, const struct wake_frame *frames,
+                               uint32_t count, uint32_t omitted, unsigned cut);
+
+/* Events.  time_ns never decreases within a stream (the caller clamps).  The
+ * n-th call of wake_stream_alloc makes allocation number n-1 of the process.
+ *   previous: KIND_REALLOC: number + 1 of the allocation it continues, else 0.
+ *   allocation: number of the allocation that is released.
+ *   size (of a free): that allocation's size, for the live bytes kept with
+ *   every chunk (an overview of the whole run reads nothing else).
+ * A free of a block never seen: wake_stream_free_unknown. */
+void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind,
+                       uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous);
+void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                      uint64_t allocation, uint64_t size);
+void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                              uint64_t address);
+void wake_stream_map(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
+                     uint64_t address, uint64_t length, uint32_t prot, uint32_t flags);
+void wake_stream_unmap(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
+                       uint64_t address, uint64_t length);
+void wake_stream_brk(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
+                     uint64_t old_end, uint64_t new_end);
+/* A named moment (tags; later issues) and a note of loss in the stream of time. */
+void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, const char *name,
+                      size_t length);
+void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, uint64_t count);
+
+void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t rss_bytes);
+
+/* Sends what is pending to the file, so that a reader (or a crash of ours) finds it there. */
+void wake_writer_flush(struct wake_writer *w);
+
+/* Ends the stream of a process.  totals[0..stack_count], index = stack number. */
+void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                             const struct wake_stack_totals *totals, uint32_t stack_count,
+                             const struct wake_live_block *live, size_t live_count);
+
+/* Bytes in the file so far; true when writing has failed. */
+uint64_t wake_writer_size(const struct wake_writer *w);
+bool wake_writer_has_failed(const struct wake_writer *w);
+
+/* Writes index and end, closes, frees.  cpu_ns: CPU time that the collector spent.  On failure: a negative code and a sentence. */
+int wake_writer_close(struct wake_writer *w, uint64_t cpu_ns, struct err *err);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * file: see file.h.
+ *
+ * In a folder that others may write to (/tmp), a name can be a trap: a link to
+ * a file of ours, or a file made beforehand to be read by somebody else.  So a
+ * new file is made under an unused name with O_EXCL and mode 0600, and rename
+ * puts it in place: rename acts on the name itself and follows nothing.
+ */
+#include "tool/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool/strbuf.h"
+
+int file_code(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return ERR_FULL;
+    case ENOENT:
+    case ENOTDIR:
+        return ERR_ABSENT;
+    case ENOMEM:
+        return ERR_MEMORY;
+    default:
+        return ERR_IO;
+    }
+}
+
+/* Moves fd above the standard three; -1 with errno when that fails. */
+static int file_lift(int fd)
+{
+    if (fd < 0 || fd > 2)
+        return fd;
+    int lifted = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return lifted;
+}
+
+/* "folder/.name.XXXXXX" for path; NULL: no memory. */
+static char *file_temp_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    struct strbuf temp;
+    strbuf_init(&temp);
+    strbuf_add(&temp, path, (size_t)(name - path));
+    /* A name may be 255 bytes long: of a long one, the beginning will do. */
+    strbuf_addf(&temp, ".%.200s.XXXXXX", name);
+    return strbuf_detach(&temp);
+}
+
+static int file_new_check(const char *path, struct err *err)
+{
+    struct stat st;
+    if (path[0] == '\0')
+        return err_set(err, ERR_USAGE, "The name of the file to write is empty.");
+    if (lstat(path, &st) != 0)
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return err_set(err, ERR_INPUT, "%s is a directory; a file name is needed.", path);
+    if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+        return err_set(err, ERR_INPUT, "%s is not a regular file and is not replaced by one.", path);
+    return 0;
+}
+
+int file_new_open(struct file_new *f, const char *path, struct err *err)
+{
+    *f = (struct file_new){.fd = -1};
+    int code = file_new_check(path, err);
+    if (code != 0)
+        return code;
+    f->path = strdup(path);
+    f->temp = file_temp_name(path);
+    if (f->path == NULL || f->temp == NULL) {
+        code = err_set(err, ERR_MEMORY, "There is no memory to create %s.", path);
+        goto out;
+    }
+    f->fd = file_lift(mkostemp(f->temp, O_CLOEXEC));
+    if (f->fd < 0) {
+        code = err_set(err, file_code(errno), "%s cannot be created: %s.", path, strerror(errno));
+        goto out;
+    }
+    return 0;
+out:
+    free(f->path);
+    free(f->temp);
+    *f = (struct file_new){.fd = -1};
+    return code;
+}
+
+int file_new_publish(struct file_new *f, struct err *err)
+{
+    if (f->temp == NULL)
+        return 0;
+    if (rename(f->temp, f->path) != 0)
+        return err_set(err, file_code(errno), "%s cannot be created: %s.", f->path, strerror(errno));
+    free(f->temp);
+    f->temp = NULL;
+    return 0;
+}
+
+int file_new_close(struct file_new *f, struct err *err)
+{
+    int code = 0;
+    if (f->fd >= 0 && close(f->fd) != 0 && errno != EINTR)
+        code = err_set(err, file_code(errno), "%s cannot be closed: %s.", f->path, strerror(errno));
+    if (f->temp != NULL)
+        unlink(f->temp);
+    free(f->temp);
+    free(f->path);
+    *f = (struct file_new){.fd = -1};
+    return code;
+}
+
+static const char *file_type_name(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFDIR:
+        return "a directory";
+    case S_IFIFO:
+        return "a pipe";
+    case S_IFSOCK:
+        return "a socket";
+    case S_IFCHR:
+    case S_IFBLK:
+        return "a device";
+    default:
+        return "not a regular file";
+    }
+}
+
+int file_open(int *fd, uint64_t *size, const char *path, struct err *err)
+{
+    /* Looked at first: opening a device can have effects of its own. */
+    struct stat st;
+    *fd = -1;
+    *size = 0;
+    if (stat(path, &st) != 0)
+        return err_set(err, file_code(errno), "%s cannot be opened: %s.", path, strerror(errno));
+    if (S_ISREG(st.st_mode)) {
+        /* O_NONBLOCK: it may have become a FIFO meanwhile. */
+        *fd = file_lift(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+        if (*fd < 0 || fstat(*fd, &st) != 0) {
+            int code = err_set(err, file_code(errno), "%s cannot be opened: %s.", path, strerror(errno));
+            file_close(*fd);
+            *fd = -1;
+            return code;
+        }
+    }
+    if (!S_ISREG(st.st_mode)) {
+        file_close(*fd);
+        *fd = -1;
+        return err_set(err, ERR_INPUT, "%s is %s; a file is needed.", path, file_type_name(st.st_mode));
+    }
+    *size = (uint64_t)st.st_size;
+    return 0;
+}
+
+void file_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+int file_write_all(int fd, const void *bytes, size_t length, size_t *written)
+{
+    const char *at = bytes;
+    size_t done = 0;
+    int error = 0;
+    while (done < length) {
+        ssize_t n = write(fd, at + done, length - done);
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            error = n == 0 ? -ENOSPC : -errno;
+            break;
+        }
+    }
+    if (written != NULL)
+        *written = done;
+    return error;
+}
+
+int file_read_at(int fd, void *bytes, size_t length, uint64_t offset, size_t *got)
+{
+    char *to = bytes;
+    *got = 0;
+    while (*got < length) {
+        ssize_t n = pread(fd, to + *got, length - *got, (off_t)(offset + *got));
+        if (n == 0)
+            return 0;
+        if (n > 0)
+            *got += (size_t)n;
+        else if (errno != EINTR)
+            return -errno;
+    }
+    return 0;
+}

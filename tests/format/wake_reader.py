@@ -1,0 +1,429 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A slow, independent reader of .wake files, written from docs/format.md alone.
+
+    wake_reader.py FILE            the events, as `heapwake dump --tsv FILE` prints them
+    wake_reader.py --chunks FILE   the chunks: offset, type, process, raw and stored length
+    wake_reader.py --check FILE    reads everything, compares chunks with the index; silent when all is well
+
+It stops at the first thing that is not as the document says. Tests compare it
+with heapwake's own reader.
+"""
+import ctypes
+import struct
+import sys
+
+TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
+         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end'}
+KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
+         7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
+HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized'}
+LOSSES = {1: 'nested', 2: 'collector', 3: 'memory', 4: 'sandbox'}
+CAP = 16 << 20
+NONE = 0xffffffff
+MASK = (1 << 64) - 1
+
+
+class Bad(Exception):
+    pass
+
+
+def demand(truth, sentence):
+    if not truth:
+        raise Bad(sentence)
+
+
+xxhash = ctypes.CDLL('libxxhash.so.0')
+xxhash.XXH3_64bits.restype = ctypes.c_uint64
+xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+zstd = ctypes.CDLL('libzstd.so.1')
+zstd.ZSTD_decompress.restype = ctypes.c_size_t
+zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+
+
+def checksum(data):
+    return xxhash.XXH3_64bits(bytes(data), len(data))
+
+
+def unpack(flags, data, raw):
+    if flags == 0:
+        demand(len(data) == raw, 'a plain payload has two lengths')
+        return bytes(data)
+    demand(flags == 1, 'unknown compression %d' % flags)
+    out = ctypes.create_string_buffer(max(raw, 1))
+    demand(zstd.ZSTD_decompress(out, raw, bytes(data), len(data)) == raw, 'zstd data do not unpack')
+    return out.raw[:raw]
+
+
+class Bytes:
+    """Numbers from bytes, in order."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def take(self, length):
+        demand(length <= self.left(), 'a record ends too early')
+        self.at += length
+        return self.data[self.at - length:self.at]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                demand(value <= MASK, 'a varint is too large')
+                return value
+            demand(shift < 70, 'a varint is too long')
+
+    def signed(self):
+        value = self.varint()
+        return value >> 1 if value & 1 == 0 else -(value >> 1) - 1
+
+    def text(self):
+        return self.take(self.varint())
+
+
+class Chunk:
+    def __init__(self, data, offset):
+        head = data[offset:offset + 40]
+        demand(len(head) == 40, 'byte %d: a chunk header is cut' % offset)
+        (magic, self.type, self.flags, self.process, self.raw, self.stored, zero, total, head_sum) = \
+            struct.unpack('<4sHHIIIIQQ', head)
+        demand(magic == b'WKCH', 'byte %d: no chunk' % offset)
+        demand(checksum(head[:32]) == head_sum, 'byte %d: header checksum' % offset)
+        demand(zero == 0, 'byte %d: reserved bytes' % offset)
+        demand(self.raw <= CAP and self.stored <= CAP, 'byte %d: longer than allowed' % offset)
+        self.offset, self.end = offset, offset + 40 + self.stored
+        demand(self.end <= len(data), 'byte %d: the payload is cut' % offset)
+        self.data = data[offset + 40:self.end]
+        demand(checksum(self.data) == total, 'byte %d: payload checksum' % offset)
+
+    def payload(self):
+        return Bytes(unpack(self.flags, self.data, self.raw))
+
+
+PRELUDE = struct.Struct('<QQQQIIIIQQQQQQ')
+
+
+class Prelude:
+    def __init__(self, data):
+        demand(len(data) >= 96, 'an events chunk is too short')
+        (self.first_event, self.first_allocation, self.first_ns, self.last_ns, self.events, self.allocations,
+         self.frees, self.columns, self.live_first, self.live_last, self.live_max, self.blocks_first,
+         self.blocks_last, total) = PRELUDE.unpack(data[:96])
+        demand(checksum(data[:88]) == total, 'prelude checksum')
+
+
+class Expect:
+    """Guesses usable sizes."""
+
+    def __init__(self):
+        self.slots = {}
+
+    @staticmethod
+    def glibc(size):
+        return max(24, (((size + 23) & ~15) - 8) & MASK)
+
+    def guess(self, size):
+        slack, sure = self.slots.get(size % 1024, (0, False))
+        return (size + slack) & MASK if sure else self.glibc(size)
+
+    def learn(self, size, usable):
+        slot, slack = size % 1024, usable - size
+        if usable == self.glibc(size) or not -1 < slack + 1 < 0x8000:
+            self.slots.pop(slot, None)
+        elif self.slots.get(slot, (None, False))[0] == slack:
+            self.slots[slot] = (slack, True)
+        else:
+            self.slots[slot] = (slack, False)
+
+
+def columns_of(chunk, prelude):
+    columns = {}
+    at, data = 96, 96 + 12 * prelude.columns
+    raw_sum = data
+    for _ in range(prelude.columns):
+        number, codec, raw, stored = struct.unpack('<HHII', chunk.data[at:at + 12])
+        demand(number not in columns, 'a column is there twice')
+        columns[number] = Bytes(unpack(codec, chunk.data[data:data + stored], raw))
+        at, data, raw_sum = at + 12, data + stored, raw_sum + raw
+    demand(data == len(chunk.data), 'columns do not fill their chunk')
+    demand(raw_sum == chunk.raw, 'raw length of an events chunk')
+    return columns
+
+
+class Process:
+    def __init__(self):
+        self.pid, self.tids, self.marks, self.live = 0, {}, [], {}
+        self.next_event = self.next_allocation = 0
+        self.allocations = self.frees = self.live_bytes = 0
+        self.end = None
+        self.stacks, self.modules, self.samples, self.totals, self.live_at_end = 1, 1, [], 0, 0
+
+    def add_process(self, p):
+        self.pid = p.varint()
+        for _ in range(4):
+            p.varint()
+        p.text(), p.text()
+
+    def add_threads(self, p):
+        while p.left():
+            record = Bytes(p.text())
+            kind, thread, _ = record.varint(), record.varint(), record.varint()
+            if kind == 1:
+                self.tids[thread] = record.varint()
+            elif kind == 2:
+                self.tids.setdefault(thread, 0)
+                record.text()
+
+    def add_modules(self, p):
+        demand(p.varint() == self.modules, 'modules are not in order')
+        while p.left():
+            record = Bytes(p.text())
+            for _ in range(3):
+                record.varint()
+            record.text(), record.text()
+            self.modules += 1
+
+    def add_stacks(self, p):
+        demand(p.varint() == self.stacks, 'stacks are not in order')
+        depth = 0
+        while p.left():
+            _, _, shared, fresh = p.varint(), p.varint(), p.varint(), p.varint()
+            demand(shared <= depth, 'a stack shares more than there is')
+            depth = shared + fresh
+            for _ in range(fresh):
+                p.varint(), p.varint()
+            self.stacks += 1
+
+    def add_samples(self, p):
+        time = rss = 0
+        while p.left():
+            time, rss = time + p.signed(), rss + p.signed()
+            self.samples.append((time, rss))
+
+    def add_marks(self, p):
+        demand(p.varint() == len(self.marks), 'marks are not in order')
+        while p.left():
+            record = Bytes(p.text())
+            record.varint(), record.varint()
+            self.marks.append(record.text())
+
+    def add_end(self, p):
+        self.end = [p.varint() for _ in range(19)]
+
+    def add_totals(self, p):
+        first, count = p.varint(), p.varint()
+        demand(first == self.totals, 'totals are not in order')
+        for _ in range(7 * count):
+            p.varint()
+        self.totals += count
+
+    def add_live(self, p):
+        count = p.varint()
+        for _ in range(6 * count):
+            p.varint()
+        self.live_at_end += count
+
+    def add_events(self, chunk, out):
+        prelude = Prelude(chunk.data)
+        demand(prelude.first_event == self.next_event, 'events are missing')
+        demand(prelude.first_allocation == self.next_allocation, 'allocations are missing')
+        demand(prelude.live_first == self.live_bytes & MASK, 'live bytes at the beginning of a chunk')
+        demand(prelude.blocks_first == len(self.live), 'live blocks at the beginning of a chunk')
+        before = (self.allocations, self.frees)
+        columns = columns_of(chunk, prelude)
+        replay = Replay(self, columns, prelude.first_ns, self.live_bytes)
+        for op in columns[1].data:
+            out(self, replay.event(op))
+        columns[1].at = len(columns[1].data)
+        demand(len(columns[1].data) == prelude.events, 'number of events')
+        demand(self.allocations - before[0] == prelude.allocations, 'number of allocations')
+        demand(self.frees - before[1] == prelude.frees, 'number of frees')
+        demand(replay.time == prelude.last_ns, 'time of the last event')
+        demand(prelude.live_last == self.live_bytes & MASK, 'live bytes at the end of a chunk')
+        demand(prelude.live_max == replay.live_max & MASK or self.live_bytes > MASK, 'most live bytes in a chunk')
+        demand(prelude.blocks_last == len(self.live), 'live blocks at the end of a chunk')
+        demand(all(c.left() == 0 for c in columns.values()), 'a column is too long')
+        self.next_event += prelude.events
+
+
+class Replay:
+    """The events of one chunk: event(op) gives (time, thread, event, address, size, stack, kind)."""
+
+    def __init__(self, process, columns, time, live):
+        self.process, self.columns, self.time, self.live_max = process, columns, time, live
+        self.thread = self.stack = self.address = 0
+        self.expect = Expect()
+
+    def get(self, column):
+        return self.columns[column].varint()
+
+    def event(self, op):
+        if op & 0x20:
+            self.time += self.get(2)
+        if op & 0x40:
+            self.thread = (self.thread + self.columns[3].signed()) & 0xffffffff
+        code = op & 0x1f
+        if 1 <= code <= 15:
+            return (self.time, self.thread) + self.alloc(op, code)
+        if 16 <= code <= 23:
+            return (self.time, self.thread) + self.free(code - 16)
+        demand(code == 24, 'unknown op %d' % code)
+        kind, record = self.get(12), Bytes(self.columns[12].text())
+        return (self.time, self.thread) + self.rare(kind, record)
+
+    def alloc(self, op, kind):
+        p = self.process
+        if op & 0x80:
+            self.stack = self.get(4)
+        size, odd = self.get(5), self.get(6)
+        usable = self.expect.guess(size)
+        if odd:
+            odd -= 1
+            usable = (size + (odd >> 1 if odd & 1 == 0 else -(odd >> 1) - 1)) & MASK
+            self.expect.learn(size, usable)
+        value = self.columns[7].take(1)[0] | self.get(8) << 8
+        if value == 0:
+            self.address = (self.address + self.columns[9].signed()) & MASK
+        else:
+            value -= 1
+            difference = value >> 1 if value & 1 == 0 else -(value >> 1) - 1
+            self.address = (((self.address >> 4) + difference) << 4) & MASK
+        number = p.next_allocation
+        if kind == 3:
+            demand(self.get(11) <= number, 'a realloc of a block from before the beginning')
+        p.next_allocation += 1
+        p.allocations += 1
+        p.live[number] = (self.address, size)
+        p.live_bytes += size
+        self.live_max = max(self.live_max, p.live_bytes)
+        return 'alloc', self.address, size, self.stack, KINDS.get(kind, '-')
+
+    def free(self, how):
+        p = self.process
+        number = p.next_allocation - 1 - self.get(10)
+        demand(number in p.live, 'a free of allocation %d, which is not live' % number)
+        address, size = p.live.pop(number)
+        p.frees += 1
+        p.live_bytes -= size
+        return 'free', address, size, 0, HOWS.get(how, '-')
+
+    def rare(self, kind, record):
+        if kind == 1:
+            how = record.varint()
+            return 'free', record.varint(), 0, 0, HOWS.get(how, '-')
+        if kind in (2, 3):
+            stack, address, length = record.varint(), record.varint(), record.varint()
+            return 'mmap' if kind == 2 else 'munmap', address, length, stack, '-'
+        if kind == 4:
+            stack, old, new = record.varint(), record.varint(), record.varint()
+            return 'brk', new, max(new - old, 0), stack, '-'
+        if kind == 5:
+            number = record.varint()
+            demand(number < len(self.process.marks), 'a mark without a name')
+            return 'tag', 0, 0, 0, self.process.marks[number].decode('utf-8', 'replace')
+        if kind == 6:
+            reason = record.varint()
+            return 'lost', 0, record.varint(), 0, LOSSES.get(reason, '-')
+        return 'other', 0, 0, 0, '-'
+
+
+class Recording:
+    def __init__(self, path):
+        with open(path, 'rb') as f:
+            self.data = f.read()
+        head = self.data[:64]
+        demand(len(head) == 64 and head[:8] == b'HEAPWAKE', 'not a recording')
+        self.major, self.minor, length, needs = struct.unpack('<HHIQ', head[8:24])
+        demand(struct.unpack('<Q', head[56:])[0] == checksum(head[:56]), 'checksum of the file header')
+        demand(self.major == 1 and needs == 0, 'a newer version')
+        self.chunks, at = [], length
+        while at < len(self.data):
+            self.chunks.append(Chunk(self.data, at))
+            at = self.chunks[-1].end
+
+    def replay(self, out):
+        processes = {}
+        for chunk in self.chunks:
+            if chunk.process == NONE or chunk.type not in TYPES:
+                continue
+            p = processes.setdefault(chunk.process, Process())
+            if chunk.type == 5:
+                p.add_events(chunk, out)
+                continue
+            {1: p.add_process, 2: p.add_threads, 3: p.add_modules, 4: p.add_stacks, 6: p.add_samples,
+             7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live}[chunk.type](chunk.payload())
+        return processes
+
+    def check_index(self):
+        demand(self.chunks and self.chunks[-1].type == 12, 'there is no end')
+        end = self.chunks[-1]
+        demand(end.stored == 56 and end.flags == 0, 'the end has another size')
+        offset, pieces, _, count = struct.unpack('<QIIQ', end.data[:24])
+        index = [c for c in self.chunks if c.type == 11]
+        demand(len(index) == pieces, 'number of index chunks')
+        demand(not index or index[0].offset == offset, 'place of the index')
+        listed = []
+        for piece in index:
+            p, at = piece.payload(), 0
+            for _ in range(p.varint()):
+                at += p.varint()
+                kind, process, stored = p.varint(), p.varint(), p.varint()
+                if kind == 5:
+                    for _ in range(13):
+                        p.varint()
+                listed.append((at, kind, NONE if process == 0 else process - 1, stored))
+                at += 40 + stored
+        there = [(c.offset, c.type, c.process, c.stored) for c in self.chunks if c.type not in (11, 12)]
+        demand(listed == there and count == len(there), 'the index does not list the chunks')
+
+
+def dump(recording):
+    # By process, as heapwake does: what is known of a thread only later counts from the start.
+    known = recording.replay(lambda p, e: None)
+    lines = {}
+
+    def out(p, event):
+        time, thread, name, address, size, stack, kind = event
+        lines.setdefault(id(p), (p, []))[1].append(
+            (time, thread, name, address, size, stack, kind))
+
+    again = recording.replay(out)
+    print('time_ns\tpid\ttid\tevent\taddress\tsize\tstack\tkind')
+    for number in sorted(again):
+        p = known[number]
+        for time, thread, name, address, size, stack, kind in lines.get(id(again[number]), (None, []))[1]:
+            print('%d\t%d\t%d\t%s\t0x%x\t%d\t%d\t%s' %
+                  (time, p.pid, p.tids.get(thread, 0), name, address, size, stack, kind))
+
+
+def main(args):
+    mode = args.pop(0) if len(args) == 2 else ''
+    if len(args) != 1 or mode not in ('', '--chunks', '--check'):
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        recording = Recording(args[0])
+        if mode == '--chunks':
+            for c in recording.chunks:
+                process = '-' if c.process == NONE else str(c.process)
+                print('%d\t%s\t%s\t%d\t%d' % (c.offset, TYPES.get(c.type, str(c.type)), process, c.raw, c.stored))
+        elif mode == '--check':
+            recording.replay(lambda p, e: None)
+            recording.check_index()
+        else:
+            dump(recording)
+    except Bad as bad:
+        print('wake_reader.py: %s: %s.' % (args[0], bad), file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

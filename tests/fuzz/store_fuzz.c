@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * store_fuzz: the reader over arbitrary bytes (libFuzzer).
+ *
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc \
+ *         tests/fuzz/store_fuzz.c src/store/[a-z]*.c src/tool/[a-z]*.c -lzstd   (without the _test.c files)
+ *
+ * Checksums would keep a fuzzer from ever getting past them, so unless the
+ * first byte says otherwise they are put right before the bytes are read, and
+ * payloads are marked as not compressed. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cursor.h"
+#include "store/codec.h"
+#include "store/format.h"
+#include "store/live.h"
+#include "store/reader.h"
+
+/* Marks the columns of an events payload as plain where their lengths allow it. */
+static void mend_events(uint8_t *payload, size_t length)
+{
+    if (length < FORMAT_PRELUDE_SIZE)
+        return;
+    put_le64(payload + 88, codec_sum(payload, 88));
+    uint32_t columns;
+    memcpy(&columns, payload + 44, 4);
+    for (size_t i = 0; i < columns % 32; i++) {
+        uint8_t *entry = payload + FORMAT_PRELUDE_SIZE + i * FORMAT_COLUMN_ENTRY_SIZE;
+        if (entry + FORMAT_COLUMN_ENTRY_SIZE > payload + length)
+            return;
+        if (entry[2] == FORMAT_PLAIN)
+            memcpy(entry + 4, entry + 8, 4);
+    }
+}
+
+static void mend(uint8_t *bytes, size_t size)
+{
+    if (size < FORMAT_HEADER_SIZE)
+        return;
+    file_header_encode(bytes, &(struct file_header){.major = 1, .length = FORMAT_HEADER_SIZE});
+    size_t at = FORMAT_HEADER_SIZE;
+    while (size - at >= FORMAT_CHUNK_HEADER_SIZE) {
+        struct cursor c;
+        struct chunk_header h;
+        cursor_init(&c, bytes + at + 4, FORMAT_CHUNK_HEADER_SIZE);
+        h.type = cursor_u16(&c);
+        h.flags = cursor_u16(&c);
+        h.process = cursor_u32(&c);
+        h.raw = cursor_u32(&c);
+        h.stored = cursor_u32(&c);
+        size_t left = size - at - FORMAT_CHUNK_HEADER_SIZE;
+        if (h.stored > left)
+            h.stored = (uint32_t)left;
+        if (h.flags == FORMAT_PLAIN)
+            h.raw = h.stored;
+        uint8_t *payload = bytes + at + FORMAT_CHUNK_HEADER_SIZE;
+        if (h.type == FORMAT_EVENTS)
+            mend_events(payload, h.stored);
+        h.sum = codec_sum(payload, h.stored);
+        chunk_header_encode(bytes + at, &h);
+        at += FORMAT_CHUNK_HEADER_SIZE + h.stored;
+    }
+}
+
+static int visit(const struct wake_block *b, void *context)
+{
+    struct wake_live *live = context;
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct wake_live_block was;
+        if (i > 0 && b->time_ns[i] < b->time_ns[i - 1])
+            abort();
+        if (b->event[i] == WAKE_ALLOC && !wake_live_add(live, b, i))
+            abort();
+        if (b->event[i] == WAKE_FREE)
+            (void)wake_live_take(live, b->number[i], &was);
+    }
+    return 0;
+}
+
+static void walk_stacks(const struct wake_process *p)
+{
+    for (uint32_t i = 0; i < p->stacks.count; i++) {
+        uint32_t depth = 0;
+        for (uint32_t node = p->stacks.data[i].leaf; node != 0; node = p->nodes.data[node].parent)
+            depth++;
+        if (depth != p->stacks.data[i].depth)
+            abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int fd = -1;
+    char path[64];
+    struct wake_reader *r;
+    struct err err;
+    if (size < 1)
+        return 0;
+    uint8_t *bytes = malloc(size);
+    memcpy(bytes, data + 1, size - 1);
+    if (data[0] != 0)
+        mend(bytes, size - 1);
+    if (fd < 0)
+        fd = memfd_create("store_fuzz", MFD_CLOEXEC);
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, bytes, size - 1, 0) < 0)
+        abort();
+    free(bytes);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (wake_reader_open(&r, path, &err) != 0)
+        return 0;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        struct wake_live live;
+        wake_live_init(&live);
+        walk_stacks(wake_reader_process(r, i));
+        (void)wake_reader_visit(r, i, 0, UINT64_MAX, visit, &live, &err);
+        (void)wake_reader_visit(r, i, 1000, 2000, visit, &live, &err);
+        wake_live_release(&live);
+    }
+    (void)wake_reader_verify(r, &err);
+    wake_reader_close(r);
+    return 0;
+}

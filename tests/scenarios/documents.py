@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What is shipped beside the code is sound: manual pages, completions, links, the picture."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.dom.minidom
+
+os.chdir(os.environ["ROOT"])
+problems = []
+
+
+def quiet(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def check_manual():
+    for page in sorted(glob.glob("man/*.1")):
+        done = quiet("mandoc", "-T", "lint", "-W", "warning", page)
+        if done.returncode != 0:
+            problems.append(done.stdout.strip())
+        if f"'{page}'" not in open("meson.build").read():
+            problems.append(f"{page} is not installed by meson.build.")
+    commands = re.findall(r"man/heapwake-(\w+)\.1", " ".join(glob.glob("man/*.1")))
+    for text in ["man/heapwake.1", "completions/heapwake.bash", "completions/_heapwake", "completions/heapwake.fish"]:
+        for command in commands:
+            if not re.search(rf"\b{command}\b", open(text).read()):
+                problems.append(f"{text} does not know the command {command}.")
+
+
+def check_commands():
+    """Each documented command exists, and says how it is used."""
+    for page in glob.glob("man/heapwake-*.1"):
+        command = re.fullmatch(r"man/heapwake-(\w+)\.1", page).group(1)
+        done = quiet(os.environ["HEAPWAKE"], command, "--help")
+        if done.returncode != 0 or command not in done.stdout:
+            problems.append(f"heapwake {command} --help does not say how it is used.")
+        for option in re.findall(r"^\.It (?:.* , )?Fl -([a-z]+)", open(page).read(), re.M):
+            if f"--{option}" not in done.stdout:
+                problems.append(f"{page} has --{option}, heapwake {command} --help does not.")
+
+
+def check_completions():
+    for shell, file in [("bash", "heapwake.bash"), ("zsh", "_heapwake"), ("fish", "heapwake.fish")]:
+        if shutil.which(shell):
+            done = quiet(shell, "-n", os.path.join("completions", file))
+            if done.returncode != 0:
+                problems.append(done.stdout.strip())
+
+
+def check_links():
+    listed = quiet("scripts/files", r"\.md$").stdout.split()
+    for document in listed:
+        for target in re.findall(r"\]\(([^)#: ]+)(?:#[^)]*)?\)", open(document).read()):
+            if not os.path.exists(os.path.join(os.path.dirname(document), target)):
+                problems.append(f"{document} points to {target}, which is not there.")
+
+
+def check_picture():
+    xml.dom.minidom.parse("docs/overview.svg")
+
+
+check_manual()
+check_commands()
+check_completions()
+check_links()
+check_picture()
+print("\n".join(problems))
+sys.exit(1 if problems else 0)

@@ -1,0 +1,24 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Threads hand blocks over as fast as they can, release and reallocate what others
+made: millions of events, and each release still finds its own allocation."""
+# timeout: 600
+import os
+
+from support import Check, Ledger, events, record, truth, workload
+
+check = Check()
+scale = int(os.environ.get("REPEAT", "1"))
+for threads, rounds in ((2, 150000), (4, 150000), (8, 100000)):
+    check.about(f"{threads} threads")
+    run = record([workload("order"), threads, rounds * scale])
+    told = truth(run)
+    check.sound("out.wake")
+    ledger = Ledger(events("out.wake"))
+    check.pairs(ledger)
+    for what, truly, seen in (("made", told["made"], ledger.made), ("released", told["freed"], ledger.freed)):
+        wrong = {size: (count, seen[int(size)]) for size, count in truly.items() if seen[int(size)] != count}
+        check.equal(f"sizes whose blocks {what} differ", {}, wrong)
+    left = {(address, e.size) for (_, address), e in ledger.live.items() if str(e.size) in told["made"]}
+    check.equal("blocks left", sorted(map(tuple, told["left"])), sorted(left))
+check.done()

@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The stacks of a recording are those that the programs say they had, return address
+by return address: through libraries, libc, signals, plugins that come and go,
+threads, exceptions on their way and 10,000 frames; code without unwind data cuts
+the stack and is named as the reason."""
+import re
+import subprocess
+
+from support import HEAPWAKE, WORKLOADS, Check, record, truths, workload
+
+BLOCK = re.compile(r"^ *[\d.]+ .*  alloc +0x([0-9a-f]+) +(\d+) bytes")
+LEFT_OUT = re.compile(r"\((\d+) frames in the middle left out\)")
+
+
+def read_stacks(path):
+    """(address, size) -> frames as (module, offset), the mark of a cut, frames left out"""
+    found, frames = {}, None
+    done = subprocess.run([HEAPWAKE, "dump", "--stacks", path], capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        block = BLOCK.match(line)
+        if not line.startswith("        ") or block:
+            here = {"frames": [], "cut": "", "omitted": 0}
+            frames = here["frames"]
+            if block:
+                found[int(block.group(1), 16), int(block.group(2))] = here
+        elif line.strip().startswith("("):
+            omitted = LEFT_OUT.search(line)
+            here["omitted" if omitted else "cut"] = int(omitted.group(1)) if omitted else line.strip()
+        else:
+            path, _, offset = line.strip().rpartition("+")
+            frames.append((path.rpartition("/")[2], int(offset, 16)) if path else ("", int(offset, 16)))
+    return found
+
+
+def matches(told, seen):
+    """Frames as the program told them; None is one or more frames unknown to it."""
+    if not told:
+        return not seen
+    if told[0] is None:
+        return any(matches(told[1:], seen[i:]) for i in range(1, min(len(seen), 40) + 1))
+    first = told.index(None) if None in told else len(told)
+    return told[:first] == seen[:first] and matches(told[first:], seen[first:])
+
+
+def compare(check, program, run, path, depth=None):
+    stacks = read_stacks(path)
+    lines = truths(run)
+    check.holds(len(lines) > 10, "The program told next to nothing.")
+    tail = 0
+    for line in lines:
+        case = line["case"]
+        check.about(f"{program}, {case}")
+        seen = stacks.get((line["address"], line["size"]))
+        if seen is None:
+            check.holds(False, "the block is not in the recording.")
+            continue
+        told = [None if frame is None else tuple(frame) for frame in line["frames"]]
+        frames = seen["frames"]
+        low, high = line["low"], line["high"]
+        check.holds(frames and low <= frames[0][1] < high,
+                    f"the innermost frame is {frames[:1]}, not in grab().")
+        if case == "jit":
+            check.equal("frames up to the code without unwind data", told[:3], frames[1:])
+            check.holds("unwind" in seen["cut"], f"the reason of the cut is '{seen['cut']}'.")
+            continue
+        check.equal("mark of a cut", "", seen["cut"])
+        if depth is None or len(told) + 2 < depth:
+            check.holds(matches(told, frames[1:]), f"frames told {told[:12]}, seen {frames[1:13]}.")
+            check.equal("frames left out", 0, seen["omitted"])
+            if case == "chain":
+                tail = len(frames) - 1 - (len(told) - 1)  # frames outside main
+            continue
+        inner, outer = (depth + 1) // 2, depth // 2
+        check.equal("frames kept", depth, len(frames))
+        check.equal("frames left out", 1 + len(told) - 1 + tail - depth, seen["omitted"])
+        check.equal("inner end", told[:inner - 1], frames[1:inner])
+        check.equal("outer end", told[-1 - (outer - tail):-1], frames[inner:inner + outer - tail])
+    check.about("")
+
+
+check = Check()
+for program in ("stacks", "stacks_now", "stacks_cxx"):
+    run = record([workload(program), WORKLOADS])
+    check.equal(f"{program}: exit status", 0, run.status)
+    check.sound("out.wake")
+    compare(check, program, run, "out.wake")
+run = record([workload("stacks"), WORKLOADS], env={"HEAPWAKE_DEPTH": "64"})
+compare(check, "HEAPWAKE_DEPTH=64", run, "out.wake", 64)
+check.done()

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What the scenarios share: running a program alone and recorded, reading what
+the recording says, and comparing that with what the program says about itself.
+
+    check = Check()
+    run = record([workload("ends"), "exit", "4", "2000"], "ends.wake")
+    check.equal("exit status", 3, run.status)
+    ledger = Ledger(events("ends.wake"))
+    check.equal("blocks made", 2000, ledger.made[7069])
+    check.done()
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+
+HEAPWAKE = os.environ["HEAPWAKE"]
+PROBE = os.environ["PROBE"]
+WORKLOADS = os.environ["WORKLOADS"]
+TIMEOUT_S = 240  # a hang becomes a failure with a name
+
+Run = collections.namedtuple("Run", "status out err")
+Event = collections.namedtuple("Event", "time pid tid event address size stack kind")
+
+
+def workload(name):
+    return os.path.join(WORKLOADS, name)
+
+
+def skip(reason):
+    print(reason)
+    sys.exit(77)
+
+
+def native(argv, env=None, **options):
+    """Runs a program as it is. A negative status is the number of the signal."""
+    done = subprocess.run([str(word) for word in argv], capture_output=True, timeout=TIMEOUT_S,
+                          env={**os.environ, **(env or {})}, **{"stdin": subprocess.DEVNULL, **options})
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def record(argv, output="out.wake", options=(), env=None, **more):
+    """Runs a program under `heapwake record -q`."""
+    return native([HEAPWAKE, "record", "-q", "-o", output, *options, "--", *argv], env, **more)
+
+
+def died_alike(alone, recorded):
+    """Whether a program that ran alone and one under record ended the same way: the
+    tool dies of the same signal, or says 128 and its number as a shell does."""
+    return recorded.status == alone.status or (alone.status < 0 and recorded.status == 128 - alone.status)
+
+
+def tool(*argv):
+    return native([HEAPWAKE, *argv])
+
+
+def info(path):
+    done = tool("info", "--json", path)
+    if done.status != 0:
+        raise SystemExit(f"heapwake info --json {path}: exit {done.status}\n{done.err.decode()}")
+    return json.loads(done.out)
+
+
+def events(path):
+    """Every event of a recording, in its order."""
+    process = subprocess.Popen([HEAPWAKE, "dump", "--tsv", path], stdout=subprocess.PIPE, text=True)
+    names = process.stdout.readline().rstrip("\n").split("\t")
+    wanted = ("time_ns", "pid", "tid", "event", "address", "size", "stack", "kind")
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise SystemExit(f"heapwake dump --tsv {path} has no column {', '.join(missing)}: {names}")
+    at = [names.index(name) for name in wanted]
+    for line in process.stdout:
+        words = line.rstrip("\n").split("\t")
+        time, pid, tid, event, address, size, stack, kind = (words[i] for i in at)
+        yield Event(int(time), int(pid), int(tid), event, int(address or "0", 16), int(size or 0), stack, kind)
+    if process.wait() != 0:
+        raise SystemExit(f"heapwake dump --tsv {path}: exit {process.returncode}")
+
+
+class Ledger:
+    """Accounts of a stream of events: how many blocks of each size were made and
+    released, which are left, and every break of the rule that for one address
+    allocation and release take turns. Per process with `pid`."""
+
+    def __init__(self, stream, pid=None):
+        self.made, self.freed = collections.Counter(), collections.Counter()
+        self.by_pid = collections.defaultdict(lambda: (collections.Counter(), collections.Counter()))
+        self.kinds = collections.defaultdict(list)
+        self.live = {}
+        self.strays = []  # an address made twice, or released without having been made
+        self.others = []
+        for e in stream:
+            if pid is not None and e.pid != pid:
+                continue
+            key = (e.pid, e.address)
+            if e.event == "alloc":
+                if key in self.live:
+                    self.strays.append(f"{e.address:#x} was made twice, sizes {self.live[key].size} and {e.size}")
+                self.live[key] = e
+                self.made[e.size] += 1
+                self.by_pid[e.pid][0][e.size] += 1
+                self.kinds[e.size].append(e.kind)
+            elif e.event == "free":
+                old = self.live.pop(key, None)
+                if old is None:
+                    self.strays.append(f"{e.address:#x} was released and never made")
+                else:
+                    self.freed[old.size] += 1
+                    self.by_pid[e.pid][1][old.size] += 1
+            else:
+                self.others.append(e)
+
+    def left(self, size):
+        return self.made[size] - self.freed[size]
+
+
+def truths(run):
+    """The JSON lines that a test program printed."""
+    return [json.loads(line) for line in run.out.decode().splitlines() if line.startswith("{")]
+
+
+def truth(run):
+    """The one JSON object that a test program printed."""
+    try:
+        return json.loads(run.out)
+    except ValueError:
+        raise SystemExit(f"The program told no truth: status {run.status}\n{run.out.decode()}{run.err.decode()}")
+
+
+class Check:
+    """Collects what is wrong; a scenario says all of it before it fails."""
+
+    def __init__(self):
+        self.wrong, self.count, self.where = [], 0, ""
+
+    def about(self, where):
+        self.where = where + ": " if where else ""
+
+    def equal(self, what, expected, seen):
+        self.holds(expected == seen, f"{what}: expected {shorten(expected)}, seen {shorten(seen)}.")
+        return expected == seen
+
+    def holds(self, condition, sentence):
+        self.count += 1
+        if not condition:
+            self.wrong.append(self.where + sentence)
+
+    def sound(self, path, complete=True):
+        """verify accepts the file, and nothing is lost."""
+        done = tool("verify", path)
+        self.holds(done.status == 0, f"verify {path} fails: {(done.err + done.out).decode().strip()[:600]}")
+        facts = info(path)
+        self.equal("lost_events", 0, facts["lost_events"])
+        if complete:
+            self.equal("complete", True, facts["complete"])
+        return facts
+
+    def pairs(self, ledger):
+        """Allocation and release take turns everywhere."""
+        self.holds(not ledger.strays, f"{len(ledger.strays)} events do not pair: {ledger.strays[:3]}")
+
+    def done(self):
+        if self.count == 0:
+            self.wrong.append("Nothing was checked.")
+        for sentence in self.wrong[:40]:
+            print(sentence)
+        if len(self.wrong) > 40:
+            print(f"... and {len(self.wrong) - 40} more.")
+        sys.exit(1 if self.wrong else 0)
+
+
+def shorten(value):
+    text = repr(value)
+    return text if len(text) < 300 else text[:300] + "..."

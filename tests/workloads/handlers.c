@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * handlers MODE: signal handlers that allocate.
+ *
+ *   timer   a fast timer, whose handler allocates while main allocates
+ *   timers  two of them, whose handlers interrupt each other as well
+ *   jump    handlers leave with siglongjmp, out of the middle of malloc
+ *   deeper  the same, and every call comes from deeper in the stack than the last
+ *   stack   a handler allocates on an alternate stack of the least size + 16 KiB,
+ *           with a guard page below
+ *
+ * build: -L{build}/tests/workloads -lsafealloc -Wl,-rpath,{build}/tests/workloads -lrt
+ */
+#include "truth.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static atomic_long handled, handler_made, handler_freed, deepest;
+static volatile sig_atomic_t depth;
+static sigjmp_buf back;
+
+static void start_timer(int signal_number, long ns)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = signal_number};
+    struct itimerspec time = {{0, ns}, {0, ns}};
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &time, NULL) != 0)
+        _exit(97);
+}
+
+static void set_handler(int signal_number, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    if (sigaction(signal_number, &action, NULL) != 0)
+        _exit(97);
+}
+
+static void allocate_in_handler(int signal_number)
+{
+    (void)signal_number;
+    depth++;
+    if (depth > deepest)
+        deepest = depth;
+    void *block = truth_keep(malloc(7069));
+    handler_made++;
+    if (handled++ % 2 == 0) {
+        free(block);
+        handler_freed++;
+    }
+    depth--;
+}
+
+static void timer_mode(bool two)
+{
+    long made = 0, freed = 0;
+    set_handler(SIGUSR1, allocate_in_handler, SA_RESTART);
+    set_handler(SIGUSR2, allocate_in_handler, SA_RESTART);
+    start_timer(SIGUSR1, 100003);
+    if (two)
+        start_timer(SIGUSR2, 140009);
+    while (handled < 5000 || made < 100000) {
+        void *block = truth_keep(malloc(101));
+        made++;
+        if (made % 4 != 0) {
+            free(block);
+            freed++;
+        }
+    }
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    truth_add(
+        "{\"made\": %ld, \"freed\": %ld, \"handler_made\": %ld, \"handler_freed\": %ld, \"depth\": %ld}\n",
+        made, freed, handler_made, handler_freed, deepest);
+}
+
+static volatile bool may_jump;
+
+static void jump_out(int signal_number)
+{
+    (void)signal_number;
+    handled++;
+    if (may_jump)
+        siglongjmp(back, 1);
+}
+
+static NOINLINE void *malloc_from(int depth, size_t size)
+{
+    if (depth == 0)
+        return malloc(size);
+    void *block = malloc_from(depth - 1, size);
+    return truth_keep(block);
+}
+
+static void jump_mode(bool deeper)
+{
+    static volatile long begun, done;
+    set_handler(SIGUSR1, jump_out, 0);
+    start_timer(SIGUSR1, 50000);
+    while (handled < (deeper ? 1000 : 4000)) {
+        if (sigsetjmp(back, 1) == 0) {
+            may_jump = true;
+            for (;;) {
+                begun++;
+                void *block = malloc_from(deeper ? (int)handled : 0, 101);
+                done++;
+                free(block);
+            }
+        }
+    }
+    may_jump = false;
+    for (int i = 0; i < 1000; i++)
+        malloc_from(deeper ? (int)handled : 0, 7103);
+    truth_add("{\"begun\": %ld, \"done\": %ld, \"jumps\": %ld, \"after\": 1000}\n", begun, done, handled);
+}
+
+static void stack_mode(void)
+{
+    size_t size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 16384;
+    size = (size + 4095) & ~(size_t)4095;
+    char *low = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(low, 4096, PROT_NONE);
+    stack_t stack = {.ss_sp = low + 4096, .ss_size = size};
+    sigaltstack(&stack, NULL);
+    set_handler(SIGUSR1, allocate_in_handler, SA_ONSTACK);
+    for (int i = 0; i < 1000; i++)
+        raise(SIGUSR1);
+    truth_add("{\"handler_made\": %ld, \"handler_freed\": %ld}\n", handler_made, handler_freed);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    if (strncmp(argv[1], "timer", 5) == 0)
+        timer_mode(argv[1][5] == 's');
+    else if (strcmp(argv[1], "jump") == 0 || strcmp(argv[1], "deeper") == 0)
+        jump_mode(argv[1][0] == 'd');
+    else
+        stack_mode();
+    truth_tell(1);
+    _exit(0);
+}
