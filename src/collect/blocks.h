@@ -63,7 +63,9 @@ static inline size_t blocks_home(const struct blocks *t, uint64_t address)
 
 static inline void blocks_prefetch(const struct blocks *t, uint64_t address)
 {
-    __builtin_prefetch(&t->slots[blocks_home(t, address)], 1);
+    const char *home = (const char *)&t->slots[blocks_home(t, address)];
+    __builtin_prefetch(home, 1);
+    __builtin_prefetch(home + 64, 1);
 }
 
 static inline struct block *blocks_find(const struct blocks *t, uint64_t address)

@@ -15,13 +15,13 @@ enum {
     BOOK_NAME_LOOK = 1 << 16, /* threads looked through for a tid */
 };
 
-bool book_init(struct book *b, struct wake_writer *writer, uint32_t process)
+void book_init(struct book *b, struct wake_writer *writer, uint32_t process)
 {
     memset(b, 0, sizeof *b);
     b->writer = writer;
     b->process = process;
     modmap_init(&b->modules);
-    return stackbook_init(&b->stacks);
+    stackbook_init(&b->stacks);
 }
 
 void book_release(struct book *b)

@@ -38,7 +38,7 @@ struct book {
     bool out_of_memory;
 };
 
-bool book_init(struct book *b, struct wake_writer *writer, uint32_t process);
+void book_init(struct book *b, struct wake_writer *writer, uint32_t process);
 void book_release(struct book *b);
 
 /* w: the words of the record, as many as record_words says. */

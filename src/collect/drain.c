@@ -11,8 +11,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { DRAIN_PUSH_TRIES = 10000 };
+
+static size_t drain_owner_size(const struct view *view)
+{
+    return ((size_t)view->fixed.chunk_max + 1) * sizeof(uint32_t);
+}
 
 bool drain_init(struct drain *d, struct view *view, struct book *book, struct timeline *line)
 {
@@ -20,7 +26,10 @@ bool drain_init(struct drain *d, struct view *view, struct book *book, struct ti
     d->view = view;
     d->book = book;
     d->line = line;
-    d->owner = calloc(view->fixed.chunk_max + 1, sizeof *d->owner);
+    /* Most of it is never touched: pages straight from the system cost nothing until they are. */
+    void *owner =
+        mmap(NULL, drain_owner_size(view), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    d->owner = owner == MAP_FAILED ? NULL : owner;
     return d->owner != NULL;
 }
 
@@ -31,7 +40,8 @@ void drain_release(struct drain *d)
         free(d->lanes[i]);
     }
     free(d->lanes);
-    free(d->owner);
+    if (d->owner != NULL)
+        munmap(d->owner, drain_owner_size(d->view));
     vec_release(&d->forks);
     memset(d, 0, sizeof *d);
 }

@@ -202,7 +202,7 @@ static void a_head_that_contradicts_its_file_is_refused(void **state)
 {
     (void)state;
     for (int i = 0; i < 7; i++) {
-        struct fake_segment s;
+        struct fake_segment s = {0};
         struct view view;
         struct err err;
         err_init(&err);

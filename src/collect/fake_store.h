@@ -35,13 +35,13 @@ struct fake_store {
 
 static struct fake_store fake;
 
-static void fake_reset(void)
+static inline void fake_reset(void)
 {
     free(fake.calls);
     memset(&fake, 0, sizeof fake);
 }
 
-static struct fake_call *fake_add(enum fake_what what, uint64_t time_ns, uint32_t thread)
+static inline struct fake_call *fake_add(enum fake_what what, uint64_t time_ns, uint32_t thread)
 {
     if (fake.count == fake.room) {
         fake.room = fake.room == 0 ? 1024 : fake.room * 2;
@@ -56,7 +56,7 @@ static struct fake_call *fake_add(enum fake_what what, uint64_t time_ns, uint32_
 }
 
 /* "alloc 0 / free 0 / ...": the story of an address, or of all (0). */
-static const char *fake_story(uint64_t address)
+static inline const char *fake_story(uint64_t address)
 {
     static char text[8192];
     size_t length = 0;

@@ -67,7 +67,8 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->line.clock_ns = m->start_ns;
     image_add_process(m, base_ns, parent);
     m->tick_step = (MS << 32) / (time->rate == 0 ? 1 : time->rate);
-    if (!book_init(&m->book, writer, m->process) || !drain_init(&m->drain, &m->view, &m->book, &m->line) ||
+    book_init(&m->book, writer, m->process);
+    if (!drain_init(&m->drain, &m->view, &m->book, &m->line) ||
         !pair_init(&m->pair, &m->book, wake_writer_stream(writer, m->process), &m->line) ||
         !order_init(&m->order, &m->drain, &m->pair))
         m->failed = true; /* the section is there, and will say that it is not complete */
@@ -114,7 +115,11 @@ void image_tick(struct image *m, uint64_t now_ns)
     if (m->line.is_sequence)
         m->line.clock_ns = now_ns;
     if (now_ns >= m->next_status_ns) {
-        __atomic_store_n(&head->may_wait, procfs_is_unfiltered(m->pid), __ATOMIC_RELAXED);
+        struct procfs_status status;
+        procfs_read_status(m->pid, &status);
+        __atomic_store_n(&head->may_wait, status.is_unfiltered, __ATOMIC_RELAXED);
+        if (status.peak_rss > m->peak_rss)
+            m->peak_rss = status.peak_rss;
         m->next_status_ns = now_ns + 100 * MS;
     }
     if (now_ns >= m->next_sample_ns) {

@@ -35,11 +35,20 @@ uint64_t procfs_rss(uint32_t pid)
     return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-bool procfs_is_unfiltered(uint32_t pid)
+static const char *procfs_field(const char *text, const char *name)
+{
+    const char *line = strstr(text, name);
+    return line == NULL ? NULL : line + strlen(name);
+}
+
+void procfs_read_status(uint32_t pid, struct procfs_status *status)
 {
     char text[4096];
+    *status = (struct procfs_status){false, 0};
     if (!procfs_read(pid, "status", text, sizeof text))
-        return false;
-    const char *line = strstr(text, "\nSeccomp:");
-    return line != NULL && strtol(line + strlen("\nSeccomp:"), NULL, 10) == 0;
+        return;
+    const char *filter = procfs_field(text, "\nSeccomp:");
+    const char *peak = procfs_field(text, "\nVmHWM:");
+    status->is_unfiltered = filter != NULL && strtol(filter, NULL, 10) == 0;
+    status->peak_rss = peak == NULL ? 0 : strtoull(peak, NULL, 10) * 1024;
 }

@@ -11,7 +11,12 @@
 
 /* Resident bytes of a process; 0: not known. */
 uint64_t procfs_rss(uint32_t pid);
-/* True when the process is known to run without a seccomp filter. */
-bool procfs_is_unfiltered(uint32_t pid);
+
+struct procfs_status {
+    bool is_unfiltered; /* known to run without a seccomp filter */
+    uint64_t peak_rss;  /* bytes; 0 = not known */
+};
+
+void procfs_read_status(uint32_t pid, struct procfs_status *status);
 
 #endif

@@ -15,23 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool stackbook_init(struct stackbook *b)
+void stackbook_init(struct stackbook *b)
 {
     memset(b, 0, sizeof *b);
     map_init(&b->by_hash);
     map_init(&b->by_frame);
     arena_init(&b->arena);
-    b->ids = calloc(STACKBOOK_PAGES, sizeof *b->ids);
-    return b->ids != NULL;
 }
 
 void stackbook_release(struct stackbook *b)
 {
-    if (b->ids != NULL) {
-        for (size_t i = 0; i < b->page_count; i++)
-            free(b->ids[i]);
-    }
-    free(b->ids);
+    for (size_t i = 0; i < b->ids.count; i++)
+        free(b->ids.data[i]);
+    vec_release(&b->ids);
     vec_release(&b->stacks);
     vec_release(&b->frames);
     vec_release(&b->scratch);
@@ -46,7 +42,7 @@ void stackbook_release(struct stackbook *b)
 static uint32_t stackbook_frame(struct stackbook *b, struct modmap *modules, uint64_t address,
                                 uint64_t generation)
 {
-    struct stackbook_near *near = &b->near[hash_spread(address) >> 52];
+    struct stackbook_near *near = &b->near[hash_spread(address) >> 54];
     if (near->frame != 0 && near->address == address && near->generation == generation)
         return near->frame;
     uint64_t exact = address & RECORD_FRAME_EXACT;
@@ -74,13 +70,16 @@ static uint32_t stackbook_frame(struct stackbook *b, struct modmap *modules, uin
 
 static bool stackbook_set_id(struct stackbook *b, uint32_t id, uint32_t number)
 {
-    uint32_t **page = &b->ids[id / STACKBOOK_PAGE];
+    size_t index = id / STACKBOOK_PAGE;
+    if (!vec_reserve(&b->ids, index + 1))
+        return false;
+    while (b->ids.count <= index)
+        b->ids.data[b->ids.count++] = NULL;
+    uint32_t **page = &b->ids.data[index];
     if (*page == NULL)
         *page = calloc(STACKBOOK_PAGE, sizeof **page);
     if (*page == NULL)
         return false;
-    if (id / STACKBOOK_PAGE >= b->page_count)
-        b->page_count = id / STACKBOOK_PAGE + 1;
     (*page)[id % STACKBOOK_PAGE] = number;
     return true;
 }
@@ -119,7 +118,8 @@ static uint32_t stackbook_append(struct stackbook *b, const struct stackbook_raw
     s.frames = arena_push_array(&b->arena, raw->count, sizeof *s.frames);
     if (s.frames == NULL || b->stacks.count >= UINT32_MAX - 1)
         return 0;
-    memcpy(s.frames, b->numbers.data, raw->count * sizeof *s.frames);
+    if (raw->count != 0)
+        memcpy(s.frames, b->numbers.data, raw->count * sizeof *s.frames);
     if (!vec_push(&b->stacks, s) || !map_set(&b->by_hash, hash, b->stacks.count))
         return 0;
     if (raw->cut != CUT_NOT)

@@ -20,9 +20,8 @@
 #include <stdint.h>
 
 enum {
-    STACKBOOK_PAGE = 4096,     /* ids per page of the id table */
-    STACKBOOK_PAGES = 1 << 20, /* ids are 32 bits wide */
-    STACKBOOK_NEAR = 4096,     /* entries of the cache by address */
+    STACKBOOK_PAGE = 4096, /* ids per page of the id table */
+    STACKBOOK_NEAR = 1024, /* entries of the cache by address */
 };
 
 struct stackbook_stack {
@@ -45,13 +44,12 @@ struct stackbook {
     struct map by_hash;  /* hash -> newest stack with it */
     struct map by_frame; /* address, module -> frame */
     struct arena arena;
-    uint32_t **ids;      /* pages of STACKBOOK_PAGE numbers, NULL where none was defined */
-    uint32_t page_count; /* pages from here on are NULL */
+    VEC(uint32_t *) ids; /* pages of STACKBOOK_PAGE numbers, NULL where none was defined */
     struct stackbook_near near[STACKBOOK_NEAR];
     uint64_t cut_stacks;
 };
 
-bool stackbook_init(struct stackbook *b);
+void stackbook_init(struct stackbook *b);
 void stackbook_release(struct stackbook *b);
 
 /* One stack as the probe wrote it. */
@@ -70,7 +68,7 @@ uint32_t stackbook_add(struct stackbook *b, struct modmap *modules, const struct
 /* The number of a stack by the probe's id; 0: never defined. */
 static inline uint32_t stackbook_get(const struct stackbook *b, uint32_t id)
 {
-    const uint32_t *page = b->ids[id / STACKBOOK_PAGE];
+    const uint32_t *page = id / STACKBOOK_PAGE < b->ids.count ? b->ids.data[id / STACKBOOK_PAGE] : NULL;
     return page == NULL ? 0 : page[id % STACKBOOK_PAGE];
 }
 

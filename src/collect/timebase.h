@@ -15,6 +15,8 @@
 __extension__ typedef __int128 timebase_wide;
 __extension__ typedef unsigned __int128 timebase_uwide;
 
+__extension__ typedef __int128 timebase_wide;
+
 struct timebase {
     uint64_t first_stamp, first_ns;
     uint64_t last_stamp, last_ns;

@@ -63,22 +63,34 @@ static __attribute__((noinline)) void event_put_alloc_long(struct lane *lane, co
     lane_publish(lane, RECORD_ALLOC_LONG | (uint64_t)kind << 8 | (uint64_t)stack << 32, 6);
 }
 
-/* What the allocator really gave. glibc keeps the size of a block in the word
- * before it, flags in the low three bits; bit 1 marks a mapping of its own. */
-static inline size_t event_usable_size(const void *block)
+/* Asks an allocator other than glibc's, which may itself allocate to answer
+ * (tcmalloc does, the first time): that block goes without an answer. */
+static __attribute__((noinline)) size_t event_ask_usable_size(const void *block, size_t size)
 {
-    if (LIKELY(real.is_glibc)) {
-        size_t word = ((const size_t *)block)[-1];
-        return (word & ~(size_t)7) - ((word & 2) != 0 ? 16 : 8);
-    }
-    return real.malloc_usable_size != NULL ? real.malloc_usable_size((void *)(uintptr_t)block) : 0;
+    static __thread bool is_asking __attribute__((tls_model("initial-exec")));
+    if (is_asking || real.malloc_usable_size == NULL)
+        return size;
+    is_asking = true;
+    size_t usable = real.malloc_usable_size((void *)(uintptr_t)block);
+    is_asking = false;
+    return usable;
 }
 
-static inline void event_put_alloc(struct lane *lane, const void *block, size_t size, enum record_kind kind,
-                                   uint32_t stack, const void *old)
+/* What the allocator really gave; to be called before the lane is entered. glibc
+ * keeps the size of a block in the word before it, flags in the low three bits;
+ * bit 1 marks a mapping of its own. */
+static inline size_t event_usable_size(const void *block, size_t size)
+{
+    if (UNLIKELY(!real.is_glibc))
+        return event_ask_usable_size(block, size);
+    size_t word = ((const size_t *)block)[-1];
+    return (word & ~(size_t)7) - ((word & 2) != 0 ? 16 : 8);
+}
+
+static inline void event_put_alloc(struct lane *lane, const void *block, size_t size, size_t usable,
+                                   enum record_kind kind, uint32_t stack, const void *old)
 {
     uint64_t address = (uint64_t)(uintptr_t)block;
-    size_t usable = event_usable_size(block);
     size_t slack = usable - size;
     bool is_stamped = event_is_stamped();
     if (UNLIKELY(!event_prepare(lane, is_stamped)))
@@ -120,10 +132,11 @@ void event_put_free(struct lane *lane, const void *block, enum record_how how)
 
 void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
+    size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
-    event_put_alloc(lane, block, size, kind, stack_take(lane, frame), NULL);
+    event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), NULL);
     lane_leave(lane);
 }
 
@@ -138,10 +151,11 @@ void event_free(const void *block, enum record_how how, const void *frame)
 
 void event_realloc(const void *block, size_t size, const void *old, const void *frame)
 {
+    size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
-    event_put_alloc(lane, block, size, KIND_REALLOC, stack_take(lane, frame), old);
+    event_put_alloc(lane, block, size, usable, KIND_REALLOC, stack_take(lane, frame), old);
     lane_leave(lane);
 }
 

@@ -36,9 +36,9 @@
 #include "wire/record.h"
 
 enum {
-    STREAM_EVENTS_MAX = 128 << 10, /* in a chunk */
-    STREAM_RAW_MAX = 4 << 20,      /* bytes: a chunk closes soon after */
-    STREAM_RARE_MAX = 80,          /* bytes of a rare record */
+    STREAM_EVENTS_MAX = 64 << 10, /* in a chunk: more makes the file no smaller */
+    STREAM_RAW_MAX = 4 << 20,     /* bytes: a chunk closes soon after */
+    STREAM_RARE_MAX = 80,         /* bytes of a rare record */
     STREAM_COLUMN_MIN = 2 * STREAM_STAGE * VARINT_MAX,
 };
 

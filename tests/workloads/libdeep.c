@@ -16,7 +16,7 @@ static NOINLINE void deep_inner(void (*back)(int), int depth)
     LEAVE();
 }
 
-void deep_call(void (*back)(int), int depth)
+NOINLINE void deep_call(void (*back)(int), int depth)
 {
     ENTER();
     if (depth > 0)

@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""LD_PRELOAD alone makes a recording, through a collector that the program never
+sees; where there is no collector, a spool file holds the same, however the
+program ends, and all commands read it."""
+import glob
+import os
+import shutil
+import time
+
+from support import PROBE, Check, Ledger, events, info, native, tool, truth, truths, workload
+
+
+def wait_for(pattern):
+    """The collector is nobody's child: its file takes its name when it is done."""
+    for _ in range(300):
+        found = glob.glob(pattern)
+        if found:
+            return found
+        time.sleep(0.05)
+    return []
+
+
+def compare(check, path, line):
+    ledger = Ledger(events(path))
+    check.pairs(ledger)
+    check.equal("made", line["made"], ledger.made[line["size"]])
+    check.equal("released", line["freed"], ledger.freed[line["size"]])
+    check.equal("left", line["made"] - line["freed"], ledger.left(line["size"]))
+
+
+check = Check()
+lonely = os.path.abspath("lonely/libheapwake.so")
+os.mkdir("lonely")
+shutil.copy(PROBE, lonely)
+for way in ("return", "_exit", "abort", "kill"):
+    program = [workload("ends"), way, 4, 20000]
+    alone = native(program)
+    for i in range(5):
+        check.about(f"with a collector, {way}")
+        run = native(program, {"LD_PRELOAD": PROBE})
+        check.equal("exit status", alone.status, run.status)
+        check.equal("stderr", alone.err, run.err)
+        pid = truth(run)["pid"]
+        found = wait_for(f"ends.{pid}.wake")
+        if check.equal("files", [f"ends.{pid}.wake"], found):
+            compare(check, found[0], truth(run))
+            check.sound(found[0])
+            os.unlink(found[0])
+
+        check.about(f"without a collector, {way}")
+        run = native(program, {"LD_PRELOAD": lonely})
+        check.equal("exit status", alone.status, run.status)
+        check.equal("stderr", alone.err, run.err)
+        pid = truth(run)["pid"]
+        found = glob.glob("*.spool")
+        if check.equal("files", [f"ends.{pid}.wake.spool"], found):
+            compare(check, found[0], truth(run))
+            facts = info(found[0])
+            check.equal("pid", pid, facts["pid"])
+            check.equal("lost_events", 0, facts["lost_events"])
+            check.equal("verify", 0, tool("verify", found[0]).status)
+            os.unlink(found[0])
+
+check.about("a tree without a collector")
+run = native([workload("family"), "fork"], {"LD_PRELOAD": lonely})
+told = {line["pid"]: line for line in truths(run)}
+spools = glob.glob("*.spool")
+check.equal("processes in spools", sorted(told), sorted(info(path)["pid"] for path in spools))
+for path in spools:
+    line, ledger = told[info(path)["pid"]], Ledger(events(path))
+    check.equal("made and released", (line["made"], line["freed"]), (ledger.made[7069], ledger.freed[7069]))
+
+check.about("HEAPWAKE_COLLECTOR")
+run = native([workload("ends"), "exit", 2, 2000],
+             {"LD_PRELOAD": lonely, "HEAPWAKE_COLLECTOR": os.environ["HEAPWAKE"], "HEAPWAKE_OUTPUT": "given-%p.wake"})
+if check.equal("files", 1, len(wait_for(f"given-{truth(run)['pid']}.wake"))):
+    compare(check, f"given-{truth(run)['pid']}.wake", truth(run))
+check.done()
