@@ -24,12 +24,12 @@ if not there:
 check = Check()
 for library in there:
     for name in ("hooks", "hooks_cxx"):
-        alone = native([workload(name)], {"LD_PRELOAD": library})
+        alone = native([workload(name), "portable"], {"LD_PRELOAD": library})
         said = truth(alone)["complaints"]  # what this allocator does in its own way
         usable = [block["usable"] for block in truth(alone)["blocks"]]
         for how, preload in (("after", library), ("before", f"{library}:{PROBE}")):
             check.about(f"{name} with {os.path.basename(library)} {how} the probe")
-            run = record([workload(name)], env={"LD_PRELOAD": preload})
+            run = record([workload(name), "portable"], env={"LD_PRELOAD": preload})
             told = truth(run)
             check.equal("complaints", said, told["complaints"])
             check.equal("usable sizes", usable, [block["usable"] for block in told["blocks"]])

@@ -38,7 +38,7 @@ for mode, count in MODES:
     check.equal("stderr", b"", run.err)
     check.equal("blocks of each process", told_by_pid(truths(run)), seen_by_pid("out.wake"))
     facts = check.sound("out.wake")
-    if mode in ("raw", "spawn", "chain", "bareenv"):  # one image for each line
+    if mode in ("fork", "raw", "spawn", "chain"):  # one image for each line
         check.equal("processes", len(truths(run)), facts["processes"])
 
 check.about("a shell loop")
