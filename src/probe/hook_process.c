@@ -16,6 +16,7 @@
 #include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/real.h"
+#include "probe/target.h"
 
 #include <alloca.h>
 #include <stdarg.h>
@@ -31,16 +32,6 @@ HOOK pid_t fork(void)
     else if (pid > 0)
         event_fork((uint32_t)pid, HOOK_FRAME);
     return pid;
-}
-
-/* A name with a slash is a path; others are looked up by the real call. */
-static const char *process_path(const char *file)
-{
-    for (const char *c = file; c != NULL && *c != '\0'; c++) {
-        if (*c == '/')
-            return file;
-    }
-    return NULL;
 }
 
 /* The environment to pass on: the caller's, or a copy on the caller's stack. */
@@ -68,7 +59,7 @@ HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
 {
     if (HOOK_RARE(real.execvpe == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, envp, process_path(file));
+    PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
     return real.execvpe(file, argv, env);
 }
 
@@ -76,7 +67,7 @@ HOOK int execvp(const char *file, char *const argv[])
 {
     if (HOOK_RARE(real.execvpe == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, environ, process_path(file));
+    PROCESS_ENVIRONMENT(env, environ, target_find(file, (char[TARGET_PATH_MAX]){0}));
     return real.execvpe(file, argv, env);
 }
 
@@ -102,7 +93,7 @@ HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actio
 {
     if (HOOK_RARE(real.posix_spawnp == NULL) && !life_begin())
         return -1;
-    PROCESS_ENVIRONMENT(env, envp, process_path(file));
+    PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
     return real.posix_spawnp(pid, file, actions, attributes, argv, env);
 }
 

@@ -10,6 +10,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 enum { TARGET_HEAD = 1024, TARGET_INTERPRETER = 128 };
 
@@ -86,4 +87,40 @@ bool target_is_foreign(const char *path)
         return false;
     bool is_foreign = target_look(path, name, &is_script);
     return is_script ? target_look(name, name, &is_script) : is_foreign;
+}
+
+/* The value of PATH as it is now, which is what the real exec will look at. */
+static const char *target_search_path(void)
+{
+    for (char *const *e = environ; e != NULL && *e != NULL; e++) {
+        const char *t = *e;
+        if (t[0] == 'P' && t[1] == 'A' && t[2] == 'T' && t[3] == 'H' && t[4] == '=')
+            return t + 5;
+    }
+    return "/bin:/usr/bin";
+}
+
+const char *target_find(const char *file, char room[TARGET_PATH_MAX])
+{
+    size_t length = file == NULL ? 0 : memory_string_length(file);
+    for (size_t i = 0; i < length; i++) {
+        if (file[i] == '/')
+            return file;
+    }
+    for (const char *path = target_search_path(); length > 0;) {
+        size_t folder = 0;
+        while (path[folder] != ':' && path[folder] != '\0')
+            folder++;
+        if (folder + length + 2 <= TARGET_PATH_MAX) {
+            memory_copy(room, path, folder);
+            room[folder] = '/';
+            memory_copy(room + (folder == 0 ? 0 : folder + 1), file, length + 1);
+            if (!sys_failed(SYS_CALL(SYS_faccessat, -100 /* AT_FDCWD */, room, 1 /* X_OK */, 0, 0, 0)))
+                return room;
+        }
+        if (path[folder] == '\0')
+            break;
+        path += folder + 1;
+    }
+    return NULL;
 }

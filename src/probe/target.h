@@ -11,6 +11,13 @@
 
 #include <stdbool.h>
 
+enum { TARGET_PATH_MAX = 512 };
+
+/* Where exec will find a program by the PATH of this process: a name with a slash
+ * is its own path. `room` holds the answer if one has to be put together. NULL:
+ * not found, or too long a path. */
+const char *target_find(const char *file, char room[TARGET_PATH_MAX]);
+
 /* True: the file exists and its loader would choke on us. Scripts are judged by
  * their interpreter. */
 bool target_is_foreign(const char *path);
