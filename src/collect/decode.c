@@ -217,7 +217,9 @@ bool drain_fetch(struct drain *d, struct drain_lane *lane)
     lane->has_next = false;
     if (lane->limit == NULL || (lane->read.at == NULL && !drain_begin(d, lane, &lane->read, false)))
         return false;
-    lane->has_next = decode_run(d, lane, &lane->next, 1, false) != 0;
+    struct item *item = &lane->ring[lane->ring_at++ % DRAIN_RING];
+    lane->next = item;
+    lane->has_next = decode_run(d, lane, item, 1, false) != 0;
     return lane->has_next;
 }
 

@@ -48,8 +48,10 @@ void drain_release(struct drain *d)
 
 void drain_close_lane(struct drain *d, struct drain_lane *lane)
 {
-    if (!lane->closed)
+    if (!lane->closed) {
         d->anomalies++;
+        d->closed_lanes++;
+    }
     lane->closed = true;
 }
 

@@ -28,6 +28,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { DRAIN_RING = 16 };
+
 struct drain_cursor {
     const uint64_t *at;  /* NULL: the lane has no chunk yet */
     const uint64_t *end; /* of the chunk */
@@ -40,9 +42,13 @@ struct drain_lane {
     uint64_t stamp; /* latest at read */
     uint32_t thread;
     uint32_t index;
-    bool closed;   /* made no sense: read no more */
-    bool has_next; /* next holds an event that is decoded and not yet taken */
-    struct item next;
+    bool closed;           /* made no sense: read no more */
+    bool has_next;         /* *next is an event that is decoded and not yet taken */
+    uint8_t fresh;         /* items of the ring that a batch of order points to */
+    uint64_t batch_number; /* ... which one: see order.c */
+    const struct item *next;
+    uint32_t ring_at;
+    struct item ring[DRAIN_RING]; /* decoded in turn, so that a batch need not copy */
     struct book_pending pending;
 };
 
@@ -53,9 +59,10 @@ struct drain {
     struct timeline *line;       /* for the times of definitions */
     struct drain_lane **lanes;   /* lane_count of them, room for lane_room */
     uint32_t lane_count, lane_room;
-    uint32_t *owner;     /* lane + 1 by chunk, 0 = free */
-    uint64_t anomalies;  /* lanes closed, records ignored */
-    VEC(uint32_t) forks; /* children announced by FORK records, not yet looked at */
+    uint32_t *owner;       /* lane + 1 by chunk, 0 = free */
+    uint64_t anomalies;    /* lanes closed, records ignored */
+    VEC(uint32_t) forks;   /* children announced by FORK records, not yet looked at */
+    uint32_t closed_lanes; /* whose chunks never come back */
     bool out_of_memory;
 };
 
@@ -69,7 +76,8 @@ bool drain_has_news(const struct drain *d, const struct drain_lane *lane);
 /* Moves scan to the end of what is published, entering definitions. */
 void drain_scan(struct drain *d, struct drain_lane *lane);
 
-/* Decodes the next event up to the lane's limit into lane->next; false: none left. */
+/* Decodes the next event up to the lane's limit to lane->next; false: none
+ * left.  The item stays as it is for DRAIN_RING - 1 further calls. */
 bool drain_fetch(struct drain *d, struct drain_lane *lane);
 /* For a lane whose scan and read stand at one place: decodes up to max events
  * and enters definitions on the way; moves both cursors. */

@@ -138,6 +138,7 @@ static void expect_closed_lane(struct world *w)
     fake_put_alloc(&w->lane[1], 0x99990, 1, 0, now());
     image_drain(w->image);
     image_drain(w->image);
+    assert_int_equal(w->segment.head->collector, SEGMENT_CLOSED); /* or its writer would wait for ever */
     world_close(w, &end);
     assert_true(end.anomalies >= 1);
     assert_false(end.process.complete);

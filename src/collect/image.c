@@ -78,12 +78,13 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     return m;
 }
 
-static void image_check_memory(struct image *m)
+/* Where we cannot go on, the probe must know: it would wait for chunks that
+ * never come back. */
+static void image_check(struct image *m)
 {
-    if (!m->drain.out_of_memory && !m->pair.out_of_memory && !m->book.out_of_memory)
-        return;
-    m->failed = true;
-    if (!m->view.is_spool)
+    if (m->drain.out_of_memory || m->pair.out_of_memory || m->book.out_of_memory)
+        m->failed = true;
+    if ((m->failed || m->drain.closed_lanes != 0) && !m->view.is_spool)
         __atomic_store_n(&m->view.head->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
 }
 
@@ -92,7 +93,7 @@ uint64_t image_drain(struct image *m)
     if (m->failed)
         return 0;
     uint64_t taken = order_round(&m->order, false);
-    image_check_memory(m);
+    image_check(m);
     return taken;
 }
 
@@ -180,7 +181,7 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_
     int quiet = 0;
     for (int i = 0; !m->failed && quiet < 2 && i < (gone ? IMAGE_LAST_ROUNDS : 2); i++) {
         quiet = order_round(&m->order, true) == 0 ? quiet + 1 : 0;
-        image_check_memory(m);
+        image_check(m);
     }
     if (!m->failed)
         pair_finish(&m->pair);

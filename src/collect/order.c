@@ -30,12 +30,31 @@ void order_release(struct order *o)
     memset(o, 0, sizeof *o);
 }
 
-static void order_flush(struct order *o)
+static void order_tick(struct order *o)
 {
-    pair_apply(o->pair, o->batch, o->batch_count);
-    o->batch_count = 0;
     if (o->tick != NULL)
         o->tick(o->tick_of);
+}
+
+static void order_flush(struct order *o)
+{
+    pair_apply_each(o->pair, o->batch, o->batch_count);
+    o->batch_count = 0;
+    o->batch_number++;
+    order_tick(o);
+}
+
+/* Appends the lane's next item.  The batch goes on before the lane's ring
+ * comes round to an item that the batch still points to. */
+static void order_take(struct order *o, struct drain_lane *lane)
+{
+    if (lane->batch_number != o->batch_number) {
+        lane->batch_number = o->batch_number;
+        lane->fresh = 0;
+    }
+    o->batch[o->batch_count++] = lane->next;
+    if (o->batch_count == ORDER_BATCH || ++lane->fresh == DRAIN_RING - 1)
+        order_flush(o);
 }
 
 /* ------------------------------------------------------------------ one lane */
@@ -79,14 +98,15 @@ static uint64_t order_stream(struct order *o, struct drain_lane *lane)
 {
     uint64_t taken = 0;
     for (int i = 0; i < ORDER_STREAM_BATCHES; i++) {
-        o->batch_count = drain_stream(o->drain, lane, o->batch, ORDER_BATCH);
-        if (o->batch_count == 0)
+        uint32_t count = drain_stream(o->drain, lane, o->stream, ORDER_BATCH);
+        if (count == 0)
             break;
-        taken += o->batch_count;
+        taken += count;
         /* After decoding: whatever these records refer to is published by now. */
         bool woken = order_others_wake(o, lane);
         o->pair->is_alone &= o->drain->lane_count <= 1;
-        order_flush(o);
+        pair_apply(o->pair, o->stream, count);
+        order_tick(o);
         if (woken)
             break;
     }
@@ -97,7 +117,7 @@ static uint64_t order_stream(struct order *o, struct drain_lane *lane)
 
 static bool heap_less(const struct drain_lane *a, const struct drain_lane *b)
 {
-    return a->next.stamp != b->next.stamp ? a->next.stamp < b->next.stamp : a->index < b->index;
+    return a->next->stamp != b->next->stamp ? a->next->stamp < b->next->stamp : a->index < b->index;
 }
 
 static void heap_sink(struct order *o, uint32_t at)
@@ -131,8 +151,8 @@ static bool heap_reserve(struct order *o, uint32_t count)
 
 static bool order_is_held(const struct drain_lane *lane, uint64_t until)
 {
-    uint64_t ahead = lane->next.stamp - until;
-    return lane->next.stamp >= until && ahead < ORDER_AHEAD_MAX;
+    uint64_t ahead = lane->next->stamp - until;
+    return lane->next->stamp >= until && ahead < ORDER_AHEAD_MAX;
 }
 
 static bool order_scan(struct order *o)
@@ -156,8 +176,8 @@ static uint64_t heap_second(const struct order *o)
 {
     uint64_t second = UINT64_MAX;
     for (uint32_t i = 1; i < 3 && i < o->heap_count; i++) {
-        if (o->heap[i]->next.stamp < second)
-            second = o->heap[i]->next.stamp;
+        if (o->heap[i]->next->stamp < second)
+            second = o->heap[i]->next->stamp;
     }
     return second;
 }
@@ -178,12 +198,10 @@ static uint64_t order_merge(struct order *o, uint64_t until)
         uint64_t second = heap_second(o);
         bool more;
         do {
-            o->batch[o->batch_count++] = lane->next;
+            order_take(o, lane);
             taken++;
-            if (o->batch_count == ORDER_BATCH)
-                order_flush(o);
             more = drain_fetch(o->drain, lane) && !order_is_held(lane, until);
-        } while (more && lane->next.stamp < second);
+        } while (more && lane->next->stamp < second);
         if (!more)
             o->heap[0] = o->heap[--o->heap_count];
         if (o->heap_count != 0)

@@ -35,8 +35,10 @@ struct order {
     struct pair *pair;
     struct drain_lane **heap; /* lanes with an event in next, least stamp first */
     uint32_t heap_count, heap_room;
+    uint64_t batch_number;
     uint32_t batch_count;
-    struct item batch[ORDER_BATCH];
+    const struct item *batch[ORDER_BATCH]; /* merged: they lie in the lanes' rings */
+    struct item stream[ORDER_BATCH];       /* of a single lane */
     /* Called between batches, so that the clock ticks during long rounds; may be NULL. */
     void (*tick)(void *of);
     void *tick_of;

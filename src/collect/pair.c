@@ -107,17 +107,26 @@ static inline bool pair_quick(struct pair *p, const struct item *i)
     }
 }
 
+static inline void pair_one(struct pair *p, const struct item *i)
+{
+    if (pair_quick(p, i))
+        return;
+    if (i->op >= ITEM_MAP)
+        pair_other(p, i);
+    else
+        pair_fit(p, i);
+}
+
 void pair_apply(struct pair *p, const struct item *items, size_t count)
 {
-    for (size_t n = 0; n < count; n++) {
-        const struct item *i = &items[n];
-        if (pair_quick(p, i))
-            continue;
-        if (i->op >= ITEM_MAP)
-            pair_other(p, i);
-        else
-            pair_fit(p, i);
-    }
+    for (size_t n = 0; n < count; n++)
+        pair_one(p, &items[n]);
+}
+
+void pair_apply_each(struct pair *p, const struct item *const *items, size_t count)
+{
+    for (size_t n = 0; n < count; n++)
+        pair_one(p, items[n]);
 }
 
 void pair_end_round(struct pair *p)

@@ -77,6 +77,8 @@ void pair_release(struct pair *p);
 
 /* Applies items in their order. */
 void pair_apply(struct pair *p, const struct item *items, size_t count);
+/* The same for items that lie apart. */
+void pair_apply_each(struct pair *p, const struct item *const *items, size_t count);
 /* A full round is over: settles what has waited too long. */
 void pair_end_round(struct pair *p);
 /* Settles everything that waits. */

@@ -17,22 +17,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One cache line. */
+/* One cache line.  Fields that change together do not stand side by side:
+ * compilers would add to both with one wide access, which has to wait for the
+ * narrow stores before it. */
 struct totals_stack {
-    uint64_t allocations, allocated_bytes;
-    uint64_t freed, freed_bytes;
-    uint64_t peak_blocks, peak_bytes;
-    uint64_t temporary;
+    uint64_t allocations;
+    uint64_t peak_blocks;
+    uint64_t allocated_bytes;
+    uint64_t freed;
+    uint64_t peak_bytes;
+    uint64_t freed_bytes;
     uint64_t epoch;
+    uint64_t temporary;
 };
 
 struct totals {
     struct totals_stack *stacks; /* index = stack number, 0 = no stack */
     size_t count, capacity;
     uint64_t epoch;
-    uint64_t live_blocks, live_bytes;
-    uint64_t peak_blocks, peak_bytes, peak_time_ns, peak_event;
-    uint64_t allocations, allocated_bytes, frees;
+    uint64_t allocations;
+    uint64_t peak_blocks;
+    uint64_t live_blocks;
+    uint64_t peak_bytes;
+    uint64_t live_bytes;
+    uint64_t peak_time_ns;
+    uint64_t allocated_bytes;
+    uint64_t peak_event;
+    uint64_t frees;
 };
 
 bool totals_init(struct totals *t);

@@ -196,6 +196,14 @@ static void tracee_sum(struct collector *c, const struct image_end *end)
         s->stop_reason = end->stop_reason;
 }
 
+static void tracee_take_forks(struct collector *c, struct tracee *t)
+{
+    struct drain *d = &t->image->drain;
+    for (size_t n = 0; n < d->forks.count; n++)
+        (void)vec_push(&c->awaited, d->forks.data[n]);
+    d->forks.count = 0;
+}
+
 void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
 {
     int status = -1;
@@ -207,6 +215,9 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     robust_remove(&c->robust, t->image->view.head);
     struct image_end end;
     timebase_update(&c->time);
+    while (gone && image_drain(t->image) != 0)
+        continue;
+    tracee_take_forks(c, t);
     image_end(t->image, status, execed, gone, rss, timebase_now(), &end);
     tracee_sum(c, &end);
     output_leave(&c->output, t->file, cpu_ns());
@@ -233,19 +244,12 @@ void tracee_poll(struct collector *c)
     }
 }
 
-static void tracee_take_forks(struct collector *c)
-{
-    for (size_t i = 0; i < c->tracees.count; i++) {
-        struct drain *d = &c->tracees.data[i]->image->drain;
-        for (size_t n = 0; n < d->forks.count; n++)
-            (void)vec_push(&c->awaited, d->forks.data[n]);
-        d->forks.count = 0;
-    }
-}
-
 bool tracee_await(struct collector *c)
 {
-    tracee_take_forks(c);
+    for (size_t i = 0; i < c->tracees.count; i++)
+        tracee_take_forks(c, c->tracees.data[i]);
+    if (!c->options.children)
+        c->awaited.count = 0;
     for (size_t i = c->awaited.count; i-- > 0;) {
         uint32_t pid = c->awaited.data[i];
         bool over = tracee_find(c, pid) != NULL || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);

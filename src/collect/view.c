@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #define VIEW_SIZE_MAX (UINT64_C(1) << 40)
+#define VIEW_SIZE_MIN ((size_t)32 << 20)
 
 static bool view_fits(uint64_t offset, uint64_t count, uint64_t each, uint64_t size)
 {
@@ -18,7 +19,7 @@ static bool view_fits(uint64_t offset, uint64_t count, uint64_t each, uint64_t s
     return !__builtin_mul_overflow(count, each, &bytes) && offset <= size && bytes <= size - offset;
 }
 
-/* Checks the copied head against the file; a spool that was cut keeps what is there. */
+/* Checks the copied head against what is mapped; a spool that was cut keeps what is there. */
 static int view_check(struct view *v, uint64_t file_size, struct err *err)
 {
     struct segment_head *h = &v->fixed;
@@ -27,7 +28,7 @@ static int view_check(struct view *v, uint64_t file_size, struct err *err)
     if (h->version != SEGMENT_VERSION)
         return err_set(err, ERR_UNSUPPORTED, "The segment has version %u; this heapwake knows version %u.",
                        h->version, SEGMENT_VERSION);
-    if (v->is_spool && h->chunk_offset <= file_size) {
+    if ((v->is_spool || v->is_cut) && h->chunk_offset <= file_size) {
         uint64_t there = (file_size - h->chunk_offset) / SEGMENT_CHUNK_SIZE;
         if (h->chunk_max > there)
             h->chunk_max = (uint32_t)there;
@@ -65,12 +66,19 @@ static int view_map(struct view *v, int fd, struct err *err)
         (uint64_t)st.st_size > VIEW_SIZE_MAX)
         return err_set(err, ERR_INPUT, "The segment has an impossible size.");
     int share = v->is_spool ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED;
-    void *base = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, share, fd, 0);
+    size_t size = (size_t)st.st_size;
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, share, fd, 0);
+    /* A limit on our address space: the file is sparse, and its front is what is used first. */
+    while (base == MAP_FAILED && size > VIEW_SIZE_MIN) {
+        size = size / 2 & ~(size_t)4095;
+        v->is_cut = true;
+        base = mmap(NULL, size, PROT_READ | PROT_WRITE, share, fd, 0);
+    }
     if (base == MAP_FAILED)
         return err_set(err, ERR_MEMORY, "A segment of %lld bytes cannot be mapped: %s.",
                        (long long)st.st_size, strerror(errno));
     v->base = base;
-    v->size = (size_t)st.st_size;
+    v->size = size;
     v->head = base;
     memcpy(&v->fixed, base, sizeof v->fixed);
     int code = view_check(v, v->size, err);

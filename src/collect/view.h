@@ -20,6 +20,7 @@ struct view {
     uint8_t *base; /* NULL: not mapped */
     size_t size;
     bool is_spool;
+    bool is_cut;               /* only the front of the segment could be mapped */
     struct segment_head *head; /* live: control words only */
     struct segment_head fixed; /* the part written once, as it was checked */
     uint32_t *lanes;           /* fixed.lane_max entries: first chunk + 1 */

@@ -120,6 +120,7 @@ static __attribute__((noinline)) void tell(const void *block, size_t size)
     is_walking = true;
     struct slot *slot = slot_take();
     if (slot != NULL) {
+        __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
         walk(slot);
         slot->record.tid = (uint32_t)syscall(SYS_gettid);
         slot->record.address = (uint64_t)(uintptr_t)block;
@@ -140,9 +141,7 @@ static inline bool is_due(void)
         return false;
     if (__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED) % every != 0)
         return false;
-    if (__atomic_load_n(&taken, __ATOMIC_RELAXED) >= most || syscall(SYS_getpid) != own_pid)
-        return false;
-    return __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED) < most;
+    return __atomic_load_n(&taken, __ATOMIC_RELAXED) < most && syscall(SYS_getpid) == own_pid;
 }
 
 /* ----------------------------------------------------------------- the hooks */

@@ -8,8 +8,7 @@
  *       --count N        compare so many (100000)
  *       --show N         print so many differing stacks, and one of each kind of cut (3)
  *
- * Runs the program with both libraries, is the collector of the probe (a small one that
- * shares no code with the real one, only src/wire/), and at the end pairs the records of
+ * Runs the program with both libraries (stack_run.h), and at the end pairs the records of
  * the witness with the recorded allocations: same thread, same address, same size, same
  * order (but for handlers). Of each pair the frames must be the same, innermost to outermost.
  *
@@ -18,327 +17,33 @@
  *   short      libunwind gave up with an error, ours has the same frames up to there
  *   different  all else
  *   missing    records of the witness that no recorded allocation answers
+ *   stackless  recorded allocations, watched or not, that have no stack at all
  *
  * A signal frame is one frame for both, its address the interrupted instruction.
  *
- * Prints one line of numbers. Exit: 0 none different or missing, 1 some, 2 used wrongly
+ * Prints one line of numbers. Exit: 0 none of the last four kinds, 1 some, 2 used wrongly
  * or the program could not be run or failed.
  *
- * build: -I{root}/src
+ * build: -I{root}/src {root}/tests/unwind/stack_run.c
  */
+#include "stack_run.h"
 #include "wire/record.h"
-#include "wire/segment.h"
 #include "witness.h"
 
-#include <err.h>
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
-#define TRY(x, ...) ((x) ? (void)0 : errx(2, __VA_ARGS__))
-
-static void *grow(void *list, size_t count, size_t size)
-{
-    if ((count & (count - 1)) == 0) { /* at each power of two: twice the room */
-        list = realloc(list, (count == 0 ? 1 : 2 * count) * size);
-        TRY(list != NULL, "There is no more memory.");
-    }
-    return list;
-}
-
-/* ------------------------------------------------- what has been recorded */
-
-struct stack {
-    uint64_t *frames; /* innermost first; NULL: not seen */
-    uint32_t count;
-    uint32_t room;
-    uint32_t omitted;
-    uint8_t cut;
-    bool is_compared;
-};
-
-struct alloc {
-    uint64_t address;
-    uint64_t size;
-    uint32_t stack;
-    bool is_paired; /* with a record of the witness */
-};
-
-/* The allocations of one thread in one lane; most threads have one lane. */
-struct queue {
-    uint32_t tid;
-    uint32_t lane;
-    struct alloc *allocs;
-    size_t count;
-    size_t next;
-};
-
-struct lane_reader {
-    uint32_t chunk;
-    uint32_t word; /* 0: not begun */
-    uint32_t tid;
-    uint32_t stack; /* the latest STACK */
-};
-
-struct module {
-    uint64_t start, end, bias;
-    char *path;
-};
-
-static struct segment_head *head;
-static uint8_t *base;
-static struct lane_reader *lanes;
-static struct stack *stacks;
-static uint32_t stack_count;
-static struct queue *queues;
-static size_t queue_count;
-static struct module *modules;
-static size_t module_count;
-static uint64_t event_count;
-
-static struct stack *stack_at(uint32_t id)
-{
-    if (id >= stack_count) {
-        uint32_t count = id + id / 2 + 1024;
-        stacks = realloc(stacks, count * sizeof *stacks);
-        TRY(stacks != NULL, "There is no more memory.");
-        memset(stacks + stack_count, 0, (count - stack_count) * sizeof *stacks);
-        stack_count = count;
-    }
-    return &stacks[id];
-}
-
-static struct queue *queue_of(uint32_t tid, uint32_t lane)
-{
-    for (size_t i = queue_count; i-- > 0;) {
-        if (queues[i].tid == tid && queues[i].lane == lane)
-            return &queues[i];
-    }
-    queues = grow(queues, queue_count, sizeof *queues);
-    queues[queue_count] = (struct queue){.tid = tid, .lane = lane};
-    return &queues[queue_count++];
-}
-
-static void add_alloc(uint32_t lane, uint64_t address, uint64_t size, uint32_t stack)
-{
-    struct queue *q = queue_of(lanes[lane].tid, lane);
-    q->allocs = grow(q->allocs, q->count, sizeof *q->allocs);
-    q->allocs[q->count++] = (struct alloc){address, size, stack, false};
-}
-
-static void add_module(const uint64_t *w)
-{
-    unsigned id_length = w[0] >> 8 & 0xff, path_length = w[0] >> 16 & 0xffff;
-    modules = grow(modules, module_count, sizeof *modules);
-    modules[module_count++] =
-        (struct module){w[1], w[2], w[3], strndup((const char *)(w + 5) + id_length, path_length)};
-}
-
-static void take_record(uint32_t lane, const uint64_t *w)
-{
-    struct stack *s;
-    unsigned op = w[0] & 0xff;
-    uint32_t high = (uint32_t)(w[0] >> 32);
-    if ((op & RECORD_ALLOC) != 0) {
-        event_count++;
-        add_alloc(lane, w[1] & ((UINT64_C(1) << RECORD_ADDRESS_BITS) - 1), w[0] >> 8 & 0xffffff, high);
-        return;
-    }
-    switch (op) {
-    case RECORD_ALLOC_LONG:
-        event_count++;
-        add_alloc(lane, w[1], w[2], high);
-        break;
-    case RECORD_THREAD:
-        lanes[lane].tid = high;
-        break;
-    case RECORD_STACK:
-        s = stack_at(lanes[lane].stack = high);
-        TRY(s->frames == NULL, "Stack %u is defined twice.", high);
-        *s = (struct stack){
-            .room = (uint32_t)w[1], .omitted = (uint32_t)(w[1] >> 32), .cut = w[0] >> 8 & 0xff};
-        s->frames = calloc(s->room + 1, sizeof *s->frames);
-        break;
-    case RECORD_FRAMES:
-        s = stack_at(lanes[lane].stack);
-        TRY(s->count + high <= s->room, "Stack %u has more frames than it said.", lanes[lane].stack);
-        memcpy(s->frames + s->count, w + 1, high * sizeof *w);
-        s->count += high;
-        break;
-    case RECORD_MODULE:
-        add_module(w);
-        break;
-    default:
-        break;
-    }
-}
-
-static void give_back(uint32_t chunk)
-{
-    uint32_t *next = (uint32_t *)(void *)(base + head->next_offset);
-    uint64_t old = __atomic_load_n(&head->free_list, __ATOMIC_RELAXED), new;
-    memset(base + head->chunk_offset + (size_t)chunk * SEGMENT_CHUNK_SIZE, 0, SEGMENT_CHUNK_SIZE);
-    do {
-        __atomic_store_n(&next[chunk], (uint32_t)old, __ATOMIC_RELAXED);
-        new = ((old >> 32) + 1) << 32 | (chunk + 1);
-    } while (
-        !__atomic_compare_exchange_n(&head->free_list, &old, new, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-}
-
-/* Reads what a lane has; true when there was something. */
-static bool read_lane(uint32_t index)
-{
-    struct lane_reader *lane = &lanes[index];
-    const uint32_t *table = (const uint32_t *)(const void *)(base + head->lane_offset);
-    bool had_any = false;
-    if (lane->word == 0) {
-        uint32_t first = __atomic_load_n(&table[index], __ATOMIC_ACQUIRE);
-        if (first == 0)
-            return false;
-        lane->chunk = first - 1;
-    }
-    for (;;) {
-        const uint64_t *words =
-            (const void *)(base + head->chunk_offset + (size_t)lane->chunk * SEGMENT_CHUNK_SIZE);
-        uint64_t first =
-            lane->word < SEGMENT_CHUNK_WORDS ? __atomic_load_n(&words[lane->word], __ATOMIC_ACQUIRE) : 0;
-        if (first == 0)
-            return had_any;
-        had_any = true;
-        if ((first & 0xff) == RECORD_LINK) {
-            uint32_t done = lane->chunk;
-            lane->chunk = (uint32_t)(first >> 32);
-            lane->word = 0;
-            give_back(done);
-            continue;
-        }
-        unsigned length = record_words(first);
-        TRY(length != 0, "Lane %u holds the unknown record %#" PRIx64 ".", index, first);
-        take_record(index, words + lane->word);
-        lane->word += length;
-    }
-}
-
-static bool read_lanes(void)
-{
-    bool had_any = false;
-    head->clock = __rdtsc();
-    uint32_t count = __atomic_load_n(&head->lane_count, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < count && i < head->lane_max; i++)
-        had_any |= read_lane(i);
-    return had_any;
-}
-
-/* ------------------------------------------------------ running the program */
-
-static const char *option_probe, *option_witness;
-static const char *option_every = "1", *option_count = "100000";
-static unsigned option_show = 3;
 static char witness_path[4096];
-
-static int start_listening(char *socket_text, size_t room)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int n = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "stack_diff-%d", getpid());
-    int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
-    if (s < 0 || bind(s, (struct sockaddr *)&address, length) < 0 || listen(s, 100) < 0)
-        err(2, "The socket cannot be made");
-    snprintf(socket_text, room, "%s:%032d", address.sun_path + 1, 0);
-    return s;
-}
-
-static pid_t start_program(char **arguments, const char *socket_text)
-{
-    pid_t pid = fork();
-    if (pid != 0)
-        return pid;
-    char preload[8192];
-    snprintf(preload, sizeof preload, "%s:%s", option_witness, option_probe);
-    setenv("HEAPWAKE_SOCKET", socket_text, 1);
-    setenv("HEAPWAKE_CHILDREN", "no", 1);
-    setenv("WITNESS_FILE", witness_path, 1);
-    setenv("WITNESS_EVERY", option_every, 1);
-    setenv("WITNESS_COUNT", option_count, 1);
-    setenv("LD_PRELOAD", preload, 1);
-    execvp(arguments[0], arguments);
-    err(127, "%s", arguments[0]);
-}
-
-/* Somebody introduces himself. The first is the program; children of it, which inherit
- * the surroundings, are told that nobody reads them. */
-static void accept_one(int listener, pid_t pid)
-{
-    struct hello hello = {0};
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-    struct iovec part = {&hello, sizeof hello};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-    struct stat status;
-    int fd = -1, connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    ssize_t got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
-    close(connection);
-    if (got != (ssize_t)sizeof hello || hello.magic != HELLO_MAGIC || CMSG_FIRSTHDR(&message) == NULL)
-        return;
-    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
-    if (fstat(fd, &status) < 0)
-        err(2, "The segment cannot be used");
-    uint8_t *mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    if (mapped == MAP_FAILED)
-        err(2, "The segment cannot be mapped");
-    struct segment_head *h = (void *)mapped;
-    if (base != NULL || hello.pid != (uint32_t)pid) {
-        __atomic_store_n(&h->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
-        munmap(mapped, (size_t)status.st_size);
-        return;
-    }
-    base = mapped;
-    head = h;
-    lanes = calloc(h->lane_max, sizeof *lanes);
-    h->may_wait = 1;
-    __atomic_store_n(&h->collector, SEGMENT_ATTACHED, __ATOMIC_RELEASE);
-}
-
-/* Runs it to its end and reads all it records; gives its wait status. */
-static int run_program(char **arguments)
-{
-    char socket_text[200];
-    int status = 0;
-    bool is_dead = false, had_any = false;
-    int listener = start_listening(socket_text, sizeof socket_text);
-    pid_t pid = start_program(arguments, socket_text);
-    while (!is_dead || had_any) {
-        struct pollfd p = {.fd = listener, .events = POLLIN};
-        if (poll(&p, 1, 0) > 0)
-            accept_one(listener, pid);
-        if (!is_dead && waitpid(pid, &status, WNOHANG) == pid)
-            is_dead = true;
-        had_any = head != NULL && read_lanes();
-        if (!had_any && !is_dead)
-            nanosleep(&(struct timespec){0, 200000}, NULL);
-    }
-    TRY(head != NULL, "The program did not load the probe.");
-    return status;
-}
+static struct stack_run run = {.every = "1", .count = "100000", .witness_path = witness_path};
+static unsigned option_show = 3;
 
 /* -------------------------------------------------------------- comparing */
 
-enum { PAIRING_REACH = 16 };
+enum { REACH_HANDLERS = 64, REACH_REST = 4096 };
 
 enum verdict { EQUAL, CUT, SHORT, DIFFERENT, MISSING, VERDICT_COUNT };
 static const char *const verdict_words[] = {"equal", "cut", "short", "different", "missing"};
@@ -346,6 +51,7 @@ static const char *const cut_words[CUT_COUNT] = {"", "no CFI", "unreadable", "ba
 
 static struct witness_head place;
 static uint64_t counts[VERDICT_COUNT], cut_counts[CUT_COUNT], frame_count, distinct_count, signal_count;
+static uint64_t stackless_count;
 static uint32_t deepest;
 
 static bool is_own(uint64_t pc)
@@ -365,14 +71,24 @@ static uint32_t own_frames(const struct stack *s)
     return n;
 }
 
+static bool has_signal(const struct stack *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        if ((s->frames[i] & RECORD_FRAME_EXACT) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* The calls that were not watched are not to be found. */
 static void keep_watched(void)
 {
-    for (size_t i = 0; i < queue_count; i++) {
-        struct queue *q = &queues[i];
+    for (size_t i = 0; i < run.queue_count; i++) {
+        struct queue *q = &run.queues[i];
         size_t kept = 0;
         for (size_t j = 0; j < q->count; j++) {
-            if (own_frames(stack_at(q->allocs[j].stack)) > 0)
+            stackless_count += stack_at(&run, q->allocs[j].stack)->count == 0;
+            if (own_frames(stack_at(&run, q->allocs[j].stack)) > 0)
                 q->allocs[kept++] = q->allocs[j];
         }
         q->count = kept;
@@ -382,10 +98,11 @@ static void keep_watched(void)
 static void print_frame(uint64_t pc)
 {
     uint64_t address = pc & ~RECORD_FRAME_EXACT;
-    for (size_t i = module_count; i-- > 0;) {
-        if (address >= modules[i].start && address < modules[i].end) {
-            const char *slash = strrchr(modules[i].path, '/');
-            printf(" %s+%#" PRIx64, slash != NULL ? slash + 1 : modules[i].path, address - modules[i].bias);
+    for (size_t i = run.module_count; i-- > 0;) {
+        if (address >= run.modules[i].start && address < run.modules[i].end) {
+            const char *slash = strrchr(run.modules[i].path, '/');
+            printf(" %s+%#" PRIx64, slash != NULL ? slash + 1 : run.modules[i].path,
+                   address - run.modules[i].bias);
             break;
         }
     }
@@ -431,54 +148,44 @@ static enum verdict judge(const struct witness_record *r, const uint64_t *theirs
     return n == count && n == r->count ? EQUAL : DIFFERENT;
 }
 
-/* The recorded allocation that the record tells of: among the next of its thread's. A
- * handler may allocate between both notes of the same call, so that order is not all; of
- * several that fit, one with the same stack is taken. */
-static struct alloc *find_alloc(const struct witness_record *r, const uint64_t *frames)
+/* The recorded allocation that the record tells of, among the next few of its thread's. */
+static struct alloc *find_alloc(const struct witness_record *r, const uint64_t *frames, size_t reach,
+                                bool must_be_equal)
 {
-    struct alloc *found = NULL;
-    for (size_t i = 0; i < queue_count; i++) {
-        struct queue *q = &queues[i];
+    for (size_t i = 0; i < run.queue_count; i++) {
+        struct queue *q = &run.queues[i];
         if (q->tid != r->tid)
             continue;
         while (q->next < q->count && q->allocs[q->next].is_paired)
             q->next++;
-        for (size_t j = q->next; j < q->count && j < q->next + PAIRING_REACH; j++) {
+        for (size_t j = q->next; j < q->count && j < q->next + reach; j++) {
             struct alloc *a = &q->allocs[j];
-            if (a->is_paired || a->address != r->address || a->size != r->size)
-                continue;
-            if (judge(r, frames, stack_at(a->stack)) == EQUAL)
+            if (!a->is_paired && a->address == r->address && a->size == r->size &&
+                (!must_be_equal || judge(r, frames, stack_at(&run, a->stack)) == EQUAL))
                 return a;
-            if (found == NULL)
-                found = a;
         }
     }
-    return found;
+    return NULL;
 }
 
-static void compare_one(const struct witness_record *r, const uint64_t *frames)
+static void print_missing(const struct witness_record *r)
 {
-    struct alloc *a = find_alloc(r, frames);
-    if (a == NULL) {
-        if (counts[MISSING]++ < option_show)
-            printf("No recorded allocation is the one of %" PRIu64 " bytes at %#" PRIx64 " in thread %u.\n",
-                   r->size, r->address, r->tid);
-        return;
-    }
+    printf("No recorded allocation is the one of %" PRIu64 " bytes at %#" PRIx64 " in thread %u.\n", r->size,
+           r->address, r->tid);
+}
+
+/* Counts the pair; and shows it, if it is worth a look. */
+static void take_pair(const struct witness_record *r, const uint64_t *frames, struct alloc *a)
+{
     a->is_paired = true;
-    struct stack *s = stack_at(a->stack);
+    struct stack *s = stack_at(&run, a->stack);
     enum verdict verdict = judge(r, frames, s);
     counts[verdict]++;
     frame_count += r->count;
     distinct_count += !s->is_compared;
+    signal_count += has_signal(s);
     s->is_compared = true;
     deepest = r->count > deepest ? r->count : deepest;
-    for (uint32_t i = 0; i < s->count; i++) {
-        if ((s->frames[i] & RECORD_FRAME_EXACT) != 0) {
-            signal_count++;
-            break;
-        }
-    }
     bool is_shown = (verdict == DIFFERENT || verdict == SHORT) && counts[verdict] <= option_show;
     if (verdict == CUT && cut_counts[s->cut]++ == 0)
         is_shown = option_show > 0;
@@ -488,20 +195,54 @@ static void compare_one(const struct witness_record *r, const uint64_t *frames)
     }
 }
 
-static void compare_all(void)
+/* The file of the witness, whole. */
+static uint8_t *read_witness(size_t *size)
 {
-    static uint64_t frames[WITNESS_DEPTH_MAX];
-    struct witness_record r;
     FILE *f = fopen(witness_path, "rb");
     TRY(f != NULL && fread(&place, sizeof place, 1, f) == 1 && place.magic == WITNESS_MAGIC,
         "The witness has written nothing.");
-    keep_watched();
-    while (fread(&r, sizeof r, 1, f) == 1) {
-        TRY(r.count <= WITNESS_DEPTH_MAX && fread(frames, sizeof *frames, r.count, f) == r.count,
-            "The file of the witness is cut.");
-        compare_one(&r, frames);
-    }
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f) - sizeof place;
+    fseek(f, sizeof place, SEEK_SET);
+    uint8_t *bytes = malloc(*size + 1);
+    TRY(bytes != NULL && fread(bytes, 1, *size, f) == *size, "The file of the witness cannot be read.");
     fclose(f);
+    return bytes;
+}
+
+/* Goes over the records that have no partner yet. */
+static void pair_all(uint8_t *bytes, size_t size, size_t reach, bool must_be_equal)
+{
+    for (size_t at = 0; at < size;) {
+        struct witness_record *r = (void *)(bytes + at);
+        const uint64_t *frames = (const void *)(r + 1);
+        TRY(size - at >= sizeof *r && size - at - sizeof *r >= r->count * sizeof *frames,
+            "The file of the witness is cut.");
+        at += sizeof *r + r->count * sizeof *frames;
+        struct alloc *a = r->tid == 0 ? NULL : find_alloc(r, frames, reach, must_be_equal);
+        if (a != NULL) {
+            take_pair(r, frames, a);
+            r->tid = 0;
+        } else if (r->tid != 0 && !must_be_equal && counts[MISSING]++ < option_show) {
+            print_missing(r);
+        }
+    }
+}
+
+/* First all that are equal, then the rest, so that one that is missing takes no other's
+ * place. A handler may allocate between both notes of the same call: where there are
+ * handlers, the order of neighbours does not count. */
+static void compare_all(void)
+{
+    size_t size;
+    uint8_t *bytes = read_witness(&size);
+    bool has_handlers = false;
+    for (uint32_t i = 0; i < run.stack_count && !has_handlers; i++)
+        has_handlers = has_signal(&run.stacks[i]);
+    keep_watched();
+    pair_all(bytes, size, has_handlers ? REACH_HANDLERS : 1, true);
+    pair_all(bytes, size, REACH_REST, false);
+    free(bytes);
 }
 
 static void print_counts(void)
@@ -512,9 +253,10 @@ static void print_counts(void)
     printf("stacks %" PRIu64, sum);
     for (unsigned i = 0; i < VERDICT_COUNT; i++)
         printf(" %s %" PRIu64, verdict_words[i], counts[i]);
-    printf(" distinct %" PRIu64 " with_signal %" PRIu64 " frames %" PRIu64 " deepest %u lost %" PRIu64
-           " allocations %" PRIu64 "\n",
-           distinct_count, signal_count, frame_count, deepest, head->lost_events, event_count);
+    printf(" stackless %" PRIu64 " distinct %" PRIu64 " with_signal %" PRIu64 " frames %" PRIu64
+           " deepest %u lost %" PRIu64 " allocations %" PRIu64 "\n",
+           stackless_count, distinct_count, signal_count, frame_count, deepest, run.lost_count,
+           run.alloc_count);
 }
 
 static void read_options(int argc, char **argv)
@@ -526,16 +268,16 @@ static void read_options(int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
         switch (c) {
         case 'p':
-            option_probe = optarg;
+            run.probe = optarg;
             break;
         case 'w':
-            option_witness = optarg;
+            run.witness = optarg;
             break;
         case 'e':
-            option_every = optarg;
+            run.every = optarg;
             break;
         case 'c':
-            option_count = optarg;
+            run.count = optarg;
             break;
         case 's':
             option_show = (unsigned)atoi(optarg);
@@ -544,7 +286,7 @@ static void read_options(int argc, char **argv)
             exit(2);
         }
     }
-    TRY(option_probe != NULL && option_witness != NULL && optind < argc,
+    TRY(run.probe != NULL && run.witness != NULL && optind < argc,
         "Used as: stack_diff --probe FILE --witness FILE [--every N] [--count N] [--show N] -- PROGRAM ...");
 }
 
@@ -553,10 +295,10 @@ int main(int argc, char **argv)
     read_options(argc, argv);
     const char *folder = getenv("TMPDIR");
     snprintf(witness_path, sizeof witness_path, "%s/witness.%d", folder != NULL ? folder : "/tmp", getpid());
-    int status = run_program(argv + optind);
+    int status = stack_run(&run, argv + optind);
     compare_all();
     unlink(witness_path);
     print_counts();
     TRY(status == 0, "The program ended with wait status %#x.", status);
-    return counts[DIFFERENT] + counts[SHORT] + counts[MISSING] == 0 ? 0 : 1;
+    return counts[DIFFERENT] + counts[SHORT] + counts[MISSING] + stackless_count == 0 ? 0 : 1;
 }

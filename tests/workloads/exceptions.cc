@@ -54,8 +54,8 @@ APART static void again(int level)
 {
     try {
         if (level == 0)
-            fail(touched() == 0 ? 1 : 0);
-        else
+            fail(0);
+        else if (level > 0)
             again(level - 1);
     } catch (const heavy &e) {
         heavy copy(e);

@@ -11,6 +11,7 @@
  */
 #include <alloca.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@
 #define APART __attribute__((noinline))
 #define KEEP(x) __asm__ volatile("" : : "r"(x) : "memory")
 
-enum { SPARE_SIZE = 1 << 18 };
+enum { SPARE_SIZE = 1 << 18, THREADS = 128 };
 
 static atomic_long plain_count, spare_count;
 static long most;
@@ -155,6 +156,36 @@ static void work(void)
     }
 }
 
+/* A thread whose only allocation is made in a handler, on a stack of which nothing is
+ * known yet; each at another place within a page. */
+static __thread size_t shift;
+
+static void on_first(int number)
+{
+    char *room = alloca(shift);
+    KEEP(room);
+    take((size_t)number + 100);
+    KEEP(room);
+}
+
+static void *first_of_thread(void *place)
+{
+    shift = (size_t)(uintptr_t)place * 64 + 16;
+    raise(SIGURG);
+    return NULL;
+}
+
+static void start_threads(void)
+{
+    if (signal(SIGURG, on_first) == SIG_ERR)
+        _exit(97);
+    for (uintptr_t i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, first_of_thread, (void *)i);
+        pthread_join(thread, NULL);
+    }
+}
+
 static void start_signals(int which, int number, struct sigaction action)
 {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
@@ -167,6 +198,7 @@ int main(int argc, char **argv)
 {
     static char spare[SPARE_SIZE];
     sigaltstack(&(stack_t){.ss_sp = spare, .ss_size = sizeof spare}, NULL);
+    start_threads();
     most = argc > 1 ? atol(argv[1]) : 2000;
     start_signals(0, SIGUSR1, (struct sigaction){.sa_handler = on_plain, .sa_flags = SA_RESTART});
     start_signals(

@@ -37,6 +37,10 @@ static enum cfi_status complete_step(struct lane *lane, struct cfi_registers *re
     if (!module_find(lane, pc, &section))
         return CFI_ABSENT;
     enum cfi_status status = cfi_find_row(&section, pc, &row);
+    if (status == CFI_ABSENT && !*is_exact && rulebook_is_planted(&section, pc + 1)) {
+        regs->known &= ~(1u << ARCH_SLOT_RA);
+        return CFI_OK;
+    }
     if (status != CFI_OK)
         return status;
     *is_exact = row.is_signal_frame;
@@ -114,6 +118,10 @@ __attribute__((noinline)) void complete_take(struct lane *lane, uint64_t sp)
     walk_forget(walk);
     walk->cut = CUT_NOT;
     arch_registers(&regs);
+    /* We run below the hook's caller, perhaps on a page that was never asked for. */
+    uint64_t here = regs.value[ARCH_SLOT_SP] & ~UINT64_C(4095);
+    if (sp - walk->range.lo < walk->range.hi - walk->range.lo && here < walk->range.lo)
+        walk->range.lo = here;
     complete_run(lane, &regs, sp);
     for (uint32_t i = 0, j = walk->n; i + 1 < j; i++) { /* outermost first */
         j--;

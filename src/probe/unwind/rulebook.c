@@ -35,6 +35,12 @@ static void rulebook_add(uint64_t pc, struct rule rule, uint64_t mark)
     __atomic_store_n(&e[0].rule.bits, rule.bits, __ATOMIC_RELAXED);
 }
 
+bool rulebook_is_planted(const struct cfi_section *section, uint64_t pc)
+{
+    struct cfi_row row;
+    return cfi_find_row(section, pc, &row) == CFI_OK && row.fde_start == pc;
+}
+
 __attribute__((noinline)) struct rule rulebook_find_slow(struct lane *lane, uint64_t pc, enum record_cut *cut)
 {
     struct cfi_section section;
@@ -48,7 +54,7 @@ __attribute__((noinline)) struct rule rulebook_find_slow(struct lane *lane, uint
     case CFI_OK:
         break;
     case CFI_ABSENT:
-        return none;
+        return rulebook_is_planted(&section, pc) ? (struct rule){RULE_END} : none;
     default:
         *cut = CUT_BAD_CFI;
         return none;

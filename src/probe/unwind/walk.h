@@ -99,6 +99,11 @@ bool range_extend(struct walk *walk, uint64_t address);
 struct rule rulebook_find_slow(struct lane *lane, uint64_t pc, enum record_cut *cut);
 bool rulebook_init(void);
 
+/* There is no code before pc; is it the first byte of a function? No call returns
+ * there: the address was put on a stack made by hand (makecontext), which begins
+ * with this frame. */
+bool rulebook_is_planted(const struct cfi_section *section, uint64_t pc);
+
 struct rulebook_entry {
     uint64_t key; /* pc ^ rule ^ generation mark: a torn pair fits nothing */
     struct rule rule;

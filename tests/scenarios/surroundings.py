@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Bad surroundings: the program goes on as if alone, what was written stays
+readable, what is missing is counted, and a sentence says so where it can."""
+import glob
+import os
+import resource
+import signal
+import subprocess
+import time
+
+from support import HEAPWAKE, PROBE, Check, Ledger, events, info, native, tool, truth, workload
+
+check = Check()
+BLOCKS = 20000
+steady = [workload("steady"), str(BLOCKS)]
+alone = native(steady)
+assert alone.status == 8, "The program does not work alone."
+
+
+def run_and_compare(what, expected=alone, argv=(*steady,), output="out.wake", says=True, **options):
+    """Runs under record, not quiet: the program as alone, and one sentence at least."""
+    check.about(what)
+    run = native([HEAPWAKE, "record", "-o", output, "--", *argv], **options)
+    check.equal("exit status", expected.status, run.status)
+    check.equal("stdout", expected.out, run.out)
+    said = [line for line in run.err.decode(errors="replace").splitlines() if line.startswith("heapwake: ")]
+    check.equal("lines on stderr that are not heapwake's", len(run.err.splitlines()), len(said))
+    check.holds(bool(said) or not says, "nothing is said.")
+    return " ".join(said)
+
+
+def limited(which, amount):
+    return lambda: resource.setrlimit(which, (amount, amount))
+
+
+def check_whole(path="out.wake"):
+    ledger = Ledger(events(path))
+    check.pairs(ledger)
+    told = truth(alone)
+    check.equal("made and released", (told["made"], told["freed"]), (ledger.made[7069], ledger.freed[7069]))
+    check.sound(path)
+
+
+# ------------------------------------------------------------------- the output
+said = run_and_compare("output folder missing", output="missing/out.wake")
+check.holds("missing" in said, f"the sentence does not name the folder: {said}")
+os.mkdir("locked")
+os.chmod("locked", 0o555)
+if os.geteuid() != 0:
+    said = run_and_compare("output folder read-only", output="locked/out.wake")
+    check.holds("locked" in said, f"the sentence does not name the folder: {said}")
+
+if os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0:
+    os.mkdir("small")
+    full = native(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=512k none small && "
+                   f"'{HEAPWAKE}' record -o small/out.wake -- '{workload('order')}' 4 100000; s=$?; "
+                   "cp small/* full.wake; exit $s"])
+    check.about("disk full half way")
+    check.equal("exit status", 0, full.status)
+    check.holds(b"space" in full.err, f"the reason is not said: {full.err.decode()}")
+    facts, told, ledger = info("full.wake"), truth(full), Ledger(events("full.wake"))
+    check.equal("complete", False, facts["complete"])
+    missing = sum(told["made"].values()) + sum(told["freed"].values())
+    missing -= sum(ledger.made[int(size)] + ledger.freed[int(size)] for size in told["made"])
+    check.holds(0 < missing <= facts["lost_events"] <= missing + 100,
+                f"{missing} events are missing, {facts['lost_events']} are counted as lost.")
+    check.holds(facts["allocations"] > 1000, "next to nothing is readable.")
+    ro = native(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o ro none locked && "
+                 f"'{HEAPWAKE}' record -o locked/out.wake -- '{steady[0]}' {BLOCKS}"])
+    check.about("output folder read-only")
+    check.equal("exit status", alone.status, ro.status)
+    check.equal("stdout", alone.out, ro.out)
+    check.holds(b"locked" in ro.err, f"the sentence does not name the folder: {ro.err.decode()}")
+    gone = native(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /proc && "
+                   f"HEAPWAKE_PROBE='{PROBE}' '{HEAPWAKE}' record -o no-proc.wake -- '{steady[0]}' {BLOCKS}"])
+    check.about("no /proc")
+    check.equal("exit status", alone.status, gone.status)
+    check.equal("stdout", alone.out, gone.out)
+    check_whole("no-proc.wake")
+
+# ------------------------------------------------------------------- the limits
+said = run_and_compare("RLIMIT_FSIZE of 16 KiB", preexec_fn=limited(resource.RLIMIT_FSIZE, 16384))
+for size in (1 << 20, 64 << 10, 0):
+    run_and_compare(f"RLIMIT_FSIZE of {size}", preexec_fn=limited(resource.RLIMIT_FSIZE, size))
+for megabytes in (16, 40, 100, 300):
+    tight = {"preexec_fn": limited(resource.RLIMIT_AS, megabytes << 20)}
+    run_and_compare(f"RLIMIT_AS of {megabytes} MiB", native(steady, **tight), **tight)
+few = ("sh", "-c", f"exec <&-; ulimit -n 3; exec '{steady[0]}' {BLOCKS}")  # the loader needs one
+check.about("RLIMIT_NOFILE of 3, preloaded")
+check.equal("alone", (alone.status, alone.out), native(few)[:2])
+check.equal("exit status and stdout", (alone.status, alone.out), native(few, {"LD_PRELOAD": PROBE})[:2])
+run_and_compare("RLIMIT_NOFILE of 3", argv=few)
+
+# -------------------------------------------------------------- the descriptors
+for closed in ("0<&-", "2>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"):
+    check.about(f"closed {closed}")
+    shell = f"exec '{HEAPWAKE}' record -o closed.wake -- '{steady[0]}' {BLOCKS} {closed}"
+    expected = native(["sh", "-c", f"exec '{steady[0]}' {BLOCKS} {closed}"])
+    run = native(["sh", "-c", shell])
+    check.equal("exit status and stdout", (expected.status, expected.out), (run.status, run.out))
+    check_whole("closed.wake")
+    os.unlink("closed.wake")
+
+# ---------------------------------------------------------------- the collector
+for what, blocks in (("killed", 400000), ("stopped", 400000)):
+    check.about(f"collector {what} half way")
+    argv = [steady[0], str(blocks), "wait"]
+    expected = native(argv, stdin=None, input=b"\n")
+    process = subprocess.Popen([HEAPWAKE, "record", "-q", "-o", f"{what}.wake", "--", *argv], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check.equal("first line", b"half\n", process.stdout.readline())
+    if what == "killed":
+        for _ in range(200):  # until something is written
+            left = glob.glob("killed.wake*")
+            if left and tool("info", left[0]).status == 0 and info(left[0])["allocations"] > 0:
+                break
+            time.sleep(0.05)
+        process.kill()
+    else:
+        process.send_signal(signal.SIGSTOP)
+    process.stdin.write(b"\n")
+    process.stdin.flush()
+    if what == "stopped":
+        time.sleep(1)
+        process.send_signal(signal.SIGCONT)
+    rest = process.stdout.read()  # until the program has ended
+    status = process.wait()
+    check.equal("stdout", expected.out, b"half\n" + rest)
+    if what == "stopped":
+        check.equal("exit status", expected.status, status)
+        told = truth(expected._replace(out=rest))
+        ledger = Ledger(events("stopped.wake"))
+        check.equal("made and released", (told["made"], told["freed"]), (ledger.made[7069], ledger.freed[7069]))
+        check.sound("stopped.wake")
+    else:
+        left = glob.glob("killed.wake*")
+        check.equal("files", 1, len(left))
+        check.holds(left and info(left[0])["allocations"] > 0, "nothing is readable.")
+        check.holds(left and not info(left[0])["complete"], "what was cut is called complete.")
+
+# ------------------------------------------------------------------- a sandbox
+argv = [steady[0], "200000", "seccomp"]
+expected = native(argv)
+assert expected.status == 8, "The filter kills the program alone."
+run_and_compare("seccomp", expected, argv)
+facts, ledger = info("out.wake"), Ledger(events("out.wake"))
+told = truth(expected)
+missing = told["made"] - ledger.made[7069] + told["freed"] - ledger.freed[7069]
+check.equal("events that are neither recorded nor counted as lost", 0, missing - facts["lost_events"])
+check.equal("verify", 0, tool("verify", "out.wake").status)
+run = native(argv, {"LD_PRELOAD": PROBE})
+check.about("seccomp, preloaded")
+check.equal("exit status and stdout", (expected.status, expected.out), (run.status, run.out))
+check.done()
