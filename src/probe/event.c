@@ -87,8 +87,10 @@ static inline size_t event_usable_size(const void *block, size_t size)
     return (word & ~(size_t)7) - ((word & 2) != 0 ? 16 : 8);
 }
 
-static inline void event_put_alloc(struct lane *lane, const void *block, size_t size, size_t usable,
-                                   enum record_kind kind, uint32_t stack, const void *old)
+static inline __attribute__((always_inline)) void event_put_alloc(struct lane *lane, const void *block,
+                                                                  size_t size, size_t usable,
+                                                                  enum record_kind kind, uint32_t stack,
+                                                                  const void *old)
 {
     uint64_t address = (uint64_t)(uintptr_t)block;
     size_t slack = usable - size;
@@ -111,7 +113,8 @@ static inline void event_put_alloc(struct lane *lane, const void *block, size_t 
     lane_publish(lane, op | (uint64_t)size << 8 | (uint64_t)stack << 32, words);
 }
 
-void event_put_free(struct lane *lane, const void *block, enum record_how how)
+static inline __attribute__((always_inline)) void event_write_free(struct lane *lane, const void *block,
+                                                                   enum record_how how)
 {
     uint64_t address = (uint64_t)(uintptr_t)block;
     bool is_stamped = event_is_stamped();
@@ -130,6 +133,11 @@ void event_put_free(struct lane *lane, const void *block, enum record_how how)
                  is_stamped ? 2 : 1);
 }
 
+void event_put_free(struct lane *lane, const void *block, enum record_how how)
+{
+    event_write_free(lane, block, how);
+}
+
 void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
     size_t usable = event_usable_size(block, size);
@@ -145,7 +153,7 @@ void event_free(const void *block, enum record_how how, const void *frame)
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
-    event_put_free(lane, block, how);
+    event_write_free(lane, block, how);
     lane_leave(lane);
 }
 

@@ -90,6 +90,14 @@ static bool share_collector_is_gone(uint64_t waited_ns)
     }
 }
 
+/* Sleeping is a system call: not once a filter may be there. */
+static bool share_may_nap(void)
+{
+    const struct segment_head *head = share.head;
+    return !life_sandbox && (__atomic_load_n(&head->may_wait, __ATOMIC_RELAXED) != 0 ||
+                             __atomic_load_n(&head->collector, __ATOMIC_RELAXED) == SEGMENT_NOBODY);
+}
+
 bool share_take_chunk(uint32_t *index)
 {
     struct segment_head *head = share.head;
@@ -106,7 +114,7 @@ bool share_take_chunk(uint32_t *index)
             share_stop(LOST_COLLECTOR);
             break;
         }
-        if (spins < SHARE_SPINS || life_sandbox || !__atomic_load_n(&head->may_wait, __ATOMIC_RELAXED)) {
+        if (spins < SHARE_SPINS || !share_may_nap()) {
             for (unsigned i = 0; i < 32; i++)
                 arch_pause();
             waited_ns += 500;

@@ -117,7 +117,7 @@ static __attribute__((noinline)) uint32_t stack_add(struct lane *lane, uint64_t 
     return id;
 }
 
-static __attribute__((noinline)) uint32_t stack_find(struct lane *lane)
+static inline uint32_t stack_find(struct lane *lane)
 {
     struct walk *walk = &lane->walk;
     uint32_t omitted = 0;
@@ -134,10 +134,8 @@ static __attribute__((noinline)) uint32_t stack_find(struct lane *lane)
     return stack_add(lane, hash, omitted);
 }
 
-uint32_t stack_take(struct lane *lane, const void *frame)
+uint32_t stack_number(struct lane *lane)
 {
-    if (__builtin_expect(walk_take(lane, frame), 1) && lane->stack != 0)
-        return lane->stack;
     lane->stack = stack_find(lane);
     if (__builtin_expect(lane->walk.is_complete, 0)) {
         lane->walk.is_complete = false;

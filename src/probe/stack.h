@@ -11,17 +11,26 @@
 #ifndef HW_PROBE_STACK_H
 #define HW_PROBE_STACK_H
 
+#include "probe/lane.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-struct lane;
 
 bool stack_init(uint32_t depth);
 
 /* In a forked child: numbers begin anew. */
 void stack_renew(void);
 
-/* The number of the stack above `frame`; 0 when it could not be recorded. */
-uint32_t stack_take(struct lane *lane, const void *frame);
+/* The number of the stack that the lane has just walked; 0 when it could not be
+ * recorded. */
+uint32_t stack_number(struct lane *lane);
+
+/* The number of the stack above `frame` (frame address of a hook). */
+static inline uint32_t stack_take(struct lane *lane, const void *frame)
+{
+    if (__builtin_expect(walk_take(lane, frame), 1) && lane->stack != 0)
+        return lane->stack;
+    return stack_number(lane);
+}
 
 #endif

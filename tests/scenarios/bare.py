@@ -34,7 +34,7 @@ lonely = os.path.abspath("lonely/libheapwake.so")
 os.mkdir("lonely")
 shutil.copy(PROBE, lonely)
 for way in ("return", "_exit", "abort", "kill"):
-    program = [workload("ends"), way, 4, 20000]
+    program = [workload("ends"), way, 4, 8000]
     alone = native(program)
     for i in range(5):
         check.about(f"with a collector, {way}")

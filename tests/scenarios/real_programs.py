@@ -25,7 +25,7 @@ except ValueError as e: print(len(str(e)))"""
 BASH = """f() { local i; for i in {1..200}; do echo $((i * i)) | tr 0-9 a-j; done; }
 f | sort | uniq -c | sort -rn | head -5; printf '%s\\n' "${BASH_VERSINFO[0]}"; (exit 3); echo $?"""
 PERL = r"""my %h; for my $i (1..20000) { $h{$i % 977} .= chr(65 + $i % 26); }
-print join(',', map { length } @h{1..20}), "\n"; my $s = join '', values %h; my $n = () = $s =~ /A+/g; print "$n\n";"""
+print join(',', map { length } @h{1..20}), "\n"; my $s = join "", map { $h{$_} } sort keys %h; my $n = () = $s =~ /A+/g; print "$n\n";"""
 COMPILED = """#include <map>
 #include <string>
 #include <iostream>

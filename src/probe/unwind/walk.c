@@ -198,20 +198,33 @@ static __attribute__((noinline)) enum walk_state walk_frame(struct lane *lane, s
     return WALK_ON;
 }
 
-/* The hot loop: as long as frames can be held in place. The remembered cfa is
- * compared through a copy that the compiler cannot see through, and used itself
- * afterwards: the loads of the next frame then depend on a prediction that is
- * already there, not on the rule just looked up. */
-static inline enum walk_state walk_run(struct lane *lane, struct step *s)
+/* The hot loop: as long as frames can be held in place. False: the frame at s
+ * wants a closer look; true: the outermost frame has been held.
+ *
+ * The remembered cfa is compared through a copy that the compiler cannot see
+ * through, and used itself afterwards: the loads of the next frame then depend
+ * on a prediction that is already there, not on the rule just looked up.
+ *
+ * `is_aligned`: the frame before this one has been held, so that SP is where it
+ * was when this frame was remembered. With the same return address a frame that
+ * ends relative to SP is then the same without another look. */
+static inline __attribute__((always_inline)) bool walk_run(const struct walk *walk, struct step *s)
 {
-    struct walk *walk = &lane->walk;
     struct frame *const frames = walk->frames;
     uint64_t pc = s->pc, sp = s->sp, fp = s->fp;
     int64_t k = s->k;
-    enum walk_state state = WALK_ON;
+    bool is_aligned = false, is_end = false;
     for (; k >= 0; k--) {
         struct frame *f = &frames[k];
         struct rule rule = f->rule;
+        uint64_t expected = f->cfa;
+        if (LIKELY(is_aligned && pc == f->pc && rule_kind(rule) == RULE_SP)) {
+            if (rule_fp(rule) != 0)
+                fp = *(const uint64_t *)(uintptr_t)(expected + (uint64_t)rule_fp(rule));
+            pc = *(const uint64_t *)(uintptr_t)(expected + (uint64_t)(int64_t)ARCH_RA_OFFSET);
+            sp = expected;
+            continue;
+        }
         if (pc != f->pc) {
             const struct rulebook_entry *e = rulebook_bucket(pc);
             rule.bits = __atomic_load_n(&e->rule.bits, __ATOMIC_RELAXED);
@@ -219,19 +232,16 @@ static inline enum walk_state walk_run(struct lane *lane, struct step *s)
                 break;
         }
         if (UNLIKELY(rule_kind(rule) > RULE_FP || rule_kind(rule) == RULE_NONE)) {
-            if (rule_kind(rule) == RULE_END && k == 0 && pc == f->pc && f->cfa == sp + 8) {
-                k = -1;
-                state = WALK_END;
-            }
+            is_end = rule_kind(rule) == RULE_END && k == 0 && pc == f->pc && expected == sp + 8;
+            k -= is_end;
             break;
         }
-        uint64_t expected = f->cfa, shadow = expected;
+        uint64_t shadow = expected;
         __asm__("" : "+r"(shadow));
         if (UNLIKELY((rule_kind(rule) == RULE_SP ? sp : fp) + (uint64_t)rule_cfa(rule) != shadow))
             break;
-        int64_t offset = rule_fp(rule);
-        if (offset != 0) {
-            uint64_t at = expected + (uint64_t)offset;
+        if (rule_fp(rule) != 0) {
+            uint64_t at = expected + (uint64_t)rule_fp(rule);
             if (UNLIKELY(at - sp > expected - 8 - sp))
                 break;
             fp = *(const uint64_t *)(uintptr_t)at;
@@ -243,24 +253,19 @@ static inline enum walk_state walk_run(struct lane *lane, struct step *s)
         }
         pc = *(const uint64_t *)(uintptr_t)(expected + (uint64_t)(int64_t)ARCH_RA_OFFSET);
         sp = expected;
+        is_aligned = true;
     }
     s->pc = pc;
     s->sp = sp;
     s->fp = fp;
     s->k = k;
-    return state;
+    return is_end;
 }
 
 /* Puts the new stack together; true when it is the remembered one. */
 static bool walk_finish(struct walk *walk, struct step *s)
 {
     uint32_t held = (uint32_t)(s->a - s->k);
-    if (LIKELY(s->m == 0 && s->k < 0)) {
-        bool is_same = s->changed == UINT32_MAX && held == walk->n && walk->cut == CUT_NOT;
-        walk->n = held;
-        walk->changed = s->changed < held ? s->changed : held;
-        return is_same;
-    }
     if (s->k >= 0) { /* the stack ends where the remembered one went on */
         for (uint32_t i = 0; i < held; i++)
             walk->frames[i] = walk->frames[(uint32_t)(s->k + 1) + i];
@@ -274,58 +279,73 @@ static bool walk_finish(struct walk *walk, struct step *s)
     }
     for (uint32_t i = 0; i < s->m; i++)
         walk->frames[held + i] = walk->scratch[s->m - 1 - i];
+    bool is_same = s->changed == UINT32_MAX && s->m == 0 && held == walk->n && walk->cut == CUT_NOT;
     walk->n = held + s->m;
     walk->changed = s->changed < held ? s->changed : held;
-    return false;
+    return is_same;
 }
 
-/* The walk itself, under one generation of the module table. */
-static bool walk_once(struct lane *lane, const void *frame, uint64_t generation)
+/* The rest of a walk that the hot loop alone could not finish. */
+static __attribute__((noinline)) bool walk_rest(struct lane *lane, struct step *s, const void *frame)
 {
-    struct walk *walk = &lane->walk;
-    struct step s = {
-        .pc = arch_return_address(frame),
-        .sp = arch_caller_sp(frame),
-        .fp = arch_caller_fp(frame),
-        .mark = rulebook_mark(generation),
-        .changed = UINT32_MAX,
-    };
-    if (UNLIKELY(s.sp - walk->range.lo >= walk->range.hi - walk->range.lo)) {
-        if (!range_enter(walk, s.sp))
-            walk_forget(walk);
-    }
-    if (UNLIKELY(generation != walk->generation)) {
-        walk->generation = generation;
-        walk_forget(walk);
-    }
-    if (UNLIKELY(__atomic_load_n(&module_closing, __ATOMIC_RELAXED) != 0)) {
-        s.mark = ~s.mark; /* what is in the rulebook may be going: nothing of it fits */
-        walk_forget(walk);
-    }
-    walk->cut = CUT_NOT;
-    s.k = s.a = (int64_t)walk->n - 1;
-    while (s.k >= 0 && walk->frames[s.k].cfa <= s.sp)
-        s.k = --s.a;
     enum walk_state state;
     do {
-        state = walk_run(lane, &s);
-        if (LIKELY(state == WALK_END))
-            break;
-        state = walk_frame(lane, &s);
-    } while (state == WALK_ON);
-    if (UNLIKELY(state == WALK_COMPLEX)) {
+        state = walk_frame(lane, s);
+    } while (state == WALK_ON && !walk_run(&lane->walk, s));
+    if (state == WALK_COMPLEX) {
         complete_take(lane, arch_caller_sp(frame));
         return false;
     }
-    return walk_finish(walk, &s);
+    return walk_finish(&lane->walk, s);
+}
+
+/* Is this another stack, or other code, than the remembered frames are of? */
+static __attribute__((noinline)) void walk_reset(struct walk *walk, struct step *s, uint64_t generation)
+{
+    if (s->sp - walk->range.lo >= walk->range.hi - walk->range.lo && !range_enter(walk, s->sp))
+        walk_forget(walk);
+    if (generation != walk->generation) {
+        walk->generation = generation;
+        walk_forget(walk);
+    }
+    if (__atomic_load_n(&module_closing, __ATOMIC_RELAXED) != 0) {
+        s->mark = ~s->mark; /* what is in the rulebook may be going: nothing of it fits */
+        walk_forget(walk);
+    }
 }
 
 bool walk_take(struct lane *lane, const void *frame)
 {
-    uint64_t generation = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
-    bool is_same = walk_once(lane, frame, generation);
-    uint64_t now = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
-    if (UNLIKELY(now != generation)) /* found on the way that code has been replaced */
-        is_same = walk_once(lane, frame, now);
+    struct walk *walk = &lane->walk;
+    bool is_same;
+    uint64_t generation, now = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
+    do {
+        generation = now;
+        struct step s = {
+            .pc = arch_return_address(frame),
+            .sp = arch_caller_sp(frame),
+            .fp = arch_caller_fp(frame),
+            .mark = rulebook_mark(generation),
+            .changed = UINT32_MAX,
+        };
+        if (UNLIKELY(s.sp - walk->range.lo >= walk->range.hi - walk->range.lo ||
+                     generation != walk->generation ||
+                     __atomic_load_n(&module_closing, __ATOMIC_RELAXED) != 0))
+            walk_reset(walk, &s, generation);
+        walk->cut = CUT_NOT;
+        s.k = (int64_t)walk->n - 1;
+        while (s.k >= 0 && walk->frames[s.k].cfa <= s.sp)
+            s.k--;
+        s.a = s.k;
+        if (LIKELY(walk_run(walk, &s))) {
+            uint32_t held = (uint32_t)(s.a + 1);
+            is_same = s.changed == UINT32_MAX && held == walk->n;
+            walk->n = held;
+            walk->changed = s.changed < held ? s.changed : held;
+        } else {
+            is_same = walk_rest(lane, &s, frame);
+        }
+        now = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
+    } while (UNLIKELY(now != generation)); /* found on the way that code has been replaced */
     return is_same;
 }
