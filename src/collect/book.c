@@ -4,6 +4,8 @@
  */
 #include "collect/book.h"
 
+#include "base/hash.h"
+
 #include "wire/record.h"
 
 #include <stdlib.h>
@@ -21,12 +23,16 @@ void book_init(struct book *b, struct wake_writer *writer, uint32_t process)
     b->writer = writer;
     b->process = process;
     modmap_init(&b->modules);
+    map_init(&b->by_content);
     stackbook_init(&b->stacks);
 }
 
 void book_release(struct book *b)
 {
     modmap_release(&b->modules);
+    map_release(&b->by_content);
+    vec_release(&b->waiting);
+    vec_release(&b->waiting_addresses);
     stackbook_release(&b->stacks);
     vec_release(&b->thread_numbers);
     vec_release(&b->tids);
@@ -53,9 +59,25 @@ void book_add_module(struct book *b, const uint64_t *w, uint32_t words)
         .path = (const char *)bytes + id_length,
         .path_length = path_length,
     };
-    wake_writer_add_module(b->writer, b->process, &info);
-    b->module_count++;
-    if (!modmap_add(&b->modules, info.start, info.end, copy[4], b->module_count))
+    uint64_t generation = copy[4];
+    copy[4] = 0;
+    uint64_t key = 0;
+    for (uint32_t i = 0; i < words; i++)
+        key = hash_join(key, copy[i]);
+    const uint64_t *known = map_find(&b->by_content, key);
+    uint32_t number = known != NULL ? (uint32_t)*known : ++b->module_count;
+    if (known == NULL)
+        wake_writer_add_module(b->writer, b->process, &info);
+    if ((known == NULL && !map_set(&b->by_content, key, number)) ||
+        !modmap_add(&b->modules, info.start, info.end, generation, number))
+        b->out_of_memory = true;
+}
+
+void book_drop_module(struct book *b, uint64_t start, uint64_t end, uint64_t generation)
+{
+    if (start >= end)
+        b->anomalies++;
+    else if (!modmap_add(&b->modules, start, end, generation, 0))
         b->out_of_memory = true;
 }
 
@@ -104,18 +126,41 @@ void book_name_thread(struct book *b, uint32_t tid, const char name[16], uint64_
     wake_writer_name_thread(b->writer, b->process, (uint32_t)n, name, name_length(name), time_ns);
 }
 
-static void book_close_stack(struct book *b, struct book_pending *p)
+static void book_enter_stack(struct book *b, const struct stackbook_raw *raw)
 {
     bool is_new;
-    p->open = false;
-    p->raw.addresses = p->addresses.data;
-    p->raw.count = (uint32_t)p->addresses.count;
-    uint32_t number = stackbook_add(&b->stacks, &b->modules, &p->raw, &is_new);
+    uint32_t number = stackbook_add(&b->stacks, &b->modules, raw, &is_new);
     if (number == 0)
         b->out_of_memory = true;
     if (is_new)
-        wake_writer_add_stack(b->writer, b->process, b->stacks.scratch.data, p->raw.count, p->raw.omitted,
-                              p->raw.cut);
+        wake_writer_add_stack(b->writer, b->process, b->stacks.scratch.data, raw->count, raw->omitted,
+                              raw->cut);
+}
+
+void book_settle(struct book *b)
+{
+    for (size_t i = 0; i < b->waiting.count; i++) {
+        struct book_waiting *w = &b->waiting.data[i];
+        w->raw.addresses = b->waiting_addresses.data + w->first;
+        book_enter_stack(b, &w->raw);
+    }
+    b->waiting.count = 0;
+    b->waiting_addresses.count = 0;
+}
+
+static void book_close_stack(struct book *b, struct book_pending *p)
+{
+    struct book_waiting w = {p->raw, b->waiting_addresses.count};
+    w.raw.count = (uint32_t)p->addresses.count;
+    p->open = false;
+    if (!vec_reserve(&b->waiting_addresses, w.first + w.raw.count) || !vec_push(&b->waiting, w)) {
+        b->out_of_memory = true;
+        return;
+    }
+    if (w.raw.count != 0)
+        memcpy(b->waiting_addresses.data + w.first, p->addresses.data,
+               w.raw.count * sizeof *p->addresses.data);
+    b->waiting_addresses.count += w.raw.count;
 }
 
 bool book_open_stack(struct book *b, struct book_pending *p, const uint64_t w[3])

@@ -4,8 +4,10 @@
  * Takes them from the lanes, numbers them, hands them to the writer, and
  * answers for the events that refer to them.
  *
- * Definitions are entered in the order they are found; for one reader's round
- * that is before any event that needs them (wire/segment.h, invariant 3).
+ * Modules and threads are entered as they are found. Stacks wait until book_settle:
+ * the module that a frame lies in may have been told in a lane that is read later.
+ * For one reader's round all of that is before any event that needs it
+ * (wire/segment.h, invariant 3).
  */
 #ifndef HW_COLLECT_BOOK_H
 #define HW_COLLECT_BOOK_H
@@ -13,6 +15,7 @@
 #include "collect/modmap.h"
 #include "collect/stackbook.h"
 #include "store/writer.h"
+#include "tool/map.h"
 #include "tool/vec.h"
 
 #include <stdbool.h>
@@ -26,12 +29,21 @@ struct book_pending {
     bool open;
 };
 
+/* A stack that is whole but not entered yet. */
+struct book_waiting {
+    struct stackbook_raw raw;
+    size_t first; /* of its addresses in waiting_addresses */
+};
+
 struct book {
     struct wake_writer *writer;
     uint32_t process;
     struct modmap modules;
     struct stackbook stacks;
     uint32_t module_count;
+    struct map by_content; /* of a module: its number; one that comes back keeps it */
+    VEC(struct book_waiting) waiting;
+    VEC(uint64_t) waiting_addresses;
     VEC(uint32_t) thread_numbers; /* by the probe's number; 0 = not seen */
     VEC(uint32_t) tids;           /* tids.data[n - 1] of thread n */
     uint64_t anomalies;           /* definitions that made no sense */
@@ -54,5 +66,11 @@ void book_name_thread(struct book *b, uint32_t tid, const char name[16], uint64_
 bool book_open_stack(struct book *b, struct book_pending *p, const uint64_t w[3]);
 bool book_add_frames(struct book *b, struct book_pending *p, const uint64_t *addresses, uint32_t count);
 void book_pending_release(struct book_pending *p);
+
+/* From `generation` on no module is at [start, end). */
+void book_drop_module(struct book *b, uint64_t start, uint64_t end, uint64_t generation);
+
+/* Every lane has been scanned: enters the stacks that wait. */
+void book_settle(struct book *b);
 
 #endif

@@ -141,6 +141,10 @@ void drain_define(struct drain *d, struct drain_lane *lane, uint64_t first, cons
     case RECORD_MODULE:
         book_add_module(d->book, at, shape_measure(first));
         break;
+    case RECORD_GONE:
+        memcpy(w + 1, at + 1, 3 * sizeof *w);
+        book_drop_module(d->book, w[1], w[2], w[3]);
+        break;
     case RECORD_STACK:
         memcpy(w + 1, at + 1, 2 * sizeof *w);
         if (!book_open_stack(d->book, &lane->pending, w))

@@ -3,9 +3,9 @@
  * modmap: which module an address belonged to at a given generation of the
  * process's module table.
  *
- * Modules are never taken out: a library that goes leaves its entry, and one
- * that comes later over the same addresses has a higher generation and wins
- * for stacks of that generation on.
+ * Modules are never taken out: a library that goes leaves its entry, and what
+ * comes later over the same addresses, be it a library or nothing, has a higher
+ * generation and wins for stacks of that generation on.
  */
 #ifndef HW_COLLECT_MODMAP_H
 #define HW_COLLECT_MODMAP_H
@@ -19,7 +19,7 @@ struct modmap_entry {
     uint64_t start, end;
     uint64_t generation;
     uint64_t reach;  /* the highest end of all entries up to this one */
-    uint32_t number; /* as the recording calls it, from 1 */
+    uint32_t number; /* as the recording calls it, from 1; 0: the module there has gone */
 };
 
 struct modmap {

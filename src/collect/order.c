@@ -104,6 +104,7 @@ static uint64_t order_stream(struct order *o, struct drain_lane *lane)
         taken += count;
         /* After decoding: whatever these records refer to is published by now. */
         bool woken = order_others_wake(o, lane);
+        book_settle(o->drain->book);
         o->pair->is_alone &= o->drain->lane_count <= 1;
         pair_apply(o->pair, o->stream, count);
         order_tick(o);
@@ -168,6 +169,7 @@ static bool order_scan(struct order *o)
         if (pass == 0 && !heap_reserve(o, d->lane_count))
             return false;
     }
+    book_settle(d->book);
     return true;
 }
 

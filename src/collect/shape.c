@@ -44,6 +44,7 @@ const uint8_t shape_words[256] = {
     [RECORD_LOST] = 2,
     [RECORD_FORK] = 2,
     [RECORD_EARLY] = 4,
+    [RECORD_GONE] = 4,
 };
 
 uint32_t shape_measure(uint64_t first)

@@ -4,12 +4,13 @@
  */
 #include "probe/cxx.h"
 
+#include "probe/life.h"
 #include "probe/module.h"
 #include "probe/real.h"
 
 #include <link.h>
 
-bool cxx_is_standard = true;
+uint32_t cxx_kind;
 
 static bool cxx_begins_with(const char *text, const char *prefix)
 {
@@ -35,11 +36,15 @@ static bool cxx_is_library(void *pc)
            cxx_begins_with(base, "libc++abi.so");
 }
 
-void cxx_find(void *(*real_malloc)(size_t))
+bool cxx_find(void)
 {
+    if (real.malloc == NULL && !life_begin())
+        return true; /* served by the early pool */
     void *next = real_find_name("_Znwm");
-    cxx_is_standard =
-        next == NULL || cxx_is_library(next) || real_same_module(next, (void *)(uintptr_t)real_malloc);
+    bool is_standard = real.is_first && (next == NULL || cxx_is_library(next) ||
+                                         real_same_module(next, (void *)(uintptr_t)real.malloc));
+    cxx_kind = is_standard ? CXX_STANDARD : CXX_CUSTOM;
+    return is_standard;
 }
 
 void *cxx_operator(const char *name, void *pc)

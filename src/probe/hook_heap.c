@@ -57,22 +57,34 @@ HOOK void free(void *block)
     hook_free(block, HOW_FREE, HOOK_FRAME);
 }
 
+/* Names for free that not every allocator has. If free itself is not ours, the
+ * block is not our allocator's either. */
+static inline void hook_free_alias(void *block, enum record_how how, const void *frame)
+{
+    if (HOOK_RARE(real.malloc == NULL))
+        (void)life_begin();
+    if (HOOK_RARE(real.program_free != NULL && !real.is_first))
+        real.program_free(block);
+    else
+        hook_free(block, how, frame);
+}
+
 HOOK void cfree(void *block)
 {
-    hook_free(block, HOW_FREE, HOOK_FRAME);
+    hook_free_alias(block, HOW_FREE, HOOK_FRAME);
 }
 
 HOOK void free_sized(void *block, size_t size)
 {
     (void)size;
-    hook_free(block, HOW_FREE_SIZED, HOOK_FRAME);
+    hook_free_alias(block, HOW_FREE_SIZED, HOOK_FRAME);
 }
 
 HOOK void free_aligned_sized(void *block, size_t alignment, size_t size)
 {
     (void)alignment;
     (void)size;
-    hook_free(block, HOW_FREE_SIZED, HOOK_FRAME);
+    hook_free_alias(block, HOW_FREE_SIZED, HOOK_FRAME);
 }
 
 /* Out of the early pool, into the real allocator (or, still before birth, back into the pool). */
@@ -120,9 +132,14 @@ HOOK void *realloc(void *old, size_t size)
     return hook_realloc(old, size, HOOK_FRAME);
 }
 
+/* libc's calls the program's realloc, which may not be ours. */
 HOOK void *reallocarray(void *old, size_t count, size_t size)
 {
     size_t total;
+    if (HOOK_RARE(real.malloc == NULL))
+        (void)life_begin();
+    if (HOOK_RARE(real.reallocarray != NULL && !real.is_first))
+        return real.reallocarray(old, count, size);
     if (__builtin_mul_overflow(count, size, &total)) {
         errno = ENOMEM;
         return NULL;

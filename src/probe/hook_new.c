@@ -56,7 +56,7 @@ static inline void delete_block(void *block, enum record_how how, const void *fr
     HOOK void *name PARAMETERS;                                             \
     HOOK void *name PARAMETERS                                              \
     {                                                                       \
-        if (HOOK_OFTEN(cxx_is_standard)) {                                  \
+        if (HOOK_OFTEN(cxx_is_standard())) {                                \
             void *block = new_block(size, alignment, kind, HOOK_FRAME);     \
             if (HOOK_OFTEN(block != NULL))                                  \
                 return block;                                               \
@@ -70,7 +70,7 @@ static inline void delete_block(void *block, enum record_how how, const void *fr
     HOOK void name PARAMETERS;                                              \
     HOOK void name PARAMETERS                                               \
     {                                                                       \
-        if (HOOK_OFTEN(cxx_is_standard)) {                                  \
+        if (HOOK_OFTEN(cxx_is_standard())) {                                \
             delete_block(block, how, HOOK_FRAME);                           \
             return;                                                         \
         }                                                                   \

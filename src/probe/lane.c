@@ -19,7 +19,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-enum { LANE_LOOKS = 2 };
+enum { LANE_LOOKS = 2, LANE_NESTED_MAX = 8 };
 
 __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
 static uint64_t lane_fork_none = 2;
@@ -64,13 +64,13 @@ uint64_t lane_now(void)
     return __atomic_fetch_add(&share.head->sequence, 1, __ATOMIC_RELAXED);
 }
 
-/* Begins writing into a chunk. */
+/* Goes on behind the first word of a chunk. */
 static void lane_set_chunk(struct lane *lane, uint32_t chunk)
 {
     uint64_t *words = share_chunk(chunk);
-    lane->at = words;
+    __atomic_store_n(words, RECORD_CHUNK | (uint64_t)lane->index << 32, __ATOMIC_RELEASE);
     lane->limit = words + SEGMENT_CHUNK_WORDS - LANE_RECORD_WORDS - 1;
-    lane_publish(lane, RECORD_CHUNK | (uint64_t)lane->index << 32, 1);
+    lane->at = words + 1;
 }
 
 bool lane_reserve(struct lane *lane, unsigned words)
@@ -82,9 +82,9 @@ bool lane_reserve(struct lane *lane, unsigned words)
         share_count_lost();
         return false;
     }
-    uint64_t *link = lane->at;
+    *share_chunk(chunk) = RECORD_CHUNK | (uint64_t)lane->index << 32;
+    __atomic_store_n(lane->at, RECORD_LINK | (uint64_t)chunk << 32, __ATOMIC_RELEASE);
     lane_set_chunk(lane, chunk);
-    __atomic_store_n(link, RECORD_LINK | (uint64_t)chunk << 32, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -142,11 +142,15 @@ static struct lane *lane_inherit(uint32_t tid)
  * has been published and clear the rest of the chunk. */
 static void lane_recover(struct lane *lane)
 {
-    unsigned words = record_words(__atomic_load_n(lane->at, __ATOMIC_ACQUIRE));
-    lane->at += words;
-    uint64_t *end = lane->limit + LANE_RECORD_WORDS + 1;
-    for (uint64_t *at = lane->at; at < end; at++)
-        __atomic_store_n(at, 0, __ATOMIC_RELAXED);
+    uint64_t first = __atomic_load_n(lane->at, __ATOMIC_ACQUIRE);
+    if ((first & 0xff) == RECORD_LINK) {
+        lane_set_chunk(lane, (uint32_t)(first >> 32));
+    } else {
+        lane->at += record_words(first);
+        uint64_t *end = lane->limit + LANE_RECORD_WORDS + 1;
+        for (uint64_t *at = lane->at; at < end; at++)
+            __atomic_store_n(at, 0, __ATOMIC_RELAXED);
+    }
     walk_forget(&lane->walk);
     lane->stack = 0;
     lane->clock = 0;
@@ -180,46 +184,65 @@ static struct lane *lane_begin(const void *frame)
     return lane;
 }
 
-/* Has the frame that took the gate been left by a jump? */
+/* Has the frame that took the gate been left by a jump? The stack tells: if that
+ * hook is still running it is among our callers. */
 static bool lane_is_stale(const struct lane *lane, const void *frame)
 {
-    if ((uint64_t)(uintptr_t)frame <= lane->gate || life_sandbox)
+    if ((uint64_t)(uintptr_t)frame == lane->gate)
+        return true; /* two calls cannot be in the same place */
+    switch (complete_find(arch_caller_sp((const uint64_t *)(uintptr_t)lane->gate))) {
+    case COMPLETE_FOUND:
         return false;
+    case COMPLETE_ABSENT:
+        return true;
+    default:
+        break;
+    }
+    /* The stack cannot be followed. Then what lies above is stale, unless we are on
+     * an alternate stack. */
     stack_t alternate;
-    if (sys_failed(sys_sigaltstack(NULL, &alternate)))
+    if ((uint64_t)(uintptr_t)frame < lane->gate || life_sandbox ||
+        sys_failed(sys_sigaltstack(NULL, &alternate)))
         return false;
     return (alternate.ss_flags & SS_ONSTACK) == 0;
+}
+
+/* A further lane for the thread of `outer`, whose own is in use. */
+static struct lane *lane_new_nested(struct lane *outer, const void *frame)
+{
+    struct lane *lane = lane_new(outer->tid);
+    if (lane == NULL)
+        return NULL;
+    lane->is_nested = true;
+    lane->thread = outer->thread;
+    lane->gate = (uint64_t)(uintptr_t)frame;
+    event_put_thread(lane);
+    outer->nested = lane;
+    return lane;
 }
 
 /* Our own code has been interrupted by a handler that allocates. */
 static struct lane *lane_nest(struct lane *outer, const void *frame)
 {
-    struct lane *lane = outer->nested;
-    if (lane == NULL) {
-        lane = lane_new(outer->tid);
-        if (lane == NULL)
-            return NULL;
-        lane->is_nested = true;
-        lane->thread = outer->thread;
+    struct lane *lane = outer;
+    for (unsigned level = 0; level < LANE_NESTED_MAX; level++) {
+        if (lane->nested == NULL)
+            return lane_new_nested(lane, frame);
+        lane = lane->nested;
+        if (lane->gate != 0 && !lane_is_stale(lane, frame))
+            continue;
+        if (lane->gate != 0)
+            lane_recover(lane);
         lane->gate = (uint64_t)(uintptr_t)frame;
-        event_put_thread(lane);
-        outer->nested = lane;
+        if (lane->thread != outer->thread) {
+            lane->thread = outer->thread;
+            event_put_thread(lane);
+        }
         return lane;
     }
-    if (lane->gate != 0) {
-        if (!lane_is_stale(lane, frame)) {
-            __atomic_fetch_add(&share.head->lost_nested, 1, __ATOMIC_RELAXED);
-            share_count_lost();
-            return NULL;
-        }
-        lane_recover(lane);
-    }
-    if (lane->thread != outer->thread) {
-        lane->thread = outer->thread;
-        event_put_thread(lane);
-    }
-    lane->gate = (uint64_t)(uintptr_t)frame;
-    return lane;
+    __atomic_fetch_add(&share.head->lost_nested, 1, __ATOMIC_RELAXED);
+    share_count_lost();
+    return NULL;
 }
 
 __attribute__((noinline)) struct lane *lane_enter_slow(const void *frame)

@@ -7,11 +7,11 @@
  * The gate
  *  - 0: nobody is in our code on this lane.
  *  - else: the address of the hook's frame that is inside.
- * A signal handler that allocates while the gate is taken gets a second lane
- * of the same thread (`nested`); a third level is counted as lost. A handler
- * may leave by siglongjmp and never come back: then the gate holds a frame
- * that has been given up, which the next entry notices, since it runs above
- * that frame and on no alternate stack.
+ * A signal handler that allocates while the gate is taken gets a further lane
+ * of the same thread (`nested`), a handler that interrupts that one another;
+ * beyond eight levels events are counted as lost. A handler may leave by
+ * siglongjmp and never come back: then the gate holds a frame that has been
+ * given up, which the next entry notices by walking its own stack.
  *
  * lane_fork_word is 1 while recording, 2 when that has stopped, and 0 in a
  * forked child (wipe-on-fork page): the child then begins a segment of its own

@@ -179,12 +179,48 @@ static void module_add(const struct module *now)
     __atomic_store_n(&m->start, now->start, __ATOMIC_RELEASE);
 }
 
+/* No module has pc now. If one was told to be there, it has gone, and the place
+ * may hold code that no file has. */
+static void module_tell_gone(struct lane *lane, uint64_t pc)
+{
+    uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = count < MODULE_MAX ? count : MODULE_MAX; i-- > 0;) {
+        const struct module *m = &module_list[i];
+        uint64_t start = __atomic_load_n(&m->start, __ATOMIC_ACQUIRE);
+        if (start == 0 || pc < start || pc >= m->end)
+            continue;
+        if (m->eh_frame == 0 || !lane_reserve(lane, 4))
+            return; /* told already */
+        struct module hole = {.start = start, .end = m->end};
+        lane->at[1] = start;
+        lane->at[2] = m->end;
+        lane->at[3] = __atomic_add_fetch(&module_generation, 1, __ATOMIC_ACQ_REL);
+        lane_publish(lane, RECORD_GONE, 4);
+        module_add(&hole);
+        return;
+    }
+}
+
+bool module_is_ours(uint64_t pc)
+{
+    static uint64_t start, end;
+    struct module_object o;
+    if (end == 0 && real.dl_find_object((void *)(uintptr_t)&module_is_ours, &o) == 0) {
+        start = (uint64_t)(uintptr_t)o.map_start;
+        end = (uint64_t)(uintptr_t)o.map_end;
+    }
+    return pc >= start && pc < end;
+}
+
 bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
 {
     struct module_object o;
     bool is_replaced;
-    if (real.dl_find_object == NULL || real.dl_find_object((void *)(uintptr_t)pc, &o) != 0)
+    if (real.dl_find_object((void *)(uintptr_t)pc, &o) != 0) {
+        if (lane != NULL)
+            module_tell_gone(lane, pc);
         return false;
+    }
     uint64_t bias = ((const struct link_map *)o.link_map)->l_addr;
     struct module_headers headers = module_headers(&o);
     struct module_id id = module_build_id(headers, bias);
@@ -192,7 +228,7 @@ bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
                          .end = (uint64_t)(uintptr_t)o.map_end,
                          .eh_frame = (uint64_t)(uintptr_t)o.eh_frame,
                          .identity = module_identity(id)};
-    if (!module_is_told(&now, &is_replaced)) {
+    if (lane != NULL && !module_is_told(&now, &is_replaced)) {
         if (is_replaced)
             __atomic_fetch_add(&module_generation, 1, __ATOMIC_ACQ_REL);
         module_tell(lane, &o, id, bias, __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE));

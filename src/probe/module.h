@@ -35,9 +35,13 @@ struct module_object {
 extern uint64_t module_generation;
 extern uint32_t module_closing;
 
-/* Finds the module of pc; tells the collector through `lane` if it is new.
+/* Finds the module of pc; tells the collector through `lane`, unless that is
+ * NULL, if it is new, or if what was told of this place is no more.
  * False: no module there, or one without unwind data. */
 bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section);
+
+/* Is pc in our own library? */
+bool module_is_ours(uint64_t pc);
 
 /* Around the program's dlclose. */
 void module_close_begin(void);

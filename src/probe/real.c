@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * real: see real.h. Runs once, during birth.
+ *
+ * Birth may happen inside another allocator, under its lock (it maps memory, and
+ * our mmap hook is the first of us to be called). So nothing here may allocate:
+ * every name that is looked up exists, since dlsym allocates for those it does
+ * not find.
  */
 #include "probe/real.h"
 
-#include "probe/cxx.h"
 #include "probe/module.h"
 
 #include <dlfcn.h>
@@ -23,7 +27,10 @@ static const char never_single;
 
 void *real_find_name(const char *name)
 {
-    return dlsym(RTLD_NEXT, name);
+    void *next = dlsym(RTLD_NEXT, name);
+    if (next == NULL)
+        dlerror(); /* this must not be what the program's own dlerror() tells */
+    return next;
 }
 
 void *real_find_in(void *link_map, const char *name)
@@ -53,8 +60,9 @@ void real_find(void)
 #undef X
     real.is_glibc =
         real_same_module((void *)(uintptr_t)found.malloc, (void *)(uintptr_t)gnu_get_libc_version);
-    cxx_find(found.malloc);
-    dlerror(); /* a name that is not there must not be what the program's dlerror() tells */
+    *(void **)&real.program_free = dlsym(RTLD_DEFAULT, "free");
+    /* By module: our own `malloc` names whichever definition comes first. */
+    real.is_first = real_same_module(dlsym(RTLD_DEFAULT, "malloc"), (void *)(uintptr_t)real_find);
 }
 
 void real_publish(void)

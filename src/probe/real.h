@@ -28,8 +28,6 @@
     X(valloc, "valloc", void *, (size_t))                                                                   \
     X(pvalloc, "pvalloc", void *, (size_t))                                                                 \
     X(malloc_usable_size, "malloc_usable_size", size_t, (void *))                                           \
-    X(free_sized, "free_sized", void, (void *, size_t))                                                     \
-    X(free_aligned_sized, "free_aligned_sized", void, (void *, size_t, size_t))                             \
     X(mmap, "mmap", void *, (void *, size_t, int, int, int, off_t))                                         \
     X(munmap, "munmap", int, (void *, size_t))                                                              \
     X(mremap, "mremap", void *, (void *, size_t, size_t, int, ...))                                         \
@@ -59,6 +57,10 @@ struct real {
     int (*dl_find_object)(void *pc, void *result);
     /* The program's initial stack: argc, argv, environment, auxiliary vector. */
     void *const *stack_end;
+    /* The program's calls to malloc come to us. Otherwise the program, or a library
+     * loaded before us, has an allocator of its own, which we must not get around. */
+    bool is_first;
+    void (*program_free)(void *); /* the free that the program's own calls reach */
     /* real.malloc is glibc's own: the size of a block stands in the word before it. */
     bool is_glibc;
 };

@@ -42,6 +42,7 @@
  *   MODULE          w0 [8:15] build id length  [16:31] path length  [32:63] words in all
  *                   w1 start  w2 end  w3 bias  w4 generation from which it holds
  *                   then build id, then path, zero-padded to words
+ *   GONE            w1 start  w2 end  w3 generation from which no module is there
  *   ALLOC_LONG      w0 [8:15] kind  [32:63] stack  w1 address  w2 size  w3 usable
  *                   w4 stamp  w5 old address (0 unless KIND_REALLOC)
  *   FREE_LONG       w0 [8:15] how  w1 address  w2 stamp
@@ -89,6 +90,7 @@ enum record_op {
     RECORD_LOST = 16,
     RECORD_FORK = 17,
     RECORD_EARLY = 18,
+    RECORD_GONE = 19,
     RECORD_OP_COUNT
 };
 
@@ -149,6 +151,7 @@ static inline unsigned record_words(uint64_t first)
         [RECORD_NAME] = 3,      [RECORD_STACK] = 3,          [RECORD_MMAP] = 5,   [RECORD_ALLOC_LONG] = 6,
         [RECORD_FREE_LONG] = 3, [RECORD_REALLOC_FAILED] = 3, [RECORD_MUNMAP] = 4, [RECORD_REALLOC_FREED] = 3,
         [RECORD_BRK] = 4,       [RECORD_LOST] = 2,           [RECORD_FORK] = 2,   [RECORD_EARLY] = 4,
+        [RECORD_GONE] = 4,
     };
     unsigned op = (unsigned)(first & 0xff), stamp = (op & RECORD_STAMPED) != 0;
     if ((op & RECORD_ALLOC) != 0)

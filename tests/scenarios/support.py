@@ -18,7 +18,7 @@ import sys
 HEAPWAKE = os.environ["HEAPWAKE"]
 PROBE = os.environ["PROBE"]
 WORKLOADS = os.environ["WORKLOADS"]
-TIMEOUT_S = 30  # a hang becomes a failure with a name
+TIMEOUT_S = 60  # a hang becomes a failure with a name
 
 Run = collections.namedtuple("Run", "status out err")
 Event = collections.namedtuple("Event", "time pid tid event address size stack kind")

@@ -65,7 +65,9 @@ static void timer_mode(bool two)
     start_timer(SIGUSR1, 100003);
     if (two)
         start_timer(SIGUSR2, 140009);
-    while (handled < 5000 || made < 100000) {
+    while (handled < 3000 || made < 50000) {
+        for (int i = 0; i < 20; i++)
+            __asm__ volatile("pause");
         void *block = truth_keep(malloc(101));
         made++;
         if (made % 4 != 0) {

@@ -27,12 +27,14 @@ static bool complete_read(void *context, uint64_t address, uint64_t *value)
     return true;
 }
 
-/* One step outwards. is_exact: the pc is an instruction, no return address. */
-static enum cfi_status complete_step(struct lane *lane, struct cfi_registers *regs, bool *is_exact)
+/* One step outwards. is_exact: the pc is an instruction, no return address. With
+ * a lane, modules that are new are told through it. */
+static enum cfi_status complete_step(struct lane *lane, struct walk *walk, struct cfi_registers *regs,
+                                     bool *is_exact)
 {
     struct cfi_section section;
     struct cfi_row row;
-    const struct cfi_memory memory = {complete_read, &lane->walk};
+    const struct cfi_memory memory = {complete_read, walk};
     uint64_t pc = regs->value[ARCH_SLOT_RA] - (*is_exact ? 0 : 1);
     if (!module_find(lane, pc, &section))
         return CFI_ABSENT;
@@ -91,7 +93,7 @@ static void complete_run(struct lane *lane, struct cfi_registers *regs, uint64_t
             return;
         }
         bool was_signal = is_exact;
-        enum cfi_status status = complete_step(lane, regs, &is_exact);
+        enum cfi_status status = complete_step(lane, walk, regs, &is_exact);
         if (status != CFI_OK) {
             walk->cut = status == CFI_ABSENT && walk_is_entry(sp) ? CUT_NOT : complete_cut(status);
             return;
@@ -131,4 +133,33 @@ __attribute__((noinline)) void complete_take(struct lane *lane, uint64_t sp)
     }
     walk->changed = 0;
     walk->is_complete = true;
+}
+
+__attribute__((noinline)) enum complete_answer complete_find(uint64_t sp)
+{
+    struct walk walk = {0};
+    struct cfi_registers regs;
+    bool is_exact = false, is_outside = false;
+    arch_registers(&regs);
+    (void)range_enter(&walk, regs.value[ARCH_SLOT_SP]);
+    for (unsigned frames = 0; frames < WALK_DEPTH_MAX; frames++) {
+        bool is_ours = module_is_ours(regs.value[ARCH_SLOT_RA]);
+        uint64_t from = regs.value[ARCH_SLOT_SP];
+        is_outside |= !is_ours;
+        enum cfi_status status = complete_step(NULL, &walk, &regs, &is_exact);
+        if (status != CFI_OK)
+            return status == CFI_ABSENT && walk_is_entry(from) ? COMPLETE_ABSENT : COMPLETE_UNKNOWN;
+        if ((regs.known & 1u << ARCH_SLOT_RA) == 0 || regs.value[ARCH_SLOT_RA] == 0)
+            return COMPLETE_ABSENT;
+        uint64_t next = regs.value[ARCH_SLOT_SP];
+        if (is_ours && is_outside && next == sp)
+            return COMPLETE_FOUND;
+        if (next - walk.range.lo >= walk.range.hi - walk.range.lo) {
+            if (!is_exact || !complete_switch(&walk, next))
+                return COMPLETE_UNKNOWN;
+        } else if (next <= from && !is_exact) {
+            return COMPLETE_UNKNOWN;
+        }
+    }
+    return COMPLETE_UNKNOWN;
 }

@@ -85,6 +85,15 @@ void walk_forget(struct walk *walk);
  * changed is 0). sp is the hook caller's stack pointer. */
 void complete_take(struct lane *lane, uint64_t sp);
 
+/* Is a hook whose caller's stack pointer is `sp` running below us? Walks the
+ * complete way, writes nothing anywhere. */
+enum complete_answer {
+    COMPLETE_FOUND,
+    COMPLETE_ABSENT,
+    COMPLETE_UNKNOWN, /* the stack cannot be followed to its end */
+};
+enum complete_answer complete_find(uint64_t sp);
+
 /* Room for one more frame; false at the depth limit or without memory. */
 bool walk_grow(struct walk *walk);
 
