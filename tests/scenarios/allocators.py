@@ -27,6 +27,10 @@ for library in there:
     for name in ("hooks", "hooks_cxx"):
         program = [workload(name), "portable"]
         alone = native(program, {"LD_PRELOAD": library})
+        if alone.status != 0:  # mimalloc 2.0 lacks some forms of delete and aborts by itself
+            check.about(f"{name} over {os.path.basename(library)}, which fails alone")
+            check.equal("exit status", alone.status, record(program, env={"LD_PRELOAD": library}).status)
+            continue
         usable = [block["usable"] for block in truth(alone)["blocks"]]
         said = truth(alone)["complaints"]  # what this allocator does in its own way
         check.about(f"{name} over {os.path.basename(library)}")
