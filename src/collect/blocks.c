@@ -13,11 +13,12 @@
 enum { BLOCKS_FIRST_BITS = 10 };
 
 /* While the table fits a CPU's cache, room is cheap and a probe that hits at
- * once saves a mispredicted branch; later memory counts. */
+ * once saves a mispredicted branch; later memory counts: fresh pages cost more
+ * than the longer runs of a fuller table. */
 static size_t blocks_fill(unsigned bits)
 {
     size_t slots = (size_t)1 << bits;
-    return bits <= 13 ? slots / 8 : bits <= 16 ? slots / 4 : slots / 2;
+    return bits <= 13 ? slots / 8 : bits <= 16 ? slots / 4 : bits <= 20 ? slots / 2 : slots / 16 * 13;
 }
 
 static bool blocks_map(struct blocks *t, unsigned bits)
