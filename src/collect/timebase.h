@@ -15,8 +15,6 @@
 __extension__ typedef __int128 timebase_wide;
 __extension__ typedef unsigned __int128 timebase_uwide;
 
-__extension__ typedef __int128 timebase_wide;
-
 struct timebase {
     uint64_t first_stamp, first_ns;
     uint64_t last_stamp, last_ns;
@@ -41,7 +39,15 @@ static inline uint64_t timebase_ns(const struct timebase *t, uint64_t stamp)
     return ns < 0 && (uint64_t)-ns > t->last_ns ? 0 : t->last_ns + (uint64_t)ns;
 }
 
-/* The times of one stream: ns since the recording began, never going back. */
+/* Stamps that make a microsecond. */
+static inline uint64_t timebase_quantum(const struct timebase *t)
+{
+    return t->rate == 0 ? 0 : (UINT64_C(1000) << 32) / t->rate;
+}
+
+/* The times of one stream: ns since the recording began, never going back. Events
+ * less than a microsecond after the last time given out share it: their order is
+ * kept by their place, and equal times cost the file next to nothing. */
 struct timeline {
     const struct timebase *time;
     uint64_t base_ns;  /* CLOCK_MONOTONIC when the recording began */
@@ -49,6 +55,7 @@ struct timeline {
     bool is_sequence;  /* stamps are counts: times come from clock_ns */
     uint64_t clock_ns; /* is_sequence: latest clock seen */
     uint64_t stamp;    /* the stamp that `last` was made of */
+    uint64_t quantum;  /* stamps from it on that share its time */
 };
 
 /* The time of a stamp, without moving the line. */
@@ -61,12 +68,14 @@ static inline uint64_t timeline_peek(const struct timeline *l, uint64_t stamp)
 /* The time of the next event of the stream. */
 static inline uint64_t timeline_advance(struct timeline *l, uint64_t stamp)
 {
-    if (stamp == l->stamp && !l->is_sequence)
+    if (stamp - l->stamp < l->quantum)
         return l->last;
-    l->stamp = stamp;
     uint64_t ns = timeline_peek(l, stamp);
-    if (ns > l->last)
+    if (ns > l->last) {
         l->last = ns;
+        l->stamp = stamp;
+        l->quantum = l->is_sequence ? 0 : timebase_quantum(l->time);
+    }
     return l->last;
 }
 
