@@ -12,10 +12,12 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -69,6 +71,18 @@ static void *write_records(void *of)
     return NULL;
 }
 
+/* A collector without a program of its own leaves when nobody is left: processes
+ * that no fork announces wait until all have said hello. */
+static _Atomic int *arrived;
+static int expected;
+
+static void wait_for_others(void)
+{
+    atomic_fetch_add(arrived, 1);
+    while (atomic_load(arrived) < expected)
+        usleep(100);
+}
+
 static void fake_image(const struct listener *l, enum way way)
 {
     struct fake_segment s;
@@ -77,6 +91,7 @@ static void fake_image(const struct listener *l, enum way way)
     if (!fake_segment_open(&s, 40))
         _exit(8);
     say_hello(l, s.fd, true);
+    wait_for_others();
     for (int i = 0; way != WAY_SILENT && i < THREADS; i++) {
         fake_lane_open(&lanes[i], &s);
         pthread_create(&threads[i], NULL, write_records, &lanes[i]);
@@ -120,9 +135,13 @@ static void note(void *of, const char *sentence)
     snprintf(((struct world *)of)->said, sizeof((struct world *)of)->said, "%s", sentence);
 }
 
-static void world_open(struct world *w, const char *name)
+static void world_open(struct world *w, const char *name, int processes)
 {
     struct err err;
+    if (arrived == NULL)
+        arrived = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    atomic_store(arrived, 0);
+    expected = processes;
     memset(w, 0, sizeof *w);
     err_init(&err);
     snprintf(w->name, sizeof w->name, "%s", name);
@@ -166,7 +185,7 @@ static void every_way_to_die_loses_nothing(void **state)
         struct wake_reader *r;
         struct err err;
         err_init(&err);
-        world_open(&w, "ways.wake");
+        world_open(&w, "ways.wake", 1);
         start(&w, way);
         finish(&w);
         assert_int_equal(wake_reader_open(&r, "ways.wake", &err), 0);
@@ -188,7 +207,7 @@ static void many_processes_share_a_file(void **state)
     struct world w;
     struct wake_reader *r;
     (void)state;
-    world_open(&w, "many.wake");
+    world_open(&w, "many.wake", MANY);
     for (int i = 0; i < MANY; i++)
         start(&w, WAY_EXIT);
     finish(&w);
@@ -205,7 +224,7 @@ static void each_process_gets_its_own_file(void **state)
 {
     struct world w;
     (void)state;
-    world_open(&w, "own.%p.wake");
+    world_open(&w, "own.%p.wake", 3);
     for (int i = 0; i < 3; i++)
         start(&w, WAY_SILENT);
     finish(&w);
@@ -222,7 +241,7 @@ static void strangers_are_turned_away(void **state)
     struct fake_segment s;
     int pipes[2];
     (void)state;
-    world_open(&w, "strange.wake");
+    world_open(&w, "strange.wake", 1);
     assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
     if (fork() == 0) {
         fake_segment_open(&s, 4);
@@ -248,7 +267,7 @@ static void an_older_recording_is_replaced_only_by_a_whole_one(void **state)
     int fd = open("old.wake", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_int_equal(write(fd, "old", 3), 3);
     close(fd);
-    world_open(&w, "old.wake");
+    world_open(&w, "old.wake", 1);
     start(&w, WAY_EXIT);
     collector_run(&w.collector);
     char text[4] = "";
@@ -269,7 +288,7 @@ static void a_name_that_makes_no_sense_becomes_the_default(void **state)
 {
     struct world w;
     (void)state;
-    world_open(&w, "no%where");
+    world_open(&w, "no%where", 1);
     assert_non_null(strstr(w.said, "%w"));
     start(&w, WAY_SILENT);
     finish(&w);
