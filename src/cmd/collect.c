@@ -74,10 +74,11 @@ static int collect_work(int fd, const char *message, size_t length)
         .children = children == NULL || strcmp(children, "no") != 0,
         .say = logging_say,
         .say_of = &log,
+        .is_traced = log.level == LEVEL_TRACE,
     };
     if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0 ||
         send(fd, "", 1, MSG_NOSIGNAL) != 1) {
-        logging_say(&log, err.code == 0 ? "The program is gone." : err.text);
+        logging_say(&log, LEVEL_ERROR, err.code == 0 ? "The program is gone." : err.text);
         return EXIT_FAILED;
     }
     close(fd);
@@ -86,7 +87,7 @@ static int collect_work(int fd, const char *message, size_t length)
     struct strbuf line;
     strbuf_init(&line);
     closing_build(&line, &c, NULL);
-    logging_say(&log, strbuf_get(&line));
+    logging_say(&log, LEVEL_INFO, strbuf_get(&line));
     strbuf_release(&line);
     collector_release(&c);
     launch_release(&l);

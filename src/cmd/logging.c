@@ -12,21 +12,21 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool logging_is_level(const char *level)
+/* The level of that name; LEVEL_COUNT: there is none. */
+static enum level logging_find_level(const char *name)
 {
-    static const char *const levels[] = {"trace", "debug", "info", "warn", "error"};
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        if (strcmp(level, levels[i]) == 0)
-            return true;
-    }
-    return false;
+    static const char *const names[LEVEL_COUNT] = {"trace", "debug", "info", "warn", "error"};
+    unsigned i = 0;
+    while (i < LEVEL_COUNT && strcmp(name, names[i]) != 0)
+        i++;
+    return (enum level)i;
 }
 
-void logging_say(void *of, const char *sentence)
+void logging_say(void *of, enum level level, const char *sentence)
 {
     const struct logging *l = of;
     struct strbuf line;
-    if (l->fd < 0)
+    if (l->fd < 0 || level < l->level)
         return;
     strbuf_init(&line);
     strbuf_add_text(&line, "heapwake: ");
@@ -41,23 +41,25 @@ void logging_open(struct logging *l, const char *level, const char *file, int fa
 {
     struct strbuf text;
     strbuf_init(&text);
-    *l = (struct logging){fallback, false};
+    *l = (struct logging){fallback, false, LEVEL_WARN};
     if (file != NULL && file[0] != '\0') {
         int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
         if (fd >= 0) {
-            *l = (struct logging){fd, true};
+            *l = (struct logging){fd, true, LEVEL_WARN};
         } else {
             strbuf_addf(&text, "HEAPWAKE_LOGFILE names '%s', which cannot be written: %s.", file,
                         strerror(errno));
-            logging_say(l, strbuf_get(&text));
+            logging_say(l, LEVEL_WARN, strbuf_get(&text));
         }
     }
-    if (level != NULL && !logging_is_level(level)) {
+    if (level != NULL && logging_find_level(level) != LEVEL_COUNT) {
+        l->level = logging_find_level(level);
+    } else if (level != NULL) {
         strbuf_clear(&text);
         strbuf_addf(&text,
                     "HEAPWAKE_LOG is '%s', which is none of trace, debug, info, warn, error; warn is used.",
                     level);
-        logging_say(l, strbuf_get(&text));
+        logging_say(l, LEVEL_WARN, strbuf_get(&text));
     }
     strbuf_release(&text);
 }

@@ -6,11 +6,14 @@
 #ifndef HW_CMD_LOGGING_H
 #define HW_CMD_LOGGING_H
 
+#include "tool/level.h"
+
 #include <stdbool.h>
 
 struct logging {
     int fd; /* -1: nowhere */
     bool owns;
+    enum level level; /* the least that is said */
 };
 
 /* level, file: the values of the variables, NULL = not set.  fallback: the
@@ -18,6 +21,6 @@ struct logging {
 void logging_open(struct logging *l, const char *level, const char *file, int fallback);
 void logging_close(struct logging *l);
 /* A collector_say_fn. */
-void logging_say(void *of, const char *sentence);
+void logging_say(void *of, enum level level, const char *sentence);
 
 #endif

@@ -66,7 +66,7 @@ static void record_add_environment(struct record_options *o, struct logging *log
     if (children != NULL && strcmp(children, "no") == 0)
         o->children = false;
     else if (children != NULL && strcmp(children, "yes") != 0)
-        logging_say(log, "HEAPWAKE_CHILDREN is neither yes nor no; yes is used.");
+        logging_say(log, LEVEL_WARN, "HEAPWAKE_CHILDREN is neither yes nor no; yes is used.");
 }
 
 static int record_run(struct record_options *o, struct collector *c, struct launch *l)
@@ -111,8 +111,11 @@ int command_record(int argc, char **argv)
     err_init(&err);
     logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
     record_add_environment(&o, &log);
-    struct collector_options options = {
-        .output = o.output, .children = o.children, .say = logging_say, .say_of = &log};
+    struct collector_options options = {.output = o.output,
+                                        .children = o.children,
+                                        .say = logging_say,
+                                        .say_of = &log,
+                                        .is_traced = log.level == LEVEL_TRACE};
     if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0) {
         command_say("%s", err.text);
         return EXIT_FAILED;

@@ -8,6 +8,7 @@
 #include "collect/tracee.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -53,7 +54,7 @@ int collector_open(struct collector *c, const struct collector_options *options,
         return err_set(err, ERR_SYSTEM, "The collector cannot watch its descriptors: %s.", strerror(errno));
     if (c->output.complaint.code != 0) {
         c->has_complained = true;
-        options->say(options->say_of, c->output.complaint.text);
+        options->say(options->say_of, LEVEL_WARN, c->output.complaint.text);
     }
     return 0;
 }
@@ -124,6 +125,15 @@ static void collector_bury(struct collector *c)
     }
 }
 
+static void collector_trace(const struct collector *c, uint32_t pid, uint64_t taken)
+{
+    char text[80];
+    if (!c->options.is_traced)
+        return;
+    snprintf(text, sizeof text, "Took %llu events of process %u.", (unsigned long long)taken, pid);
+    c->options.say(c->options.say_of, LEVEL_TRACE, text);
+}
+
 static uint64_t collector_drain(struct collector *c)
 {
     uint64_t now = timebase_now();
@@ -135,6 +145,8 @@ static uint64_t collector_drain(struct collector *c)
         if (is_tick)
             image_tick(m, now);
         uint64_t taken = image_drain(m);
+        if (taken != 0)
+            collector_trace(c, c->tracees.data[i]->pid, taken);
         if (taken > most)
             most = taken;
     }

@@ -19,13 +19,14 @@
 #include "collect/robust.h"
 #include "collect/timebase.h"
 #include "tool/err.h"
+#include "tool/level.h"
 #include "tool/vec.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* A sentence for whoever looks after the collector. */
-typedef void collector_say_fn(void *of, const char *sentence);
+typedef void collector_say_fn(void *of, enum level level, const char *sentence);
 
 struct collector_options {
     const char *output;  /* pattern; NULL = the default */
@@ -33,6 +34,7 @@ struct collector_options {
     bool children;       /* processes other than the launched one are recorded too */
     collector_say_fn *say;
     void *say_of;
+    bool is_traced; /* say takes LEVEL_TRACE: not asked for each round otherwise */
 };
 
 /* Sums over all processes, for the closing line. */

@@ -130,8 +130,10 @@ struct world {
     char said[512];
 };
 
-static void note(void *of, const char *sentence)
+static void note(void *of, enum level level, const char *sentence)
 {
+    if (level < LEVEL_WARN)
+        return;
     snprintf(((struct world *)of)->said, sizeof((struct world *)of)->said, "%s", sentence);
 }
 

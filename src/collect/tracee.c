@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -29,8 +31,21 @@ static void tracee_complain(struct collector *c)
 {
     if (c->output.complaint.code != 0 && !c->has_complained) {
         c->has_complained = true;
-        c->options.say(c->options.say_of, c->output.complaint.text);
+        c->options.say(c->options.say_of, LEVEL_WARN, c->output.complaint.text);
     }
+}
+
+__attribute__((format(printf, 3, 4))) static void tracee_say(const struct collector *c, enum level level,
+                                                             const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    if (c->options.say == NULL)
+        return;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    c->options.say(c->options.say_of, level, text);
 }
 
 /* ------------------------------------------------------------------ visitors */
@@ -143,7 +158,7 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
     err_init(&err);
     if (view_open(&view, h->segment, &err) != 0) {
         c->sums.refused++;
-        c->options.say(c->options.say_of, err.text);
+        c->options.say(c->options.say_of, LEVEL_ERROR, err.text);
         return;
     }
     if (c->root == 0)
@@ -156,6 +171,8 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
         return;
     }
     c->sums.processes++;
+    tracee_say(c, LEVEL_INFO, "Process %u (%.200s) is recorded into %.200s.", t->pid, t->image->view.exe,
+               t->file->name);
     robust_add(&c->robust, t->image->view.head);
     image_tick(t->image, timebase_now());
     __atomic_store_n(&t->image->view.head->collector, SEGMENT_ATTACHED, __ATOMIC_RELEASE);
@@ -218,8 +235,15 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     while (gone && image_drain(t->image) != 0)
         continue;
     tracee_take_forks(c, t);
+    uint64_t waits = t->image->view.head->waits;
+    uint32_t lanes = t->image->drain.lane_count;
     image_end(t->image, status, execed, gone, rss, timebase_now(), &end);
     tracee_sum(c, &end);
+    tracee_say(c, LEVEL_INFO, "Process %u %s after %llu events.", t->pid,
+               execed ? "went on in another image" : "ended", (unsigned long long)end.events);
+    tracee_say(c, LEVEL_DEBUG,
+               "Process %u had %u lanes, waited %llu times for a chunk, and left %llu anomalies.", t->pid,
+               lanes, (unsigned long long)waits, (unsigned long long)end.anomalies);
     output_leave(&c->output, t->file, cpu_ns());
     if (t->pidfd >= 0)
         close(t->pidfd);
