@@ -148,7 +148,7 @@ static void expect_closed_lane(struct world *w)
 static void records_that_make_no_sense_close_their_lane_only(void **state)
 {
     static const uint64_t bad[] = {
-        0x13,                                       /* no such opcode */
+        RECORD_OP_COUNT,                            /* no such opcode */
         0xff,                                       /* alloc and free at once */
         RECORD_ALLOC,                               /* kind 0 */
         RECORD_FRAMES | UINT64_C(3) << 32,          /* frames of no stack */
