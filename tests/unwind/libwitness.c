@@ -182,9 +182,10 @@ static void *next_find(void **next, const char *name)
 #define S size_t size
 #define C size_t count
 #define A size_t align
-#define N const void *nothrow
 #define B void *old
 
+/* operator new is seen where it calls malloc: with us in front of it the probe leaves
+ * the operators alone (src/probe/cxx.h). */
 /* clang-format off */
 HOOK(malloc,                             (S),       (size),                 size)
 HOOK(calloc,                             (C, S),    (count, size),          count * size)
@@ -192,12 +193,6 @@ HOOK(realloc,                            (B, S),    (old, size),            size
 HOOK(reallocarray,                       (B, C, S), (old, count, size),     count * size)
 HOOK(memalign,                           (A, S),    (align, size),          size)
 HOOK(aligned_alloc,                      (A, S),    (align, size),          size)
-HOOK(_Znwm,                              (S),       (size),                 size)
-HOOK(_Znam,                              (S),       (size),                 size)
-HOOK(_ZnwmRKSt9nothrow_t,                (S, N),    (size, nothrow),        size)
-HOOK(_ZnamRKSt9nothrow_t,                (S, N),    (size, nothrow),        size)
-HOOK(_ZnwmSt11align_val_t,               (S, A),    (size, align),          size)
-HOOK(_ZnamSt11align_val_t,               (S, A),    (size, align),          size)
 /* clang-format on */
 
 /* ----------------------------------------------------------------- the start */
