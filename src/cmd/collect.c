@@ -11,6 +11,7 @@
 #include "cmd/closing.h"
 #include "cmd/command.h"
 #include "cmd/logging.h"
+#include "cmd/settings.h"
 #include "collect/collector.h"
 
 #include <errno.h>
@@ -68,6 +69,7 @@ static int collect_work(int fd, const char *message, size_t length)
     const char *children = collect_find(message, length, "HEAPWAKE_CHILDREN");
     logging_open(&log, level, collect_find(message, length, "HEAPWAKE_LOGFILE"),
                  level == NULL ? -1 : STDERR_FILENO);
+    settings_check(&log);
     struct collector_options options = {
         .output = collect_find(message, length, "HEAPWAKE_OUTPUT"),
         .address = message,

@@ -6,6 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/logging.h"
 #include "cmd/preload.h"
+#include "cmd/settings.h"
 #include "collect/collector.h"
 #include "collect/diagnose.h"
 
@@ -58,15 +59,13 @@ static int record_parse(struct record_options *o, char **argv)
 }
 
 /* Options that were not given come from the environment. */
-static void record_add_environment(struct record_options *o, struct logging *log)
+static void record_add_environment(struct record_options *o)
 {
     const char *children = getenv("HEAPWAKE_CHILDREN");
     if (o->output == NULL)
         o->output = getenv("HEAPWAKE_OUTPUT");
     if (children != NULL && strcmp(children, "no") == 0)
         o->children = false;
-    else if (children != NULL && strcmp(children, "yes") != 0)
-        logging_say(log, LEVEL_WARN, "HEAPWAKE_CHILDREN is neither yes nor no; yes is used.");
 }
 
 static int record_run(struct record_options *o, struct collector *c, struct launch *l)
@@ -110,7 +109,8 @@ int command_record(int argc, char **argv)
         return status;
     err_init(&err);
     logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
-    record_add_environment(&o, &log);
+    settings_check(&log);
+    record_add_environment(&o);
     struct collector_options options = {.output = o.output,
                                         .children = o.children,
                                         .say = logging_say,

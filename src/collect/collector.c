@@ -8,7 +8,6 @@
 #include "collect/tracee.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -125,15 +124,6 @@ static void collector_bury(struct collector *c)
     }
 }
 
-static void collector_trace(const struct collector *c, uint32_t pid, uint64_t taken)
-{
-    char text[80];
-    if (!c->options.is_traced)
-        return;
-    snprintf(text, sizeof text, "Took %llu events of process %u.", (unsigned long long)taken, pid);
-    c->options.say(c->options.say_of, LEVEL_TRACE, text);
-}
-
 static uint64_t collector_drain(struct collector *c)
 {
     uint64_t now = timebase_now();
@@ -145,8 +135,7 @@ static uint64_t collector_drain(struct collector *c)
         if (is_tick)
             image_tick(m, now);
         uint64_t taken = image_drain(m);
-        if (taken != 0)
-            collector_trace(c, c->tracees.data[i]->pid, taken);
+        tracee_trace(c, c->tracees.data[i], taken);
         if (taken > most)
             most = taken;
     }

@@ -48,6 +48,12 @@ __attribute__((format(printf, 3, 4))) static void tracee_say(const struct collec
     c->options.say(c->options.say_of, level, text);
 }
 
+void tracee_trace(const struct collector *c, const struct tracee *t, uint64_t taken)
+{
+    if (c->options.is_traced && taken != 0)
+        tracee_say(c, LEVEL_TRACE, "Took %llu events of process %u.", (unsigned long long)taken, t->pid);
+}
+
 /* ------------------------------------------------------------------ visitors */
 
 static void visitor_free(struct collector *c, struct visitor *v)
@@ -232,8 +238,10 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     robust_remove(&c->robust, t->image->view.head);
     struct image_end end;
     timebase_update(&c->time);
-    while (gone && image_drain(t->image) != 0)
-        continue;
+    for (uint64_t taken = 1; gone && taken != 0;) {
+        taken = image_drain(t->image);
+        tracee_trace(c, t, taken);
+    }
     tracee_take_forks(c, t);
     uint64_t waits = t->image->view.head->waits;
     uint32_t lanes = t->image->drain.lane_count;

@@ -22,4 +22,7 @@ void tracee_poll(struct collector *c);
 /* Notes children announced by the tracee; true while one of those may still come. */
 bool tracee_await(struct collector *c);
 
+/* A round has taken so many events of it: said at LEVEL_TRACE. */
+void tracee_trace(const struct collector *c, const struct tracee *t, uint64_t taken);
+
 #endif

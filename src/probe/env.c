@@ -65,9 +65,8 @@ struct env_plan env_plan(char *const *from, const char *path)
 {
     struct env_plan plan = {.from = from};
     const char *library = env_library();
-    const char *children = environment_find("HEAPWAKE_CHILDREN");
     if (life.state != LIFE_ON || from == NULL || library == NULL || library[0] != '/' ||
-        (children != NULL && children[0] == 'n'))
+        environment_is("HEAPWAKE_CHILDREN", "no"))
         return plan;
     while (from[plan.count] != NULL)
         plan.count++;

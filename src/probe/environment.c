@@ -40,6 +40,18 @@ const char *environment_find(const char *name)
     return NULL;
 }
 
+bool environment_is(const char *name, const char *value)
+{
+    const char *text = environment_find(name);
+    if (text == NULL)
+        return false;
+    while (*text != '\0' && *text == *value) {
+        text++;
+        value++;
+    }
+    return *text == *value;
+}
+
 uint64_t environment_number(const char *name, uint64_t low, uint64_t high, uint64_t otherwise)
 {
     const char *text = environment_find(name);

@@ -10,11 +10,15 @@
 #ifndef HW_PROBE_ENVIRONMENT_H
 #define HW_PROBE_ENVIRONMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The value of NAME, or NULL. */
 const char *environment_find(const char *name);
+
+/* Is NAME set to exactly this? */
+bool environment_is(const char *name, const char *value);
 
 /* A whole number within [low, high], or `otherwise` when absent or senseless
  * (the collector says so: it checks the same variables). */

@@ -34,9 +34,7 @@ static bool life_is_relocated(void)
 /* HEAPWAKE_CHILDREN=no, told to a process that is not the first. */
 static bool life_is_wanted(bool forked)
 {
-    const char *children = environment_find("HEAPWAKE_CHILDREN");
-    bool no = children != NULL && children[0] == 'n';
-    return !(no && forked);
+    return !(forked && environment_is("HEAPWAKE_CHILDREN", "no"));
 }
 
 static bool life_open(void)
