@@ -154,8 +154,8 @@ __attribute__((noinline)) enum complete_answer complete_find(uint64_t sp)
         uint64_t next = regs.value[ARCH_SLOT_SP];
         if (is_ours && is_outside && next == sp)
             return COMPLETE_FOUND;
-        if (next - walk.range.lo >= walk.range.hi - walk.range.lo) {
-            if (!is_exact || !complete_switch(&walk, next))
+        if (is_exact && next - walk.range.lo >= walk.range.hi - walk.range.lo) {
+            if (!complete_switch(&walk, next))
                 return COMPLETE_UNKNOWN;
         } else if (next <= from && !is_exact) {
             return COMPLETE_UNKNOWN;
