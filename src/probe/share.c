@@ -17,7 +17,7 @@
 
 #include <sys/mman.h>
 
-enum { SHARE_SPINS = 300, SHARE_NAP_NS = 50000 };
+enum { SHARE_SPINS = 8, SHARE_NAP_NS = 100000 };
 
 struct share share;
 
