@@ -118,7 +118,13 @@ void image_tick(struct image *m, uint64_t now_ns)
     if (now_ns >= m->next_status_ns) {
         struct procfs_status status;
         procfs_read_status(m->pid, &status);
-        __atomic_store_n(&head->may_wait, status.is_unfiltered, __ATOMIC_RELAXED);
+        /* Filters that were there from the start (a container's) let the probe begin, so
+         * they let it sleep; a new one may not. */
+        if (!m->has_filters)
+            m->first_filters = status.filters;
+        m->has_filters = true;
+        __atomic_store_n(&head->may_wait, status.filters >= 0 && status.filters == m->first_filters,
+                         __ATOMIC_RELAXED);
         if (status.peak_rss > m->peak_rss)
             m->peak_rss = status.peak_rss;
         m->next_status_ns = now_ns + 100 * MS;

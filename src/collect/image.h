@@ -31,6 +31,8 @@ struct image_end {
 struct image {
     struct view view;
     struct timeline line;
+    long first_filters; /* procfs_status.filters at the first look */
+    bool has_filters;
     struct book book;
     struct drain drain;
     struct pair pair;

@@ -44,11 +44,13 @@ static const char *procfs_field(const char *text, const char *name)
 void procfs_read_status(uint32_t pid, struct procfs_status *status)
 {
     char text[4096];
-    *status = (struct procfs_status){false, 0};
+    *status = (struct procfs_status){-1, 0};
     if (!procfs_read(pid, "status", text, sizeof text))
         return;
     const char *filter = procfs_field(text, "\nSeccomp:");
     const char *peak = procfs_field(text, "\nVmHWM:");
-    status->is_unfiltered = filter != NULL && strtol(filter, NULL, 10) == 0;
+    const char *count = procfs_field(text, "\nSeccomp_filters:");
+    if (filter != NULL)
+        status->filters = strtol(filter, NULL, 10) + (count == NULL ? 0 : 8 * strtol(count, NULL, 10));
     status->peak_rss = peak == NULL ? 0 : strtoull(peak, NULL, 10) * 1024;
 }

@@ -13,8 +13,8 @@
 uint64_t procfs_rss(uint32_t pid);
 
 struct procfs_status {
-    bool is_unfiltered; /* known to run without a seccomp filter */
-    uint64_t peak_rss;  /* bytes; 0 = not known */
+    long filters;      /* changes when a seccomp filter is installed; -1: not known */
+    uint64_t peak_rss; /* bytes; 0 = not known */
 };
 
 void procfs_read_status(uint32_t pid, struct procfs_status *status);

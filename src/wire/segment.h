@@ -94,7 +94,7 @@ struct segment_head {
     /* Written by the collector; read by every event.  A cache line of its own. */
     _Alignas(64) uint64_t clock; /* stamp of the latest tick */
     uint32_t collector;          /* enum segment_collector */
-    uint32_t may_wait;           /* 1: seen lately without a seccomp filter: the probe may sleep */
+    uint32_t may_wait;           /* 1: no new seccomp filter was there lately: the probe may sleep */
     uint64_t robust_entry;       /* struct robust_list of the kernel, collector's addresses */
     uint32_t owner;              /* the robust futex word */
     uint32_t unused1;
