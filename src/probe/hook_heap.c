@@ -10,6 +10,7 @@
 #include "probe/early.h"
 #include "probe/event.h"
 #include "probe/hook.h"
+#include "probe/hook_release.h"
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
@@ -37,24 +38,9 @@ HOOK void *calloc(size_t count, size_t size)
     return block;
 }
 
-static inline void hook_free(void *block, enum record_how how, const void *frame)
-{
-    if (HOOK_RARE(early_owns(block))) {
-        if (real.malloc != NULL)
-            event_free(block, how, frame);
-        early_free(block);
-        return;
-    }
-    if (HOOK_RARE(real.free == NULL) && !life_begin())
-        return; /* nobody can have got it from an allocator that is not known yet */
-    if (HOOK_OFTEN(block != NULL))
-        event_free(block, how, frame);
-    real.free(block);
-}
-
 HOOK void free(void *block)
 {
-    hook_free(block, HOW_FREE, HOOK_FRAME);
+    hook_release(block, HOW_FREE, HOOK_FRAME);
 }
 
 /* Names for free that not every allocator has. If free itself is not ours, the
@@ -66,7 +52,7 @@ static inline void hook_free_alias(void *block, enum record_how how, const void 
     if (HOOK_RARE(real.program_free != NULL && !real.is_first))
         real.program_free(block);
     else
-        hook_free(block, how, frame);
+        hook_release(block, how, frame);
 }
 
 HOOK void cfree(void *block)

@@ -12,6 +12,7 @@
 #include "probe/early.h"
 #include "probe/event.h"
 #include "probe/hook.h"
+#include "probe/hook_release.h"
 #include "probe/life.h"
 #include "probe/real.h"
 
@@ -36,21 +37,6 @@ static inline void *new_block(size_t size, size_t alignment, enum record_kind ki
     return block;
 }
 
-static inline void delete_block(void *block, enum record_how how, const void *frame)
-{
-    if (HOOK_RARE(early_owns(block))) {
-        if (real.malloc != NULL)
-            event_free(block, how, frame);
-        early_free(block);
-        return;
-    }
-    if (HOOK_RARE(real.free == NULL) && !life_begin())
-        return;
-    if (HOOK_OFTEN(block != NULL))
-        event_free(block, how, frame);
-    real.free(block);
-}
-
 /* PARAMETERS and PASSED: what the form takes besides the size or the block. */
 #define NEW(name, kind, alignment, PARAMETERS, PASSED)                      \
     HOOK void *name PARAMETERS;                                             \
@@ -71,7 +57,7 @@ static inline void delete_block(void *block, enum record_how how, const void *fr
     HOOK void name PARAMETERS                                               \
     {                                                                       \
         if (HOOK_OFTEN(cxx_is_standard())) {                                \
-            delete_block(block, how, HOOK_FRAME);                           \
+            hook_release(block, how, HOOK_FRAME);                           \
             return;                                                         \
         }                                                                   \
         void(*next) PARAMETERS;                                             \

@@ -23,7 +23,7 @@ int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigne
 HOOK int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
 {
     if (HOOK_RARE(real.prctl == NULL) && !life_begin())
-        return sys_failed(SYS_CALL(SYS_prctl, option, a, b, c, d, 0)) ? -1 : 0;
+        return (int)hook_result(SYS_CALL(SYS_prctl, option, a, b, c, d, 0));
     if (option == PR_SET_SECCOMP)
         life_sandbox = 1;
     int result = real.prctl(option, a, b, c, d);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * hook_release: what free and all forms of delete do. Told before the real free;
+ * a block of the early pool never reaches it.
+ */
+#ifndef HW_PROBE_HOOK_RELEASE_H
+#define HW_PROBE_HOOK_RELEASE_H
+
+#include "probe/early.h"
+#include "probe/event.h"
+#include "probe/hook.h"
+#include "probe/life.h"
+#include "probe/real.h"
+
+static inline void hook_release(void *block, enum record_how how, const void *frame)
+{
+    if (HOOK_RARE(early_owns(block))) {
+        if (real.malloc != NULL)
+            event_free(block, how, frame);
+        early_free(block);
+        return;
+    }
+    if (HOOK_RARE(real.free == NULL) && !life_begin())
+        return; /* nobody can have got it from an allocator that is not known yet */
+    if (HOOK_OFTEN(block != NULL))
+        event_free(block, how, frame);
+    real.free(block);
+}
+
+#endif
