@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * result: the answer to a query, as numbers; names are attached later, for the
+ * rows that are shown.
+ *
+ * A row is what a query found about one stack of one process (and, when the
+ * query is split that way, one thread or one kind of allocation).  Rows
+ * of a result add up to its `total`, to the byte, in every metric except the
+ * lifetimes.
+ *
+ * The peak of several processes is that of the process whose own peak is the
+ * highest (they share no heap): `peak_process`; rows of the others have 0 there.
+ */
+#ifndef HW_QUERY_RESULT_H
+#define HW_QUERY_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tool/vec.h"
+
+/* What blocks that match the query did.  "blocks" are allocations. */
+struct metrics {
+    uint64_t allocated_blocks, allocated_bytes;
+    uint64_t freed_blocks, freed_bytes;
+    uint64_t peak_blocks, peak_bytes;           /* live when the matched bytes were at their highest */
+    uint64_t live_blocks, live_bytes;           /* live at the query's moment (its end unless it says) */
+    uint64_t leaked_blocks, leaked_bytes;       /* never freed */
+    uint64_t temporary_blocks, temporary_bytes; /* freed by the same thread almost at once */
+    uint64_t slack_bytes;                       /* usable size beyond what was asked for, of all allocated */
+    uint64_t lifetime_min_ns, lifetime_max_ns;  /* of freed blocks; 0 and 0 = none */
+    uint64_t lifetime_median_ns;                /* within 1 %; 0 = none or not asked for */
+    uint64_t first_ns, last_ns;                 /* first and last allocation */
+};
+
+struct query_row {
+    uint32_t process; /* index in the recording */
+    uint32_t stack;   /* number in its process; 0 = no stack */
+    uint32_t thread;  /* number in its process; 0 unless split by thread */
+    uint32_t kind;    /* enum record_kind; 0 unless split by kind */
+    struct metrics m;
+};
+
+/* A stretch of time.  Levels are the highest in it; counts are sums. */
+struct query_tick {
+    uint64_t from_ns; /* up to that of the next tick */
+    uint64_t live_bytes, live_blocks;
+    uint64_t rss_bytes; /* 0 = no sample */
+    uint64_t allocations, frees, allocated_bytes;
+};
+
+enum { HISTOGRAM_BUCKETS = 65 };
+
+/* Bucket 0: value 0; bucket n: 2^(n-1) <= value < 2^n. */
+struct query_histogram {
+    uint64_t blocks[HISTOGRAM_BUCKETS];
+    uint64_t bytes[HISTOGRAM_BUCKETS];
+};
+
+struct query_result {
+    VEC(struct query_row) rows; /* in no order */
+    struct metrics total;
+    uint32_t peak_process;
+    uint64_t peak_time_ns;
+    uint64_t peak_rss_bytes, peak_rss_time_ns;
+    VEC(struct query_tick) timeline;  /* empty unless asked for */
+    struct query_histogram sizes;     /* by size; zero unless asked for */
+    struct query_histogram lifetimes; /* of freed blocks, by ns; zero unless asked for */
+    uint64_t events;  /* that were read for this answer; 0 = the file's own totals were enough */
+    bool interrupted; /* the user stopped it; the answer is about what was read until `read_until_ns` */
+    uint64_t read_until_ns;
+};
+
+void query_result_init(struct query_result *r);
+void query_result_release(struct query_result *r);
+
+#endif
