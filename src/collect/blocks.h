@@ -40,10 +40,13 @@ struct block {
 
 _Static_assert(sizeof(struct block) == 32, "two blocks to a cache line");
 
+/* slots[0..homes-1] are homes; runs go on into the tail behind them instead of
+ * wrapping around, and the very last slot stays empty, so that no search needs
+ * to look for the end. */
 struct blocks {
     struct block *slots;
-    size_t mask;    /* slots - 1 */
-    unsigned shift; /* 64 - log2(slots) */
+    size_t homes;
+    size_t room; /* slots with the tail */
     size_t count;
     size_t grow_at;
 };
@@ -53,15 +56,18 @@ void blocks_release(struct blocks *t);
 
 /* Room for one more; false: no memory. */
 bool blocks_grow(struct blocks *t);
+/* More room behind the homes; false: no memory. */
+bool blocks_stretch(struct blocks *t);
 /* Takes an entry out; others may move. */
 void blocks_remove(struct blocks *t, struct block *b);
 
 static inline size_t blocks_home(const struct blocks *t, uint64_t address)
 {
-    return (size_t)(hash_spread(address >> 4 ^ address << 60) >> t->shift);
+    return (size_t)((hash_spread(address >> 4 ^ address << 60) >> 32) * t->homes >> 32);
 }
 
-static inline void blocks_prefetch(const struct blocks *t, uint64_t address)
+/* Always inlined: gcc takes a function that only prefetches for one without effect, and drops the call. */
+static inline __attribute__((always_inline)) void blocks_prefetch(const struct blocks *t, uint64_t address)
 {
     const char *home = (const char *)&t->slots[blocks_home(t, address)];
     __builtin_prefetch(home, 1);
@@ -70,8 +76,7 @@ static inline void blocks_prefetch(const struct blocks *t, uint64_t address)
 
 static inline struct block *blocks_find(const struct blocks *t, uint64_t address)
 {
-    for (size_t i = blocks_home(t, address);; i = (i + 1) & t->mask) {
-        struct block *b = &t->slots[i];
+    for (struct block *b = &t->slots[blocks_home(t, address)];; b++) {
         if (b->address == address)
             return b;
         if (b->address == 0)
@@ -85,11 +90,12 @@ static inline struct block *blocks_claim(struct blocks *t, uint64_t address)
 {
     if (t->count >= t->grow_at && !blocks_grow(t))
         return NULL;
-    for (size_t i = blocks_home(t, address);; i = (i + 1) & t->mask) {
-        struct block *b = &t->slots[i];
-        if (b->address == address || b->address == 0)
-            return b;
-    }
+    struct block *b = &t->slots[blocks_home(t, address)];
+    while (b->address != address && b->address != 0)
+        b++;
+    if (__builtin_expect(b == &t->slots[t->room - 1], 0))
+        return blocks_stretch(t) ? blocks_claim(t, address) : NULL;
+    return b;
 }
 
 static inline uint64_t block_time(const struct block *b)

@@ -157,7 +157,7 @@ struct wake_live_block *pair_live(const struct pair *p, size_t *count)
     if (live == NULL)
         return NULL;
     size_t n = 0;
-    for (size_t i = 0; i <= p->blocks.mask && n < *count; i++) {
+    for (size_t i = 0; i < p->blocks.room && n < *count; i++) {
         const struct block *b = &p->blocks.slots[i];
         if (b->address != 0 && !b->ghost)
             live[n++] = (struct wake_live_block){b->number,     b->address,         b->size,
