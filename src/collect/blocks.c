@@ -27,7 +27,7 @@ enum {
  * once saves a mispredicted branch; later memory counts. */
 static size_t blocks_fill(size_t homes)
 {
-    return homes <= 1 << 13 ? homes / 8 : homes <= 1 << 16 ? homes / 4 : homes / 16 * 13;
+    return homes <= 1 << 13 ? homes / 8 : homes <= 1 << 16 ? homes / 4 : homes / 3 * 2;
 }
 
 static size_t blocks_next_size(size_t homes)
@@ -55,8 +55,7 @@ static void *blocks_move(struct blocks *t, size_t size)
     void *place = size < BLOCKS_LARGE ? NULL : blocks_reserve(size);
     if (place == NULL)
         return mremap(t->slots, t->room * sizeof *t->slots, size, MREMAP_MAYMOVE);
-    void *memory =
-        mremap(t->slots, t->room * sizeof *t->slots, size, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    void *memory = mremap(t->slots, t->room * sizeof *t->slots, size, MREMAP_MAYMOVE | MREMAP_FIXED, place);
     if (memory == MAP_FAILED)
         munmap(place, size);
     else

@@ -3,15 +3,14 @@
  * blocks: the live blocks of one process by address.
  *
  * An open-addressing table with linear probing; removal shifts later entries
- * back, so there are no tombstones.  An entry is half a cache line:
+ * back, so there are no tombstones.  An entry is three words, because memory is
+ * what a table of millions of blocks costs:
  *
- *     word 0   address 48   time, bits 38..51  14   limbo 1   ghost 1
- *     word 1   size 48      time, bits 22..37  16
- *     word 2   number 48    time, bits 6..21   16
- *     word 3   stack 32     thread 24   reserve 2   time, bits 0..5  6
+ *     word 0   address 48   number, bits 32..45  14   limbo 1   ghost 1
+ *     word 1   stack 32     number, bits 0..31  32
+ *     word 2   size 48      -
  *
- * so a time goes up to 2^52 ns (52 days; clamped above) and a thread number up
- * to 2^24 - 1.  Address 0 marks an empty slot.
+ * Address 0 marks an empty slot.
  */
 #ifndef HW_COLLECT_BLOCKS_H
 #define HW_COLLECT_BLOCKS_H
@@ -23,22 +22,19 @@
 #include <stdint.h>
 
 #define BLOCKS_ADDRESS_MAX ((UINT64_C(1) << 48) - 1)
-#define BLOCKS_TIME_MAX ((UINT64_C(1) << 52) - 1)
-#define BLOCKS_THREAD_MAX ((UINT32_C(1) << 24) - 1)
 
 struct block {
     union {
         struct {
-            uint64_t address : 48, time_high : 14, limbo : 1, ghost : 1;
-            uint64_t size : 48, time_middle : 16;
-            uint64_t number : 48, time_low : 16;
-            uint64_t stack : 32, thread : 24, reserve : 2, time_lowest : 6;
+            uint64_t address : 48, number_high : 14, limbo : 1, ghost : 1;
+            uint64_t stack : 32, number_low : 32;
+            uint64_t size : 48, unused : 16;
         };
-        uint64_t words[4]; /* written whole: narrow stores would stall the next read */
+        uint64_t words[3]; /* written whole: narrow stores would stall the next read */
     };
 };
 
-_Static_assert(sizeof(struct block) == 32, "two blocks to a cache line");
+_Static_assert(sizeof(struct block) == 24, "no padding");
 
 /* slots[0..homes-1] are homes; runs go on into the tail behind them instead of
  * wrapping around, and the very last slot stays empty, so that no search needs
@@ -98,23 +94,17 @@ static inline struct block *blocks_claim(struct blocks *t, uint64_t address)
     return b;
 }
 
-static inline uint64_t block_time(const struct block *b)
+static inline uint64_t block_number(const struct block *b)
 {
-    return (uint64_t)b->time_high << 38 | (uint64_t)b->time_middle << 22 | (uint64_t)b->time_low << 6 |
-           b->time_lowest;
+    return (uint64_t)b->number_high << 32 | b->number_low;
 }
 
-static inline void block_set(struct block *b, uint64_t address, uint64_t size, uint64_t number, uint64_t time,
-                             uint32_t stack, uint32_t thread)
+static inline void block_set(struct block *b, uint64_t address, uint64_t size, uint64_t number,
+                             uint32_t stack)
 {
-    if (time > BLOCKS_TIME_MAX)
-        time = BLOCKS_TIME_MAX;
-    if (thread > BLOCKS_THREAD_MAX)
-        thread = BLOCKS_THREAD_MAX;
-    b->words[0] = address | time >> 38 << 48;
-    b->words[1] = (size & BLOCKS_ADDRESS_MAX) | (time >> 22 & 0xffff) << 48;
-    b->words[2] = (number & BLOCKS_ADDRESS_MAX) | (time >> 6 & 0xffff) << 48;
-    b->words[3] = stack | (uint64_t)thread << 32 | (time & 0x3f) << 58;
+    b->words[0] = address | (number >> 32 & 0x3fff) << 48;
+    b->words[1] = stack | number << 32;
+    b->words[2] = size & BLOCKS_ADDRESS_MAX;
 }
 
 #endif

@@ -160,8 +160,10 @@ struct wake_live_block *pair_live(const struct pair *p, size_t *count)
     for (size_t i = 0; i < p->blocks.room && n < *count; i++) {
         const struct block *b = &p->blocks.slots[i];
         if (b->address != 0 && !b->ghost)
-            live[n++] = (struct wake_live_block){b->number,     b->address,         b->size,
-                                                 block_time(b), (uint32_t)b->stack, (uint32_t)b->thread};
+            live[n++] = (struct wake_live_block){.allocation = block_number(b),
+                                                 .address = b->address,
+                                                 .size = b->size,
+                                                 .stack = (uint32_t)b->stack};
     }
     qsort(live, n, sizeof *live, pair_compare);
     *count = n;

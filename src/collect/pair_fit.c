@@ -40,7 +40,7 @@ static uint32_t pair_end_limbo(struct pair *p, uint64_t address)
 /* Frees a block in limbo before its realloc is complete. */
 static void pair_force(struct pair *p, const struct item *i, struct block *b)
 {
-    struct pair_forced f = {b->address, b->ghost ? 0 : b->number + 1, pair_end_limbo(p, b->address)};
+    struct pair_forced f = {b->address, b->ghost ? 0 : block_number(b) + 1, pair_end_limbo(p, b->address)};
     if (p->forced.count == PAIR_FEW) {
         for (size_t n = 1; n < p->forced.count; n++)
             p->forced.data[n - 1] = p->forced.data[n];
@@ -105,7 +105,7 @@ static bool pair_link(struct pair *p, struct item *i)
         pair_store_unknown(p, i, HOW_REALLOC, i->old);
         blocks_remove(&p->blocks, b);
     } else {
-        i->previous = b->number + 1;
+        i->previous = block_number(b) + 1;
         pair_store_free(p, i, HOW_REALLOC, b);
     }
     if (i->old != i->address)
@@ -208,7 +208,7 @@ static void pair_decide(struct pair *p, struct item *i)
     } else if (i->op == ITEM_FREE) {
         pair_store_unknown(p, i, i->kind, i->address);
     } else if ((b = blocks_claim(&p->blocks, i->address)) != NULL) {
-        block_set(b, i->address, 0, 0, 0, 0, 0);
+        block_set(b, i->address, 0, 0, 0);
         b->ghost = 1;
         p->blocks.count++;
         pair_release_block(p, i, b);

@@ -47,7 +47,7 @@ static inline void pair_store_alloc(struct pair *p, const struct item *i, struct
     uint32_t stack = pair_stack(p, i->stack);
     uint64_t time = pair_time(p, i);
     uint64_t number = p->totals.allocations;
-    block_set(b, i->address, i->size, number, time, stack, i->thread);
+    block_set(b, i->address, i->size, number, stack);
     p->blocks.count++;
     if (PAIR_UNLIKELY(i->thread >= p->latest.count) && !pair_reserve_thread(p, i->thread))
         p->out_of_memory = true;
@@ -63,7 +63,7 @@ static inline void pair_store_alloc(struct pair *p, const struct item *i, struct
 static inline void pair_store_free(struct pair *p, const struct item *i, unsigned how, struct block *b)
 {
     uint64_t time = pair_time(p, i);
-    uint64_t number = b->number, size = b->size;
+    uint64_t number = block_number(b), size = b->size;
     bool temporary = i->thread < p->latest.count && p->latest.data[i->thread] == number + 1;
     totals_free(&p->totals, b->stack, size, temporary);
     blocks_remove(&p->blocks, b);

@@ -28,9 +28,7 @@ bool wake_live_add(struct wake_live *l, const struct wake_block *block, uint32_t
         .allocation = block->number[i],
         .address = block->address[i],
         .size = block->size[i],
-        .time_ns = block->time_ns[i],
         .stack = block->stack[i],
-        .thread = block->thread[i],
     };
     /* Room for every index that can become unused, so that taking cannot fail. */
     if (!vec_reserve(&l->unused, l->blocks.count + 1))

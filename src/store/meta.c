@@ -247,9 +247,7 @@ void meta_encode_live(struct strbuf *to, const struct wake_live_block *live, siz
         strbuf_add_varint(to, varint_zigzag(b->allocation - last.allocation));
         strbuf_add_varint(to, varint_zigzag(b->address - last.address));
         strbuf_add_varint(to, b->size);
-        strbuf_add_varint(to, varint_zigzag(b->time_ns - last.time_ns));
         strbuf_add_varint(to, b->stack);
-        strbuf_add_varint(to, b->thread);
         last = *b;
     }
 }

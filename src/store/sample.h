@@ -69,12 +69,8 @@ static inline void sample_alloc(struct sample *s, struct wake_stream *out, struc
     e->number = s->allocations++;
     if (e->detail == KIND_REALLOC && r % 4 != 0)
         e->previous = e->number == 0 ? 0 : 1 + sample_random(s) % e->number;
-    struct wake_live_block block = {.allocation = e->number,
-                                    .address = e->address,
-                                    .size = e->size,
-                                    .time_ns = e->time_ns,
-                                    .stack = e->stack,
-                                    .thread = e->thread};
+    struct wake_live_block block = {
+        .allocation = e->number, .address = e->address, .size = e->size, .stack = e->stack};
     (void)vec_push(&s->live, block);
     s->allocated_bytes += e->size;
     s->live_bytes += e->size;

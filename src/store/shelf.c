@@ -332,7 +332,7 @@ static int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cur
     struct wake_process *p = &shelf->process;
     struct wake_live_block b = {0};
     uint64_t count = cursor_uleb(c);
-    if (count > cursor_left(c) / 6)
+    if (count > cursor_left(c) / 4)
         return ERR_INPUT;
     if (!shelf_spend(r, count * sizeof b) || !vec_reserve(&p->live, p->live.count + count))
         return ERR_MEMORY;
@@ -340,9 +340,7 @@ static int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cur
         b.allocation += varint_unzigzag(cursor_uleb(c));
         b.address += varint_unzigzag(cursor_uleb(c));
         b.size = cursor_uleb(c);
-        b.time_ns += varint_unzigzag(cursor_uleb(c));
         b.stack = (uint32_t)cursor_uleb(c);
-        b.thread = (uint32_t)cursor_uleb(c);
         (void)vec_push(&p->live, b);
     }
     return cursor_is_bad(c) ? ERR_INPUT : 0;

@@ -76,8 +76,8 @@ struct wake_process_end {
 /* A block still live when the stream ended. */
 struct wake_live_block {
     uint64_t allocation; /* its number among the allocations of the process, from 0 */
-    uint64_t address, size, time_ns;
-    uint32_t stack, thread;
+    uint64_t address, size;
+    uint32_t stack;
 };
 
 int wake_writer_open(struct wake_writer **w, const char *path, struct err *err);

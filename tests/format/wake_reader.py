@@ -226,7 +226,7 @@ class Process:
 
     def add_live(self, p):
         count = p.varint()
-        for _ in range(6 * count):
+        for _ in range(4 * count):
             p.varint()
         self.live_at_end += count
 
