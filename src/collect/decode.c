@@ -214,13 +214,15 @@ static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d
 
 bool drain_fetch(struct drain *d, struct drain_lane *lane)
 {
-    lane->has_next = false;
     if (lane->limit == NULL || (lane->read.at == NULL && !drain_begin(d, lane, &lane->read, false)))
         return false;
-    struct item *item = &lane->ring[lane->ring_at++ % DRAIN_RING];
-    lane->next = item;
-    lane->has_next = decode_run(d, lane, item, 1, false) != 0;
-    return lane->has_next;
+    struct item *half = lane->last > lane->ahead[1] ? lane->ahead[0] : lane->ahead[1];
+    uint32_t count = decode_run(d, lane, half, DRAIN_AHEAD, false);
+    if (count == 0)
+        return false;
+    lane->next = half;
+    lane->last = half + count;
+    return true;
 }
 
 uint32_t drain_stream(struct drain *d, struct drain_lane *lane, struct item *out, uint32_t max)

@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DRAIN_RING = 16 };
+enum { DRAIN_AHEAD = 32 }; /* events of a lane that are decoded at a time */
 
 struct drain_cursor {
     const uint64_t *at;  /* NULL: the lane has no chunk yet */
@@ -42,13 +42,11 @@ struct drain_lane {
     uint64_t stamp; /* latest at read */
     uint32_t thread;
     uint32_t index;
-    bool closed;           /* made no sense: read no more */
-    bool has_next;         /* *next is an event that is decoded and not yet taken */
-    uint8_t fresh;         /* items of the ring that a batch of order points to */
-    uint64_t batch_number; /* ... which one: see order.c */
-    const struct item *next;
-    uint32_t ring_at;
-    struct item ring[DRAIN_RING]; /* decoded in turn, so that a batch need not copy */
+    bool closed;             /* made no sense: read no more */
+    uint64_t batch_number;   /* of the batch in which the lane last fetched: see order.c */
+    const struct item *next; /* events that are decoded and not yet taken: up to last */
+    const struct item *last;
+    struct item ahead[2][DRAIN_AHEAD]; /* filled in turn, so that a batch need not copy */
     struct book_pending pending;
 };
 
@@ -76,8 +74,9 @@ bool drain_has_news(const struct drain *d, const struct drain_lane *lane);
 /* Moves scan to the end of what is published, entering definitions. */
 void drain_scan(struct drain *d, struct drain_lane *lane);
 
-/* Decodes the next event up to the lane's limit to lane->next; false: none
- * left.  The item stays as it is for DRAIN_RING - 1 further calls. */
+/* Decodes further events up to the lane's limit, when lane->next has come to
+ * lane->last; false: none left.  Those before stay as they are until the next
+ * call after this one. */
 bool drain_fetch(struct drain *d, struct drain_lane *lane);
 /* For a lane whose scan and read stand at one place: decodes up to max events
  * and enters definitions on the way; moves both cursors. */

@@ -21,6 +21,7 @@ bool order_init(struct order *o, struct drain *drain, struct pair *pair)
     memset(o, 0, sizeof *o);
     o->drain = drain;
     o->pair = pair;
+    o->batch_number = 1;
     return true;
 }
 
@@ -44,17 +45,23 @@ static void order_flush(struct order *o)
     order_tick(o);
 }
 
-/* Appends the lane's next item.  The batch goes on before the lane's ring
- * comes round to an item that the batch still points to. */
-static void order_take(struct order *o, struct drain_lane *lane)
+/* The lane's further events.  It keeps those before the latest it fetched, and
+ * the batch may point to them: it goes on before they are overwritten. */
+static bool order_fetch(struct order *o, struct drain_lane *lane)
 {
-    if (lane->batch_number != o->batch_number) {
-        lane->batch_number = o->batch_number;
-        lane->fresh = 0;
-    }
-    o->batch[o->batch_count++] = lane->next;
-    if (o->batch_count == ORDER_BATCH || ++lane->fresh == DRAIN_RING - 1)
+    if (lane->batch_number == o->batch_number)
         order_flush(o);
+    lane->batch_number = o->batch_number;
+    return drain_fetch(o->drain, lane);
+}
+
+/* Moves the lane's next event to the batch.  False: it was the last. */
+static inline bool order_take(struct order *o, struct drain_lane *lane)
+{
+    o->batch[o->batch_count++] = lane->next++;
+    if (o->batch_count == ORDER_BATCH)
+        order_flush(o);
+    return lane->next != lane->last || order_fetch(o, lane);
 }
 
 /* ------------------------------------------------------------------ one lane */
@@ -68,7 +75,7 @@ static struct drain_lane *order_only_lane(struct order *o)
         return NULL;
     for (uint32_t i = 0; i < d->lane_count; i++) {
         struct drain_lane *lane = d->lanes[i];
-        if (lane->has_next || lane->read.at != lane->scan.at)
+        if (lane->next != lane->last || lane->read.at != lane->scan.at)
             return NULL;
         if (!drain_has_news(d, lane))
             continue;
@@ -190,7 +197,7 @@ static uint64_t order_merge(struct order *o, uint64_t until)
     o->heap_count = 0;
     for (uint32_t i = 0; i < o->drain->lane_count && i < o->heap_room; i++) {
         struct drain_lane *lane = o->drain->lanes[i];
-        if ((lane->has_next || drain_fetch(o->drain, lane)) && !order_is_held(lane, until))
+        if ((lane->next != lane->last || order_fetch(o, lane)) && !order_is_held(lane, until))
             o->heap[o->heap_count++] = lane;
     }
     for (uint32_t i = o->heap_count / 2; i-- > 0;)
@@ -198,13 +205,13 @@ static uint64_t order_merge(struct order *o, uint64_t until)
     while (o->heap_count != 0) {
         struct drain_lane *lane = o->heap[0];
         uint64_t second = heap_second(o);
+        uint64_t bound = second < until ? second : until;
         bool more;
         do {
-            order_take(o, lane);
+            more = order_take(o, lane);
             taken++;
-            more = drain_fetch(o->drain, lane) && !order_is_held(lane, until);
-        } while (more && lane->next->stamp < second);
-        if (!more)
+        } while (more && lane->next->stamp < bound);
+        if (!more || order_is_held(lane, until))
             o->heap[0] = o->heap[--o->heap_count];
         if (o->heap_count != 0)
             heap_sink(o, 0);

@@ -17,8 +17,10 @@
  *
  * realloc is a release and a completion.  Between them the block is in limbo:
  * another lane may be given its address first, which frees it, and the
- * completion still finds the allocation that it continues.  A *ghost* is the
- * limbo of a block never seen.
+ * completion still finds the allocation that it continues.  A lane may have
+ * released one address several times before the first completion can be
+ * applied: a completion belongs to its lane's latest release of that address
+ * that is not stamped after it.  A *ghost* is the limbo of a block never seen.
  */
 #ifndef HW_COLLECT_PAIR_H
 #define HW_COLLECT_PAIR_H
@@ -39,6 +41,7 @@
 /* Whose realloc a block in limbo is in (kept while there are several lanes). */
 struct pair_limbo {
     uint64_t address;
+    uint64_t stamp; /* of the release */
     uint32_t lane;
 };
 
@@ -46,6 +49,7 @@ struct pair_limbo {
 struct pair_forced {
     uint64_t address;
     uint64_t previous; /* its number + 1, 0 = a ghost */
+    uint64_t stamp;    /* of the release */
     uint32_t lane;     /* whose completion is to come; PAIR_ANY_LANE: not known */
 };
 

@@ -17,30 +17,45 @@ static void pair_stir(struct pair *p, uint64_t address)
 
 void pair_note_limbo(struct pair *p, const struct item *i)
 {
-    struct pair_limbo l = {i->address, i->lane};
+    struct pair_limbo l = {i->address, i->stamp, i->lane};
     if (p->limbo.count == PAIR_FEW)
         p->limbo.data[0] = p->limbo.data[--p->limbo.count];
     if (!vec_push(&p->limbo, l))
         p->out_of_memory = true;
 }
 
-/* The block is not in limbo any more.  Returns the lane that released it. */
-static uint32_t pair_end_limbo(struct pair *p, uint64_t address)
+/* The block is not in limbo any more.  Returns whose release it was. */
+static struct pair_limbo pair_end_limbo(struct pair *p, uint64_t address)
 {
+    struct pair_limbo l = {address, 0, PAIR_ANY_LANE};
     for (size_t n = p->limbo.count; n-- > 0;) {
         if (p->limbo.data[n].address != address)
             continue;
-        uint32_t lane = p->limbo.data[n].lane;
+        l = p->limbo.data[n];
         p->limbo.data[n] = p->limbo.data[--p->limbo.count];
-        return lane;
+        break;
     }
-    return PAIR_ANY_LANE;
+    return l;
+}
+
+/* Is the block in limbo, and because of the release that this realloc began with? */
+static bool pair_is_own_limbo(const struct pair *p, const struct block *b, const struct item *i)
+{
+    if (b == NULL || !b->limbo)
+        return false;
+    for (size_t n = p->limbo.count; n-- > 0;) {
+        const struct pair_limbo *l = &p->limbo.data[n];
+        if (l->address == b->address)
+            return l->lane == i->lane && l->stamp <= i->stamp;
+    }
+    return true; /* not noted: there was one lane then */
 }
 
 /* Frees a block in limbo before its realloc is complete. */
 static void pair_force(struct pair *p, const struct item *i, struct block *b)
 {
-    struct pair_forced f = {b->address, b->ghost ? 0 : block_number(b) + 1, pair_end_limbo(p, b->address)};
+    struct pair_limbo l = pair_end_limbo(p, b->address);
+    struct pair_forced f = {b->address, b->ghost ? 0 : block_number(b) + 1, l.stamp, l.lane};
     if (p->forced.count == PAIR_FEW) {
         for (size_t n = 1; n < p->forced.count; n++)
             p->forced.data[n - 1] = p->forced.data[n];
@@ -56,20 +71,22 @@ static void pair_force(struct pair *p, const struct item *i, struct block *b)
     }
 }
 
-/* Was the block that this lane reallocates freed by force?  Forgets it. */
-static bool pair_take_forced(struct pair *p, uint64_t address, uint32_t lane, uint64_t *previous)
+/* Was the block that this realloc is about freed by force?  Forgets it. */
+static bool pair_take_forced(struct pair *p, uint64_t address, const struct item *i, uint64_t *previous)
 {
+    size_t found = p->forced.count;
     for (size_t n = 0; n < p->forced.count; n++) {
         const struct pair_forced *f = &p->forced.data[n];
-        if (f->address != address || (f->lane != lane && f->lane != PAIR_ANY_LANE))
-            continue;
-        *previous = p->forced.data[n].previous;
-        for (size_t m = n + 1; m < p->forced.count; m++)
-            p->forced.data[m - 1] = p->forced.data[m];
-        p->forced.count--;
-        return true;
+        if (f->address == address && (f->lane == i->lane || f->lane == PAIR_ANY_LANE) && f->stamp <= i->stamp)
+            found = n;
     }
-    return false;
+    if (found == p->forced.count)
+        return false;
+    *previous = p->forced.data[found].previous;
+    for (size_t n = found + 1; n < p->forced.count; n++)
+        p->forced.data[n - 1] = p->forced.data[n];
+    p->forced.count--;
+    return true;
 }
 
 static struct block *pair_find(struct pair *p, uint64_t address)
@@ -77,29 +94,29 @@ static struct block *pair_find(struct pair *p, uint64_t address)
     return address == 0 || address > BLOCKS_ADDRESS_MAX ? NULL : blocks_find(&p->blocks, address);
 }
 
-/* The lane's latest parked event for this address, if it is a release; 0 = none. */
-static uint32_t pair_parked_release(struct pair *p, uint64_t address, uint32_t lane, uint32_t *before)
+/* The release that this realloc began with, if it is parked; 0 = it is not. */
+static uint32_t pair_parked_release(struct pair *p, uint64_t address, const struct item *i, uint32_t *before)
 {
     uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, address);
-    uint32_t entry = queue == 0 ? 0 : parked_find_lane(&p->parked, queue, lane, before);
-    return entry != 0 && p->parked.entries.data[entry].item.op == ITEM_RELEASE ? entry : 0;
+    return queue == 0 ? 0 : parked_find_release(&p->parked, queue, i->lane, i->stamp, before);
 }
 
 /* The old block of a realloc that has succeeded: frees it and settles
  * i->previous.  False: its release still waits; so must this. */
 static bool pair_link(struct pair *p, struct item *i)
 {
-    uint32_t release = pair_parked_release(p, i->old, i->lane, NULL);
+    uint32_t before;
+    uint32_t release = pair_parked_release(p, i->old, i, &before);
     if (release != 0 && i->old != i->address) {
         p->parked.entries.data[release].wake = i->address;
         return false;
     }
     i->linked = 1;
-    if (p->forced.count != 0 && pair_take_forced(p, i->old, i->lane, &i->previous))
-        return true;
     struct block *b = pair_find(p, i->old);
-    if (b == NULL || !b->limbo)
-        return true; /* lost its release: a plain allocation then */
+    if (!pair_is_own_limbo(p, b, i)) {
+        (void)pair_take_forced(p, i->old, i, &i->previous);
+        return true; /* not forced either: its release was lost, a plain allocation then */
+    }
     pair_end_limbo(p, i->old);
     if (b->ghost) {
         pair_store_unknown(p, i, HOW_REALLOC, i->old);
@@ -138,10 +155,8 @@ static bool pair_try_alloc(struct pair *p, struct item *i)
 static void pair_end_realloc(struct pair *p, const struct item *i)
 {
     uint64_t previous;
-    if (p->forced.count != 0 && pair_take_forced(p, i->address, i->lane, &previous))
-        return;
     uint32_t before;
-    uint32_t release = pair_parked_release(p, i->address, i->lane, &before);
+    uint32_t release = pair_parked_release(p, i->address, i, &before);
     if (release != 0) {
         if (i->op == ITEM_REALLOC_FREED)
             p->parked.entries.data[release].item.op = ITEM_FREE;
@@ -150,8 +165,10 @@ static void pair_end_realloc(struct pair *p, const struct item *i)
         return;
     }
     struct block *b = pair_find(p, i->address);
-    if (b == NULL || !b->limbo)
+    if (!pair_is_own_limbo(p, b, i)) {
+        (void)pair_take_forced(p, i->address, i, &previous);
         return;
+    }
     pair_end_limbo(p, i->address);
     if (b->ghost && i->op == ITEM_REALLOC_FREED)
         pair_store_unknown(p, i, HOW_REALLOC, i->address);
@@ -263,7 +280,7 @@ void pair_fit(struct pair *p, const struct item *given)
     struct item i = *given;
     bool ends = i.op == ITEM_REALLOC_FAILED || i.op == ITEM_REALLOC_FREED;
     uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, i.address);
-    bool behind = !ends && queue != 0 && parked_find_lane(&p->parked, queue, i.lane, NULL) != 0;
+    bool behind = !ends && queue != 0 && parked_find_lane(&p->parked, queue, i.lane) != 0;
     if (behind || !pair_try(p, &i)) {
         if (p->is_alone && !behind) {
             pair_decide(p, &i);

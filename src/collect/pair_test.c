@@ -20,6 +20,7 @@ struct world {
     struct timebase time;
     struct timeline line;
     struct pair pair;
+    uint64_t stamp;
 };
 
 static void world_open(struct world *w, bool alone)
@@ -43,6 +44,7 @@ static void world_close(struct world *w)
 static void give(struct world *w, unsigned op, uint64_t address, uint32_t lane)
 {
     struct item i = {.op = (uint8_t)op, .address = address, .lane = lane, .thread = lane + 1};
+    i.stamp = ++w->stamp;
     i.kind = op == ITEM_ALLOC ? KIND_MALLOC : op == ITEM_RELEASE ? HOW_REALLOC : HOW_FREE;
     i.size = op == ITEM_ALLOC ? 10 : 0;
     pair_apply(&w->pair, &i, 1);
@@ -51,6 +53,7 @@ static void give(struct world *w, unsigned op, uint64_t address, uint32_t lane)
 static void complete(struct world *w, uint64_t address, uint64_t old, uint32_t lane)
 {
     struct item i = {.op = ITEM_ALLOC, .address = address, .old = old, .lane = lane, .thread = lane + 1};
+    i.stamp = ++w->stamp;
     i.kind = KIND_REALLOC;
     i.size = 20;
     pair_apply(&w->pair, &i, 1);
@@ -241,6 +244,31 @@ static void a_realloc_in_place_waits_for_an_alloc_that_is_late(void **state)
     world_close(&w);
 }
 
+/* The lane has had the old address again since, and all of it waits. */
+static void a_realloc_finds_its_own_release_among_others(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open(&w, false);
+    give(&w, ITEM_RELEASE, A, 1); /* the block was made by lane 0, which is late */
+    complete(&w, B, A, 1);
+    give(&w, ITEM_ALLOC, A, 1);
+    give(&w, ITEM_RELEASE, A, 1);
+    complete(&w, 0x3000, A, 1);
+    give(&w, ITEM_ALLOC, B, 2); /* both destinations are stirred */
+    give(&w, ITEM_FREE, B, 2);
+    give(&w, ITEM_ALLOC, 0x3000, 2);
+    give(&w, ITEM_FREE, 0x3000, 2);
+    give(&w, ITEM_ALLOC, A, 0);
+    assert_string_equal(fake_story(B), "alloc0 free0 alloc5<2");
+    assert_string_equal(fake_story(A), "alloc2 free2 alloc3 free3");
+    assert_string_equal(fake_story(0x3000), "alloc1 free1 alloc4<3");
+    assert_int_equal(w.pair.parked.count, 0);
+    assert_int_equal(w.pair.limbo.count, 0);
+    assert_int_equal(w.pair.forced.count, 0);
+    world_close(&w);
+}
+
 static void a_failed_realloc_of_a_late_block_leaves_no_trace(void **state)
 {
     struct world w;
@@ -344,6 +372,7 @@ int main(void)
         cmocka_unit_test(the_old_address_of_a_realloc_may_be_handed_out_first),
         cmocka_unit_test(a_realloc_waits_for_an_alloc_that_is_late),
         cmocka_unit_test(a_realloc_in_place_waits_for_an_alloc_that_is_late),
+        cmocka_unit_test(a_realloc_finds_its_own_release_among_others),
         cmocka_unit_test(a_failed_realloc_of_a_late_block_leaves_no_trace),
         cmocka_unit_test(a_realloc_of_an_unknown_block_is_an_unknown_free_and_an_alloc),
         cmocka_unit_test(the_peak_is_exact),

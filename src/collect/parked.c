@@ -106,17 +106,26 @@ void parked_remove(struct parked *p, uint32_t queue, uint32_t before)
     }
 }
 
-uint32_t parked_find_lane(const struct parked *p, uint32_t queue, uint32_t lane, uint32_t *before)
+uint32_t parked_find_lane(const struct parked *p, uint32_t queue, uint32_t lane)
 {
     const struct parked_queue *q = &p->queues.data[queue];
-    if (before == NULL && p->entries.data[q->last].item.lane == lane)
+    if (p->entries.data[q->last].item.lane == lane)
         return q->last;
+    uint32_t found = 0;
+    for (uint32_t i = q->first; i != 0; i = p->entries.data[i].next)
+        found = p->entries.data[i].item.lane == lane ? i : found;
+    return found;
+}
+
+uint32_t parked_find_release(const struct parked *p, uint32_t queue, uint32_t lane, uint64_t stamp,
+                             uint32_t *before)
+{
     uint32_t found = 0, front = 0;
-    for (uint32_t i = q->first; i != 0; i = p->entries.data[i].next) {
-        if (p->entries.data[i].item.lane == lane) {
+    for (uint32_t i = p->queues.data[queue].first; i != 0; i = p->entries.data[i].next) {
+        const struct item *item = &p->entries.data[i].item;
+        if (item->lane == lane && item->op == ITEM_RELEASE && item->stamp <= stamp) {
             found = i;
-            if (before != NULL)
-                *before = front;
+            *before = front;
         }
         front = i;
     }

@@ -47,7 +47,11 @@ uint32_t parked_find(const struct parked *p, uint64_t address);
 bool parked_push(struct parked *p, const struct item *item, uint64_t address, uint64_t round);
 /* Takes out the entry after `before` (0: the first); an emptied queue is gone. */
 void parked_remove(struct parked *p, uint32_t queue, uint32_t before);
-/* The latest entry of a lane in a queue, 0 = none; *before gets the one in front of it. */
-uint32_t parked_find_lane(const struct parked *p, uint32_t queue, uint32_t lane, uint32_t *before);
+/* The latest entry of a lane in a queue, 0 = none. */
+uint32_t parked_find_lane(const struct parked *p, uint32_t queue, uint32_t lane);
+/* A lane's latest release in a queue that is not stamped after `stamp`, 0 =
+ * none; *before gets the entry in front of it. */
+uint32_t parked_find_release(const struct parked *p, uint32_t queue, uint32_t lane, uint64_t stamp,
+                             uint32_t *before);
 
 #endif
