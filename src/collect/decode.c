@@ -19,37 +19,32 @@ static inline uint64_t word(const uint64_t *at)
     return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
+/* Without branches on what the record is: whether an allocation or a release
+ * comes next is a coin toss in many programs. */
 static inline void decode_hot(struct drain *d, struct drain_lane *lane, uint64_t first, const uint64_t *at,
                               struct item *out)
 {
     unsigned kind = first & RECORD_KIND_MASK;
-    out->lane = lane->index;
-    out->thread = lane->thread;
-    out->kind = (uint8_t)kind;
+    unsigned is_alloc = first / RECORD_ALLOC & 1;
+    uint64_t second = word(at + is_alloc);
+    uint64_t size = is_alloc ? first >> 8 & 0xffffff : 0;
+    out->address = is_alloc ? second & ADDRESS_MASK : first >> 16;
+    out->size = size;
+    out->usable = is_alloc ? size + (second >> RECORD_ADDRESS_BITS) : 0;
+    out->stack = is_alloc ? (uint32_t)(first >> 32) : 0;
+    out->old = 0;
     out->previous = 0;
+    out->thread = lane->thread;
+    out->lane = lane->index;
+    out->op = is_alloc ? ITEM_ALLOC : kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
+    out->kind = (uint8_t)kind;
     out->linked = 0;
     out->early = 0;
-    out->old = 0;
-    if (first & RECORD_ALLOC) {
-        uint64_t second = word(at + 1);
-        at += 2;
-        out->op = ITEM_ALLOC;
-        out->size = first >> 8 & 0xffffff;
-        out->stack = (uint32_t)(first >> 32);
-        out->address = second & ADDRESS_MASK;
-        out->usable = out->size + (second >> RECORD_ADDRESS_BITS);
-    } else {
-        at += 1;
-        out->op = kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
-        out->address = first >> 16;
-        out->size = 0;
-        out->usable = 0;
-        out->stack = 0;
-    }
+    at += 1 + is_alloc;
     if (first & RECORD_STAMPED)
         lane->stamp = word(at++);
     out->stamp = lane->stamp;
-    if (out->op == ITEM_ALLOC && kind == KIND_REALLOC)
+    if (__builtin_expect(is_alloc && kind == KIND_REALLOC, 0))
         out->old = word(at);
     if (d->blocks != NULL)
         blocks_prefetch(d->blocks, out->address);
