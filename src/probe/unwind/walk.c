@@ -198,33 +198,48 @@ static __attribute__((noinline)) enum walk_state walk_frame(struct lane *lane, s
     return WALK_ON;
 }
 
+/* FP in frame k, if it was `fp` in frame `from` and the frames between are as
+ * remembered: what the nearest of them that saves FP has saved. */
+static inline uint64_t walk_saved_fp(const struct frame *frames, int64_t k, int64_t from, uint64_t fp)
+{
+    for (int64_t i = k + 1; i <= from; i++) {
+        int64_t offset = rule_fp(frames[i].rule);
+        if (offset != 0)
+            return *(const uint64_t *)(uintptr_t)(frames[i].cfa + (uint64_t)offset);
+    }
+    return fp;
+}
+
 /* The hot loop: as long as frames can be held in place. False: the frame at s
  * wants a closer look; true: the outermost frame has been held.
  *
- * The remembered cfa is compared through a copy that the compiler cannot see
- * through, and used itself afterwards: the loads of the next frame then depend
- * on a prediction that is already there, not on the rule just looked up.
+ * Once a frame has been held, SP is where it was when the next one was
+ * remembered. With the same return address a frame that ends relative to SP is
+ * then the same without another look: the inner loop. FP is only looked for
+ * where a frame needs it.
  *
- * `is_aligned`: the frame before this one has been held, so that SP is where it
- * was when this frame was remembered. With the same return address a frame that
- * ends relative to SP is then the same without another look. */
+ * Otherwise the remembered cfa is compared through a copy that the compiler
+ * cannot see through, and used itself afterwards: the loads of the next frame
+ * then depend on a prediction that is already there, not on the rule just
+ * looked up. */
 static inline __attribute__((always_inline)) bool walk_run(const struct walk *walk, struct step *s)
 {
     struct frame *const frames = walk->frames;
     uint64_t pc = s->pc, sp = s->sp, fp = s->fp;
-    int64_t k = s->k;
+    int64_t k = s->k, fp_from = k; /* fp is that of frame fp_from */
     bool is_aligned = false, is_end = false;
-    for (; k >= 0; k--) {
+    while (k >= 0) {
         struct frame *f = &frames[k];
         struct rule rule = f->rule;
-        uint64_t expected = f->cfa;
         if (LIKELY(is_aligned && pc == f->pc && rule_kind(rule) == RULE_SP)) {
-            if (rule_fp(rule) != 0)
-                fp = *(const uint64_t *)(uintptr_t)(expected + (uint64_t)rule_fp(rule));
-            pc = *(const uint64_t *)(uintptr_t)(expected + (uint64_t)(int64_t)ARCH_RA_OFFSET);
-            sp = expected;
+            do {
+                sp = f->cfa;
+                pc = *(const uint64_t *)(uintptr_t)(sp + (uint64_t)(int64_t)ARCH_RA_OFFSET);
+                f--;
+            } while (--k >= 0 && LIKELY(pc == f->pc && rule_kind(f->rule) == RULE_SP));
             continue;
         }
+        uint64_t expected = f->cfa;
         if (pc != f->pc) {
             const struct rulebook_entry *e = rulebook_bucket(pc);
             rule.bits = __atomic_load_n(&e->rule.bits, __ATOMIC_RELAXED);
@@ -236,16 +251,16 @@ static inline __attribute__((always_inline)) bool walk_run(const struct walk *wa
             k -= is_end;
             break;
         }
-        uint64_t shadow = expected;
-        __asm__("" : "+r"(shadow));
-        if (UNLIKELY((rule_kind(rule) == RULE_SP ? sp : fp) + (uint64_t)rule_cfa(rule) != shadow))
-            break;
-        if (rule_fp(rule) != 0) {
-            uint64_t at = expected + (uint64_t)rule_fp(rule);
-            if (UNLIKELY(at - sp > expected - 8 - sp))
-                break;
-            fp = *(const uint64_t *)(uintptr_t)at;
+        uint64_t base = sp, shadow = expected;
+        if (rule_kind(rule) == RULE_FP) {
+            base = fp = walk_saved_fp(frames, k, fp_from, fp);
+            fp_from = k;
         }
+        __asm__("" : "+r"(shadow));
+        if (UNLIKELY(base + (uint64_t)rule_cfa(rule) != shadow))
+            break;
+        if (UNLIKELY(rule_fp(rule) != 0 && expected + (uint64_t)rule_fp(rule) - sp > expected - 8 - sp))
+            break;
         if (pc != f->pc) {
             f->pc = pc;
             f->rule = rule;
@@ -254,10 +269,11 @@ static inline __attribute__((always_inline)) bool walk_run(const struct walk *wa
         pc = *(const uint64_t *)(uintptr_t)(expected + (uint64_t)(int64_t)ARCH_RA_OFFSET);
         sp = expected;
         is_aligned = true;
+        k--;
     }
     s->pc = pc;
     s->sp = sp;
-    s->fp = fp;
+    s->fp = walk_saved_fp(frames, k, fp_from, fp);
     s->k = k;
     return is_end;
 }
