@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * naming: what functions and files are called, each worked out once.
+ */
+#ifndef HW_SYMBOL_NAMING_H
+#define HW_SYMBOL_NAMING_H
+
+#include "tool/arena.h"
+#include "tool/map.h"
+
+#include <elfutils/libdw.h>
+#include <stdint.h>
+
+struct naming_name {
+    const char *function; /* demangled; "" = not known */
+    const char *linkage;  /* "" = the same, or not known */
+};
+
+struct naming {
+    struct arena arena;  /* all texts */
+    struct map linkages; /* of a linkage name in a section -> struct naming_name */
+    struct map entries;  /* the same of an entry without linkage name */
+    struct map files;    /* of a path in libdw -> its normal form */
+    uint64_t steps;      /* left for finding out in which namespaces entries are */
+};
+
+void naming_init(struct naming *n);
+void naming_release(struct naming *n);
+
+/* All results live as long as naming; none is NULL.  Keys are the addresses of
+ * what is passed, which must live as long too. */
+
+/* What a function or an inlined call is called. */
+const struct naming_name *naming_entry(struct naming *n, Dwarf_Die *die);
+/* The same of a symbol; a version behind '@' is left out, @plt is kept. */
+const struct naming_name *naming_symbol(struct naming *n, const char *symbol);
+/* A path without "//", "/./" and "folder/../". */
+const char *naming_file(struct naming *n, const char *path);
+
+#endif
