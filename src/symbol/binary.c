@@ -110,7 +110,7 @@ static const char *binary_call_file(struct binary *b, Dwarf_Die *call)
         index >= count)
         return "";
     const char *path = dwarf_filesrc(files, index, NULL, NULL);
-    return path != NULL ? naming_file(&b->naming, path) : "";
+    return path != NULL ? naming_file(&b->naming, &unit, path) : "";
 }
 
 static void binary_set_function(struct binary_frame *f, const struct naming_name *name)
@@ -125,7 +125,7 @@ static size_t binary_fill(struct binary *b, struct unit *u, uint64_t address, si
     const char *file = "";
     uint32_t line = 0;
     if (unit_find_line(u, address, &file, &line))
-        file = naming_file(&b->naming, file);
+        file = naming_file(&b->naming, &u->die, file);
     size_t total = count > 0 ? count : 1;
     for (size_t i = 0; i < total; i++) {
         b->frames[i] = (struct binary_frame){"", "", file, line, i + 1 < total};

@@ -170,7 +170,7 @@ static bool locate_try_binary(struct wanted *w, const char *path)
 {
     const struct locate *l = w->l;
     const char *root, *folder;
-    if (path[0] == '/' && wanted_try_at(w, l->sysroot, path, "", ""))
+    if ((path[0] == '/' || l->sysroot[0] == '\0') && wanted_try_at(w, l->sysroot, path, "", ""))
         return true;
     for (size_t i = 0; i < l->folders.count; i++)
         if ((path[0] == '/' && wanted_try_at(w, l->folders.data[i], path, "", "")) ||
@@ -188,7 +188,7 @@ static int locate_refuse(const struct wanted *w, const char *path, struct err *e
     char theirs[2 * BUILD_ID_MAX + 1], ours[2 * BUILD_ID_MAX + 1];
     if (vdso_is_named(path))
         return err_set(err, ERR_ABSENT, "%s is that of another kernel.", path);
-    if (path[0] != '/' || strncmp(path, LOCATE_MEMORY, strlen(LOCATE_MEMORY)) == 0)
+    if (path[0] == '[' || path[0] == '\0' || strncmp(path, LOCATE_MEMORY, strlen(LOCATE_MEMORY)) == 0)
         return err_set(err, ERR_ABSENT, "%s never was a file.",
                        path[0] != '\0' ? path : "Code without a name");
     if (w->other_path == NULL)

@@ -5,8 +5,8 @@
  * Linkers merge equal strings, so one linkage name is one address however many
  * units have the function, and it is demangled once.
  *
- * What has no linkage name (functions of C, and those of C++ that no other
- * file can see) has a name, and in C++ that is only its last part.  The rest are
+ * What has no linkage name, or one that is not mangled (functions of C, and those
+ * of C++ that no other file can see), has a name, and in C++ that is only its last part.  The rest are
  * the namespaces and classes around the entry.  DWARF has no way upwards, so the
  * way is found from the top: at each level, into the child within whose
  * bytes the entry lies.
@@ -182,20 +182,24 @@ static void naming_add_scopes(struct naming *n, struct strbuf *text, Dwarf_Die *
     n->steps = limits.steps;
 }
 
-static const struct naming_name *naming_plain(struct naming *n, Dwarf_Die *die, Dwarf_Die *declaration)
+static const struct naming_name *naming_plain(struct naming *n, Dwarf_Die *die, Dwarf_Die *declaration,
+                                              const char *linkage)
 {
     const uint64_t *known = map_find(&n->entries, (uintptr_t)declaration->addr);
     if (known != NULL)
         return naming_found(known);
     const char *name = die_text(die, DW_AT_name);
     if (name == NULL)
-        return &naming_nothing;
+        name = linkage;
     struct strbuf text = {0};
     Dwarf_Die unit;
     if (dwarf_diecu(declaration, &unit, NULL, NULL) != NULL && naming_has_namespaces(&unit))
         naming_add_scopes(n, &text, &unit, declaration);
     strbuf_add(&text, name, strnlen(name, NAMING_TEXT_MAX));
-    const struct naming_name *kept = naming_keep(n, &n->entries, declaration->addr, strbuf_get(&text), "");
+    if (strcmp(strbuf_get(&text), linkage) == 0)
+        linkage = "";
+    const struct naming_name *kept =
+        naming_keep(n, &n->entries, declaration->addr, strbuf_get(&text), linkage);
     strbuf_release(&text);
     return kept;
 }
@@ -205,10 +209,13 @@ const struct naming_name *naming_entry(struct naming *n, Dwarf_Die *die)
     const char *linkage = die_text(die, DW_AT_linkage_name);
     if (linkage == NULL)
         linkage = die_text(die, DW_AT_MIPS_linkage_name);
-    if (linkage != NULL && linkage[0] != '\0')
-        return naming_linkage(n, linkage);
+    if (linkage != NULL) {
+        const struct naming_name *name = naming_linkage(n, linkage);
+        if (name->linkage[0] != '\0')
+            return name;
+    }
     Dwarf_Die declaration = naming_declaration(die);
-    return naming_plain(n, die, &declaration);
+    return naming_plain(n, die, &declaration, linkage != NULL ? linkage : "");
 }
 
 /* ----------------------------------------------------------------------- files */
@@ -244,15 +251,21 @@ static void naming_normalise(struct strbuf *out, const char *path, size_t length
     }
 }
 
-const char *naming_file(struct naming *n, const char *path)
+const char *naming_file(struct naming *n, Dwarf_Die *unit, const char *path)
 {
     const uint64_t *known = map_find(&n->files, (uintptr_t)path);
     if (known != NULL)
         return (const char *)(uintptr_t)*known;
-    struct strbuf text = {0};
-    size_t length = strnlen(path, NAMING_TEXT_MAX);
-    naming_normalise(&text, path, length);
-    const char *kept = text.failed ? NULL : naming_copy(n, strbuf_get(&text), text.length);
+    struct strbuf whole = {0}, text = {0};
+    const char *folder = path[0] != '/' ? die_text(unit, DW_AT_comp_dir) : NULL;
+    if (folder != NULL) {
+        strbuf_add(&whole, folder, strnlen(folder, NAMING_TEXT_MAX));
+        strbuf_add_char(&whole, '/');
+    }
+    strbuf_add(&whole, path, strnlen(path, NAMING_TEXT_MAX));
+    naming_normalise(&text, strbuf_get(&whole), whole.length);
+    const char *kept = text.failed || whole.failed ? NULL : naming_copy(n, strbuf_get(&text), text.length);
+    strbuf_release(&whole);
     strbuf_release(&text);
     if (kept == NULL || !map_set(&n->files, (uintptr_t)path, (uintptr_t)kept))
         return "";

@@ -34,7 +34,8 @@ void naming_release(struct naming *n);
 const struct naming_name *naming_entry(struct naming *n, Dwarf_Die *die);
 /* The same of a symbol; a version behind '@' is left out, @plt is kept. */
 const struct naming_name *naming_symbol(struct naming *n, const char *symbol);
-/* A path without "//", "/./" and "folder/../". */
-const char *naming_file(struct naming *n, const char *path);
+/* The path of a source file in the unit that names it: from the folder where it was
+ * compiled on, without "//", "/./" and "folder/../". */
+const char *naming_file(struct naming *n, Dwarf_Die *unit, const char *path);
 
 #endif

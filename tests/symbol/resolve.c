@@ -99,11 +99,16 @@ static void read_id(struct request *r, const char *hex)
 static void read_options(struct request *r, int argc, char **argv)
 {
     static const struct option known[] = {
-        {"sysroot", required_argument, NULL, 's'},  {"debug-path", required_argument, NULL, 'd'},
-        {"debuginfod", no_argument, NULL, 'n'},     {"patience", required_argument, NULL, 'p'},
-        {"id", required_argument, NULL, 'i'},       {"memory", no_argument, NULL, 'm'},
-        {"fd", no_argument, NULL, 'f'},             {"exact", no_argument, NULL, 'x'},
-        {"quiet", no_argument, NULL, 'q'},          {NULL, 0, NULL, 0},
+        {"sysroot", required_argument, NULL, 's'},
+        {"debug-path", required_argument, NULL, 'd'},
+        {"debuginfod", no_argument, NULL, 'n'},
+        {"patience", required_argument, NULL, 'p'},
+        {"id", required_argument, NULL, 'i'},
+        {"memory", no_argument, NULL, 'm'},
+        {"fd", no_argument, NULL, 'f'},
+        {"exact", no_argument, NULL, 'x'},
+        {"quiet", no_argument, NULL, 'q'},
+        {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) >= 0;) {
         switch (c) {
@@ -167,7 +172,8 @@ int main(int argc, char **argv)
         return 1;
     }
     double start = now();
-    printf("source %d %s %s\n", binary_get_source(b), binary_get_path(b), binary_get_debug_path(b));
+    int source = binary_get_source(b);
+    printf("source %d %s %s\n", source, binary_get_path(b), binary_get_debug_path(b));
     double opened = now();
     for (int i = optind; i < argc; i++, asked++)
         known += say(b, &r, strtoull(argv[i], NULL, 16));
@@ -177,7 +183,8 @@ int main(int argc, char **argv)
         known += say(b, &r, strtoull(line, NULL, 16));
     }
     if (r.quiet)
-        printf("%zu of %zu, opened in %.3f s, resolved in %.3f s\n", known, asked, opened - start, now() - opened);
+        printf("%zu of %zu, opened in %.3f s, resolved in %.3f s\n", known, asked, opened - start,
+               now() - opened);
     symbolizer_free(s);
     return 0;
 }
