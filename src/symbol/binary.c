@@ -119,11 +119,31 @@ static void binary_set_function(struct binary_frame *f, const struct naming_name
     f->linkage = name->linkage;
 }
 
+/* Tells naming the symbols of a unit's functions.  They are looked up where the
+ * functions begin. */
+static void binary_learn(struct binary *b, struct unit *u)
+{
+    if (u->is_learnt)
+        return;
+    u->is_learnt = true;
+    if (!naming_is_teachable(&u->die))
+        return;
+    binary_read_symbols(b);
+    for (size_t i = 0; i < u->functions.count; i++) {
+        Dwarf_Die *die = &u->functions.data[i].die;
+        Dwarf_Addr entry;
+        const char *symbol = dwarf_entrypc(die, &entry) == 0 ? symtab_find(&b->symbols, entry) : NULL;
+        if (symbol != NULL)
+            naming_teach(&b->naming, die, symbol);
+    }
+}
+
 /* The frames of the entries that were found, without symbols. */
 static size_t binary_fill(struct binary *b, struct unit *u, uint64_t address, size_t count)
 {
     const char *file = "";
     uint32_t line = 0;
+    binary_learn(b, u);
     if (unit_find_line(u, address, &file, &line))
         file = naming_file(&b->naming, &u->die, file);
     size_t total = count > 0 ? count : 1;

@@ -107,7 +107,8 @@ static int elffile_judge(struct elffile *f, struct err *err)
     const void *id;
     if (f->elf == NULL || elf_kind(f->elf) != ELF_K_ELF || gelf_getehdr(f->elf, &header) == NULL)
         return err_set(err, ERR_INPUT, "%s is not an ELF file.", f->path);
-    if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
+    /* What dwz shares between programs says that it is relocatable. */
+    if (header.e_type != ET_EXEC && header.e_type != ET_DYN && header.e_type != ET_REL)
         return err_set(err, ERR_INPUT, "%s is neither a program nor a library.", f->path);
     int code = elffile_check_sections(f, err);
     if (code != 0)

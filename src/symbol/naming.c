@@ -7,7 +7,10 @@
  *
  * What has no linkage name, or one that is not mangled (functions of C, and those
  * of C++ that no other file can see), has a name, and in C++ that is only its last part.  The rest are
- * the namespaces and classes around the entry.  DWARF has no way upwards, so the
+ * the namespaces and classes around the entry, and its parameters.  All that is in the
+ * symbol of the compiled function, if there is one, and then it holds for the
+ * places too where the function was inlined (naming_teach).  If there is none, we
+ * look for the scopes alone.  DWARF has no way upwards, so the
  * way is found from the top: at each level, into the child within whose
  * bytes the entry lies.
  */
@@ -128,8 +131,8 @@ static Dwarf_Die naming_declaration(const Dwarf_Die *die)
     return at;
 }
 
-/* Only what is known not to have any is left out. */
-static bool naming_has_namespaces(Dwarf_Die *unit)
+/* Has it namespaces?  Only languages known not to have any are left out. */
+bool naming_is_teachable(Dwarf_Die *unit)
 {
     switch (dwarf_srclang(unit)) {
     case DW_LANG_C89:
@@ -143,8 +146,10 @@ static bool naming_has_namespaces(Dwarf_Die *unit)
     }
 }
 
-static const char *naming_scope(Dwarf_Die *die)
+/* What a scope adds to the name of a function in it; NULL = nothing. */
+static const char *naming_scope(Dwarf_Die *die, const char *function)
 {
+    bool is_lambda = strcmp(function, "operator()") == 0 || strcmp(function, "_FUN") == 0;
     const char *name = die_text(die, DW_AT_name);
     switch (dwarf_tag(die)) {
     case DW_TAG_namespace:
@@ -153,7 +158,7 @@ static const char *naming_scope(Dwarf_Die *die)
     case DW_TAG_class_type:
     case DW_TAG_union_type:
     case DW_TAG_interface_type:
-        return name != NULL ? name : "{unnamed type}";
+        return name != NULL ? name : is_lambda ? "{lambda}" : "{unnamed type}";
     case DW_TAG_subprogram:
     case DW_TAG_module:
         return name;
@@ -162,8 +167,9 @@ static const char *naming_scope(Dwarf_Die *die)
     }
 }
 
-/* Appends "a::b::" for the scopes around an entry. */
-static void naming_add_scopes(struct naming *n, struct strbuf *text, Dwarf_Die *unit, Dwarf_Die *entry)
+/* Appends "a::b::" for the scopes around an entry of this name. */
+static void naming_add_scopes(struct naming *n, struct strbuf *text, Dwarf_Die *unit, Dwarf_Die *entry,
+                              const char *name)
 {
     struct die_limits limits = {.steps = n->steps};
     Dwarf_Die at = *unit, child, next;
@@ -172,7 +178,7 @@ static void naming_add_scopes(struct naming *n, struct strbuf *text, Dwarf_Die *
             ;
         if (child.addr >= entry->addr)
             break;
-        const char *scope = naming_scope(&child);
+        const char *scope = naming_scope(&child, name);
         if (scope != NULL && text->length < NAMING_TEXT_MAX) {
             strbuf_add(text, scope, strnlen(scope, NAMING_TEXT_MAX));
             strbuf_add_text(text, "::");
@@ -193,8 +199,8 @@ static const struct naming_name *naming_plain(struct naming *n, Dwarf_Die *die, 
         name = linkage;
     struct strbuf text = {0};
     Dwarf_Die unit;
-    if (dwarf_diecu(declaration, &unit, NULL, NULL) != NULL && naming_has_namespaces(&unit))
-        naming_add_scopes(n, &text, &unit, declaration);
+    if (dwarf_diecu(declaration, &unit, NULL, NULL) != NULL && naming_is_teachable(&unit))
+        naming_add_scopes(n, &text, &unit, declaration, name);
     strbuf_add(&text, name, strnlen(name, NAMING_TEXT_MAX));
     if (strcmp(strbuf_get(&text), linkage) == 0)
         linkage = "";
@@ -204,11 +210,32 @@ static const struct naming_name *naming_plain(struct naming *n, Dwarf_Die *die, 
     return kept;
 }
 
-const struct naming_name *naming_entry(struct naming *n, Dwarf_Die *die)
+static const char *naming_linkage_of(Dwarf_Die *die)
 {
     const char *linkage = die_text(die, DW_AT_linkage_name);
-    if (linkage == NULL)
-        linkage = die_text(die, DW_AT_MIPS_linkage_name);
+    return linkage != NULL ? linkage : die_text(die, DW_AT_MIPS_linkage_name);
+}
+
+void naming_teach(struct naming *n, Dwarf_Die *die, const char *symbol)
+{
+    if (naming_linkage_of(die) != NULL)
+        return;
+    Dwarf_Die declaration = naming_declaration(die);
+    if (map_find(&n->entries, (uintptr_t)declaration.addr) != NULL)
+        return;
+    /* name.part.0 is a part of the function, not its name. */
+    struct strbuf linkage = {0}, text = {0};
+    const char *dot = memchr(symbol, '.', strnlen(symbol, DEMANGLER_MAX));
+    strbuf_add(&linkage, symbol, dot != NULL ? (size_t)(dot - symbol) : strnlen(symbol, DEMANGLER_MAX));
+    if (demangle(&text, strbuf_get(&linkage)))
+        (void)naming_keep(n, &n->entries, declaration.addr, strbuf_get(&text), strbuf_get(&linkage));
+    strbuf_release(&linkage);
+    strbuf_release(&text);
+}
+
+const struct naming_name *naming_entry(struct naming *n, Dwarf_Die *die)
+{
+    const char *linkage = naming_linkage_of(die);
     if (linkage != NULL) {
         const struct naming_name *name = naming_linkage(n, linkage);
         if (name->linkage[0] != '\0')

@@ -9,6 +9,7 @@
 #include "tool/map.h"
 
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct naming_name {
@@ -29,6 +30,12 @@ void naming_release(struct naming *n);
 
 /* All results live as long as naming; none is NULL.  Keys are the addresses of
  * what is passed, which must live as long too. */
+
+/* Tells what the symbol of a compiled function is, which helps where its entry
+ * has no linkage name.  To be called before its name is asked for. */
+void naming_teach(struct naming *n, Dwarf_Die *die, const char *symbol);
+/* Does this unit have functions that naming_teach() may help? */
+bool naming_is_teachable(Dwarf_Die *unit);
 
 /* What a function or an inlined call is called. */
 const struct naming_name *naming_entry(struct naming *n, Dwarf_Die *die);

@@ -88,6 +88,7 @@ static void unit_walk_as(struct unit *u, struct die_limits *l, enum unit_state s
     u->functions.count = 0;
     u->spans.list.count = 0;
     u->state = state;
+    u->is_learnt = false;
     unit_walk(u, l, &u->body, 0);
     spans_seal(&u->spans);
 }
