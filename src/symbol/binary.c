@@ -16,6 +16,7 @@
 #include "symbol/naming.h"
 #include "symbol/symtab.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct binary {
     bool has_info;
     bool is_read;    /* debug files have been searched */
     bool has_symtab; /* symbols have been read */
+    char remark[512];
     Dwarf_Die entries[BINARY_FRAMES_MAX];
     struct binary_frame frames[BINARY_FRAMES_MAX];
 };
@@ -194,6 +196,23 @@ enum binary_source binary_get_source(struct binary *b)
         return BINARY_LINES;
     binary_read_symbols(b);
     return b->symbols.symbols.count > 0 ? BINARY_SYMBOLS : BINARY_NOTHING;
+}
+
+const char *binary_get_remark(struct binary *b)
+{
+    char id[2 * BUILD_ID_MAX + 1];
+    enum binary_source source = binary_get_source(b);
+    build_id_format(&b->file.id, id);
+    if (source == BINARY_NOTHING)
+        snprintf(b->remark, sizeof b->remark,
+                 "%s (build id %s) has neither symbols nor debugging information.", b->path, id);
+    if (source == BINARY_SYMBOLS)
+        snprintf(
+            b->remark, sizeof b->remark,
+            "There is no debugging information for %s (build id %s): lines and inlined functions are not "
+            "known.",
+            b->path, id);
+    return b->remark;
 }
 
 const char *binary_get_path(const struct binary *b)

@@ -40,6 +40,8 @@ size_t binary_resolve(struct binary *b, uint64_t address, bool exact, const stru
 
 /* What it can tell; reads the file's tables when they have not been read yet. */
 enum binary_source binary_get_source(struct binary *b);
+/* A sentence for people about what is missing, with the build id by which it can be found; "" = nothing. */
+const char *binary_get_remark(struct binary *b);
 /* The file that was taken, and the one with its debugging information ("" = none). */
 const char *binary_get_path(const struct binary *b);
 const char *binary_get_debug_path(const struct binary *b);

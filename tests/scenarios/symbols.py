@@ -4,10 +4,16 @@
 compiled, stripped and stored. The program knows where it is (tests/symbol/points.cc);
 for all its other instructions binutils are asked."""
 # timeout: 600
+import ctypes.util
+import http.server
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
+import threading
+import time
 
 from support import Check, native
 
@@ -37,9 +43,11 @@ class Answer:
         words = self.head.split(" ")
         self.source = int(words[1]) if words[0] == "source" else None
         self.debug = words[3] if self.source is not None else None
-        self.frames, at = {}, None
+        self.frames, self.remark, at = {}, "", None
         for line in lines[1:]:
-            if line.startswith("= "):
+            if line.startswith("- "):
+                self.remark = line[2:]
+            elif line.startswith("= "):
                 at = int(line[2:], 16)
                 self.frames[at] = []
             else:
@@ -165,6 +173,8 @@ def check_separate():
     split(program, "app.debug")
     stripped = Answer(program, *points.values())
     check.equal("source without it", SYMBOLS, stripped.source)
+    check.equal("remark", f"There is no debugging information for {program} (build id {id_}): lines and inlined functions "
+                "are not known.", stripped.remark)
 
     places = {"beside": "app.debug", "in .debug": ".debug/app.debug", "under a folder, by path": f"far{os.getcwd()}/app.debug",
               "in a folder": "near/app.debug", "by build id": f"ids/.build-id/{id_[:2]}/{id_[2:]}.debug"}
@@ -229,7 +239,7 @@ def check_minidebug():
     run("objcopy", "--add-section", ".gnu_debugdata=mini.syms.xz", "mini")
     answer = Answer(os.path.abspath("mini"), points["secret"])
     check.equal("source", SYMBOLS, answer.source)
-    check.equal("function", "kitchen::(anonymous namespace)::secret(int)", answer.frames[int(points["secret"], 16)][0][1])
+    check.equal("function", "inn::(anonymous namespace)::secret(int)", answer.frames[int(points["secret"], 16)][0][1])
 
 
 # ----------------------------------------------------------------- finding programs
@@ -266,6 +276,67 @@ def check_finding():
     check.equal("source", SYMBOLS, Answer("[vdso]", "0").source)
 
 
+# ------------------------------------------------------------------------ servers
+
+
+def serve(files):
+    """A debuginfod server for these paths; gives its address."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = files.get(self.path)
+            self.send_response(200 if body else 404)
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def check_servers():
+    if ctypes.util.find_library("debuginfod") is None:
+        return
+    program = compile_points("served")
+    points, id_ = points_of(program), build_id(program)
+    split(program, "served.debug")
+    with open("served.debug", "rb") as f, open(program, "rb") as g:
+        url = serve({f"/buildid/{id_}/debuginfo": f.read(), f"/buildid/{id_}/executable": g.read()})
+    os.unlink("served.debug")
+
+    def environment(address, cache):
+        return {"DEBUGINFOD_URLS": address, "DEBUGINFOD_CACHE_PATH": os.path.abspath(cache)}
+
+    check.about("server, not asked")
+    check.equal("source", SYMBOLS, Answer(program, *points.values(), env=environment(url, "cache1")).source)
+    check.about("server")
+    os.environ.update(environment(url, "cache2"))
+    check_points(program, ["--debuginfod"], points=points)
+    check.about("server, program gone")
+    check_points(program, ["--debuginfod", "--id", id_], file="/gone/served", points=points)
+
+    check.about("server that does not answer")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        os.environ.update(environment(f"http://127.0.0.1:{silent.getsockname()[1]}", "cache3"))
+        start = time.monotonic()
+        check.equal("source", SYMBOLS, Answer("--debuginfod", "--patience", "500", program, *points.values()).source)
+        check.holds(time.monotonic() - start < 10, f"That took {time.monotonic() - start:.0f} seconds.")
+    check.about("interrupted")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        os.environ.update(environment(f"http://127.0.0.1:{silent.getsockname()[1]}", "cache4"))
+        process = subprocess.Popen([RESOLVE, "--debuginfod", "--patience", "60000", program, points["main"]],
+                                   stdout=subprocess.PIPE, text=True)
+        silent.accept()
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        said = process.communicate(timeout=50)[0]
+        check.holds(said.startswith(f"source {SYMBOLS} ") and time.monotonic() - start < 10,
+                    f"It said {said!r} after {time.monotonic() - start:.0f} seconds.")
+
+
 def check_rust():
     if native(["rustc", "--version"]).status != 0 if shutil.which("rustc") else True:
         return
@@ -290,5 +361,6 @@ check_checksum()
 check_shared()
 check_minidebug()
 check_finding()
+check_servers()
 check_rust()
 check.done()

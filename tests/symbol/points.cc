@@ -39,19 +39,19 @@ __attribute__((noinline)) int note(const char *point)
 #define INLINE __attribute__((always_inline)) inline
 #define CALLED __attribute__((noinline))
 
-namespace kitchen
+namespace inn
 {
 namespace
 {
 INLINE int hidden(int x)
 {
-    x += note("hidden"); //@ hidden: kitchen::(anonymous namespace)::hidden < kitchen::Box<int>::open < kitchen::cook
+    x += note("hidden"); //@ hidden: inn::(anonymous namespace)::hidden < inn::Box<int>::open < inn::cook
     return x * 3;
 }
 
 CALLED int secret(int x)
 {
-    x += note("secret"); //@ secret: kitchen::(anonymous namespace)::secret
+    x += note("secret"); //@ secret: inn::(anonymous namespace)::secret
     return x * 5;
 }
 } // namespace
@@ -61,13 +61,13 @@ template <typename T> struct Box {
 
     INLINE int open(int x)
     {
-        int y = hidden(x); //= kitchen::(anonymous namespace)::hidden
+        int y = hidden(x); //= inn::(anonymous namespace)::hidden
         return y + static_cast<int>(content);
     }
 
     CALLED int shut(int x)
     {
-        x += note("shut"); //@ shut: kitchen::Box<double>::shut
+        x += note("shut"); //@ shut: inn::Box<double>::shut
         return x + static_cast<int>(content);
     }
 };
@@ -75,7 +75,7 @@ template <typename T> struct Box {
 CALLED int cook(int x)
 {
     Box<int> box{x};
-    int y = box.open(x); //= kitchen::Box<int>::open
+    int y = box.open(x); //= inn::Box<int>::open
     return y + 1;
 }
 
@@ -83,15 +83,15 @@ struct Pot {
     int depth;
     CALLED explicit Pot(int x) : depth(x)
     {
-        depth += note("constructor"); //@ constructor: kitchen::Pot::Pot
+        depth += note("constructor"); //@ constructor: inn::Pot::Pot
     }
     CALLED int operator()(int x) const
     {
-        x += note("operator"); //@ operator: kitchen::Pot::operator()
+        x += note("operator"); //@ operator: inn::Pot::operator()
         return x + depth;
     }
 };
-} // namespace kitchen
+} // namespace inn
 
 extern "C" CALLED int plain(int x)
 {
@@ -101,9 +101,9 @@ extern "C" CALLED int plain(int x)
 
 int main(int argc, char **)
 {
-    kitchen::Box<double> box{2.5};
-    kitchen::Pot pot(argc);
-    int sum = kitchen::cook(argc) + kitchen::secret(argc) + box.shut(argc) + pot(argc) + plain(argc);
+    inn::Box<double> box{2.5};
+    inn::Pot pot(argc);
+    int sum = inn::cook(argc) + inn::secret(argc) + box.shut(argc) + pot(argc) + plain(argc);
     sum += note("main"); //@ main: main
     return sum == 12345678;
 }

@@ -10,7 +10,7 @@
  *     --exact        addresses of instructions, no return addresses
  *     --quiet        say only how many were resolved and how long it took
  *
- * Prints "source <0|1|2> <file> <debug file>", then for each address a line "= ADDRESS" and
+ * Prints "source <0|1|2> <file> <debug file>", "- remark" if there is one, then for each address a line "= ADDRESS" and
  * for each frame "<in|fn> TAB function TAB linkage name TAB file TAB line".
  *
  * Exit: 0 done, 1 the file was refused (the sentence is printed), 2 used wrongly.
@@ -174,6 +174,8 @@ int main(int argc, char **argv)
     double start = now();
     int source = binary_get_source(b);
     printf("source %d %s %s\n", source, binary_get_path(b), binary_get_debug_path(b));
+    if (binary_get_remark(b)[0] != '\0')
+        printf("- %s\n", binary_get_remark(b));
     double opened = now();
     for (int i = optind; i < argc; i++, asked++)
         known += say(b, &r, strtoull(argv[i], NULL, 16));
