@@ -124,7 +124,7 @@ static int elffile_judge(struct elffile *f, struct err *err)
 
 int elffile_open_fd(struct elffile *f, int fd, const char *path, struct err *err)
 {
-    *f = (struct elffile){.fd = fd, .path = strdup(path)};
+    *f = (struct elffile){.is_file = true, .fd = fd, .path = strdup(path)};
     int code = 0;
     (void)elf_version(EV_CURRENT);
     if (f->path == NULL)
@@ -170,7 +170,7 @@ void elffile_close(struct elffile *f)
 {
     if (f->elf != NULL)
         elf_end(f->elf);
-    if (f->path != NULL && f->memory == NULL)
+    if (f->is_file)
         file_close(f->fd);
     free(f->memory);
     free(f->path);

@@ -33,6 +33,7 @@ const char *build_id_format(const struct build_id *id, char *text);
 
 struct elffile {
     Elf *elf;     /* NULL: not open */
+    bool is_file; /* fd is open, and ours */
     int fd;       /* libdw asks it for the path when it looks for .dwo files */
     char *path;   /* as it was opened */
     void *memory; /* the bytes, when it has no descriptor */

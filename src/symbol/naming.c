@@ -10,9 +10,7 @@
  * the namespaces and classes around the entry, and its parameters.  All that is in the
  * symbol of the compiled function, if there is one, and then it holds for the
  * places too where the function was inlined (naming_teach).  If there is none, we
- * look for the scopes alone.  DWARF has no way upwards, so the
- * way is found from the top: at each level, into the child within whose
- * bytes the entry lies.
+ * look for the scopes alone (scope.h).
  */
 #include "symbol/naming.h"
 
@@ -23,9 +21,7 @@
 #include <string.h>
 
 enum {
-    NAMING_STEPS = 100 << 20,
     NAMING_TEXT_MAX = 64 << 10,
-    NAMING_SCOPES_MAX = 64,
     NAMING_FOLDERS_MAX = 256,
 };
 
@@ -33,11 +29,12 @@ static const struct naming_name naming_nothing = {"", ""};
 
 void naming_init(struct naming *n)
 {
-    *n = (struct naming){.steps = NAMING_STEPS};
+    *n = (struct naming){0};
     arena_init(&n->arena);
     map_init(&n->linkages);
     map_init(&n->entries);
     map_init(&n->files);
+    scopes_init(&n->scopes);
 }
 
 void naming_release(struct naming *n)
@@ -45,6 +42,7 @@ void naming_release(struct naming *n)
     map_release(&n->linkages);
     map_release(&n->entries);
     map_release(&n->files);
+    scopes_release(&n->scopes);
     arena_release(&n->arena);
 }
 
@@ -171,21 +169,15 @@ static const char *naming_scope(Dwarf_Die *die, const char *function)
 static void naming_add_scopes(struct naming *n, struct strbuf *text, Dwarf_Die *unit, Dwarf_Die *entry,
                               const char *name)
 {
-    struct die_limits limits = {.steps = n->steps};
-    Dwarf_Die at = *unit, child, next;
-    for (unsigned level = 0; level < NAMING_SCOPES_MAX && die_child(&limits, &at, &child); level++) {
-        for (next = child; die_next(&limits, &next) && next.addr <= entry->addr; child = next)
-            ;
-        if (child.addr >= entry->addr)
-            break;
-        const char *scope = naming_scope(&child, name);
-        if (scope != NULL && text->length < NAMING_TEXT_MAX) {
+    Dwarf_Die around[SCOPE_DEPTH_MAX];
+    size_t depth = scopes_find(&n->scopes, unit, entry, around);
+    for (size_t i = 0; i < depth && text->length < NAMING_TEXT_MAX; i++) {
+        const char *scope = naming_scope(&around[i], name);
+        if (scope != NULL) {
             strbuf_add(text, scope, strnlen(scope, NAMING_TEXT_MAX));
             strbuf_add_text(text, "::");
         }
-        at = child;
     }
-    n->steps = limits.steps;
 }
 
 static const struct naming_name *naming_plain(struct naming *n, Dwarf_Die *die, Dwarf_Die *declaration,

@@ -5,6 +5,7 @@
 #ifndef HW_SYMBOL_NAMING_H
 #define HW_SYMBOL_NAMING_H
 
+#include "symbol/scope.h"
 #include "tool/arena.h"
 #include "tool/map.h"
 
@@ -22,7 +23,7 @@ struct naming {
     struct map linkages; /* of a linkage name in a section -> struct naming_name */
     struct map entries;  /* the same of an entry without linkage name */
     struct map files;    /* of a path in libdw -> its normal form */
-    uint64_t steps;      /* left for finding out in which namespaces entries are */
+    struct scopes scopes;
 };
 
 void naming_init(struct naming *n);

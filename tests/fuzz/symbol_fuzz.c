@@ -11,6 +11,7 @@
  *
  * The first two bytes choose how many addresses are asked for and where they
  * begin; the rest is the file. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,8 +26,10 @@ enum {
     FUZZ_NAME = 4096,
 };
 
-static void check_frames(const struct binary_frame *frames, size_t count)
+static void ask_address(struct binary *b, uint64_t address, bool exact)
 {
+    const struct binary_frame *frames;
+    size_t count = binary_resolve(b, address, exact, &frames);
     if (count > BINARY_FRAMES_MAX)
         abort();
     for (size_t i = 0; i < count; i++) {
@@ -41,14 +44,13 @@ static void ask_binary(const uint8_t *data, size_t size, unsigned addresses, uin
 {
     struct symbolizer *s = symbolizer_new(&(struct symbolizer_options){.sysroot = "/nowhere"});
     struct binary *b;
-    const struct binary_frame *frames;
     uint64_t address;
     if (symbolizer_open_memory(s, &b, "fuzz", data, size, NULL) == 0) {
         for (unsigned i = 0; i < addresses; i++)
-            check_frames(frames, binary_resolve(b, start + i * UINT64_C(37), (i & 1) != 0, &frames));
-        check_frames(frames, binary_resolve(b, 0, false, &frames));
-        check_frames(frames, binary_resolve(b, UINT64_MAX, true, &frames));
-        (void)binary_get_source(b);
+            ask_address(b, start + i * UINT64_C(37), (i & 1) != 0);
+        ask_address(b, 0, false);
+        ask_address(b, UINT64_MAX, true);
+        (void)binary_get_remark(b);
         (void)binary_find_address(b, start, &address);
     }
     symbolizer_free(s);
