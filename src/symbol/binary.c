@@ -74,8 +74,13 @@ static void binary_read(struct binary *b)
     b->is_read = true;
     if (elffile_has_dwarf(&b->file))
         b->has_info = debuginfo_open(&b->info, &b->file, &b->file, b->locate);
-    if (b->has_info || !locate_debug(b->locate, &b->file, b->path, &b->debug))
+    if (b->has_info && b->info.units.count > 0)
         return;
+    struct elffile debug;
+    if (!locate_debug(b->locate, &b->file, b->path, &debug))
+        return;
+    debuginfo_close(&b->info);
+    b->debug = debug;
     const struct elffile *text = b->debug.text_low < b->debug.text_high ? &b->debug : &b->file;
     b->has_info = debuginfo_open(&b->info, &b->debug, text, b->locate);
 }

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SPAN_NONE = UINT32_MAX };
+#define SPAN_NONE UINT32_MAX
 
 struct span {
     uint64_t low;
