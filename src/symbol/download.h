@@ -4,7 +4,7 @@
  * (DEBUGINFOD_URLS), through libdebuginfod.so.1 if the system has it.
  *
  * The library is loaded when the first file is asked for and never linked: it
- * brings curl and its forty libraries.  It keeps what it fetched in
+ * brings curl and some thirty libraries.  It keeps what it fetched in
  * ~/.cache/debuginfod_client and remembers there what servers do not have.
  */
 #ifndef HW_SYMBOL_DOWNLOAD_H
