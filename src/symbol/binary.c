@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * binary: see binary.h.
+ *
+ * A frame's function comes from the entry that covers the address, its line
+ * from the line table for the innermost frame and from the call for those around it.
+ * Where the debugging information is silent, the symbol table speaks.
+ *
+ * Everything is read on first use: many a binary is opened and asked nothing.
+ */
+#include "symbol/binary.h"
+
+#include "symbol/binary_make.h"
+#include "symbol/debuginfo.h"
+#include "symbol/minidebug.h"
+#include "symbol/naming.h"
+#include "symbol/symtab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct binary {
+    struct locate *locate;
+    char *path;           /* in the recording */
+    struct elffile file;  /* what was found there */
+    struct elffile debug; /* its separate debug file, if it has one */
+    struct elffile mini;
+    struct debuginfo info;
+    struct symtab symbols;
+    struct naming naming;
+    bool has_info;
+    bool is_read;    /* debug files have been searched */
+    bool has_symtab; /* symbols have been read */
+    char remark[512];
+    Dwarf_Die entries[BINARY_FRAMES_MAX];
+    struct binary_frame frames[BINARY_FRAMES_MAX];
+};
+
+struct binary *binary_new(struct elffile *file, const char *path, struct locate *l)
+{
+    struct binary *b = calloc(1, sizeof *b);
+    if (b == NULL || (b->path = strdup(path)) == NULL) {
+        free(b);
+        elffile_close(file);
+        return NULL;
+    }
+    b->locate = l;
+    b->file = *file;
+    naming_init(&b->naming);
+    return b;
+}
+
+void binary_free(struct binary *b)
+{
+    if (b == NULL)
+        return;
+    debuginfo_close(&b->info);
+    symtab_release(&b->symbols);
+    naming_release(&b->naming);
+    elffile_close(&b->mini);
+    elffile_close(&b->debug);
+    elffile_close(&b->file);
+    free(b->path);
+    free(b);
+}
+
+/* --------------------------------------------------------------------- reading */
+
+static void binary_read(struct binary *b)
+{
+    if (b->is_read)
+        return;
+    b->is_read = true;
+    if (elffile_has_dwarf(&b->file))
+        b->has_info = debuginfo_open(&b->info, &b->file, &b->file, b->locate);
+    if (b->has_info && b->info.units.count > 0)
+        return;
+    struct elffile debug;
+    if (!locate_debug(b->locate, &b->file, b->path, &debug))
+        return;
+    debuginfo_close(&b->info);
+    b->debug = debug;
+    const struct elffile *text = b->debug.text_low < b->debug.text_high ? &b->debug : &b->file;
+    b->has_info = debuginfo_open(&b->info, &b->debug, text, b->locate);
+}
+
+/* The full table of either file has all that the others have. */
+static void binary_read_symbols(struct binary *b)
+{
+    if (b->has_symtab)
+        return;
+    binary_read(b);
+    b->has_symtab = true;
+    bool full = symtab_add(&b->symbols, &b->file, false) ||
+                (b->debug.elf != NULL && symtab_add(&b->symbols, &b->debug, false));
+    if (!full) {
+        (void)symtab_add(&b->symbols, &b->file, true);
+        if (minidebug_open(&b->mini, &b->file))
+            (void)symtab_add(&b->symbols, &b->mini, false);
+    }
+    symtab_add_stubs(&b->symbols, &b->file);
+    symtab_seal(&b->symbols);
+}
+
+/* ------------------------------------------------------------------- resolving */
+
+static const char *binary_call_file(struct binary *b, Dwarf_Die *call)
+{
+    Dwarf_Die unit;
+    Dwarf_Files *files;
+    Dwarf_Attribute attribute;
+    Dwarf_Word index;
+    size_t count;
+    if (dwarf_attr(call, DW_AT_call_file, &attribute) == NULL || dwarf_formudata(&attribute, &index) != 0 ||
+        dwarf_diecu(call, &unit, NULL, NULL) == NULL || dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
+        index >= count)
+        return "";
+    const char *path = dwarf_filesrc(files, index, NULL, NULL);
+    return path != NULL ? naming_file(&b->naming, &unit, path) : "";
+}
+
+static void binary_set_function(struct binary_frame *f, const struct naming_name *name)
+{
+    f->function = name->function;
+    f->linkage = name->linkage;
+}
+
+/* Tells naming the symbols of a unit's functions.  They are looked up where the
+ * functions begin. */
+static void binary_learn(struct binary *b, struct unit *u)
+{
+    if (u->is_learnt)
+        return;
+    u->is_learnt = true;
+    if (!naming_is_teachable(&u->die))
+        return;
+    binary_read_symbols(b);
+    for (size_t i = 0; i < u->functions.count; i++) {
+        Dwarf_Die *die = &u->functions.data[i].die;
+        Dwarf_Addr entry;
+        const char *symbol = dwarf_entrypc(die, &entry) == 0 ? symtab_find(&b->symbols, entry) : NULL;
+        if (symbol != NULL)
+            naming_teach(&b->naming, die, symbol);
+    }
+}
+
+/* The frames of the entries that were found, without symbols. */
+static size_t binary_fill(struct binary *b, struct unit *u, uint64_t address, size_t count)
+{
+    const char *file = "";
+    uint32_t line = 0;
+    binary_learn(b, u);
+    if (unit_find_line(u, address, &file, &line))
+        file = naming_file(&b->naming, &u->die, file);
+    size_t total = count > 0 ? count : 1;
+    for (size_t i = 0; i < total; i++) {
+        b->frames[i] = (struct binary_frame){"", "", file, line, i + 1 < total};
+        if (i >= count)
+            break;
+        binary_set_function(&b->frames[i], naming_entry(&b->naming, &b->entries[i]));
+        if (i + 1 < total) {
+            uint64_t number = die_number(&b->entries[i], DW_AT_call_line);
+            file = binary_call_file(b, &b->entries[i]);
+            line = number <= UINT32_MAX ? (uint32_t)number : 0;
+        }
+    }
+    return total;
+}
+
+size_t binary_resolve(struct binary *b, uint64_t address, bool exact, const struct binary_frame **frames)
+{
+    size_t count = 0;
+    if (!exact && address > 0)
+        address--;
+    binary_read(b);
+    struct unit *u =
+        b->has_info ? debuginfo_find(&b->info, address, b->entries, BINARY_FRAMES_MAX, &count) : NULL;
+    size_t total = 1;
+    if (u != NULL)
+        total = binary_fill(b, u, address, count);
+    else
+        b->frames[0] = (struct binary_frame){"", "", "", 0, false};
+    struct binary_frame *outermost = &b->frames[total - 1];
+    if (outermost->function[0] == '\0') {
+        binary_read_symbols(b);
+        const char *symbol = symtab_find(&b->symbols, address);
+        if (symbol != NULL)
+            binary_set_function(outermost, naming_symbol(&b->naming, symbol));
+    }
+    *frames = b->frames;
+    return total > 1 || outermost->function[0] != '\0' || outermost->file[0] != '\0' ? total : 0;
+}
+
+/* ---------------------------------------------------------------------- asking */
+
+enum binary_source binary_get_source(struct binary *b)
+{
+    binary_read(b);
+    if (b->has_info && b->info.units.count > 0)
+        return BINARY_LINES;
+    binary_read_symbols(b);
+    return b->symbols.symbols.count > 0 ? BINARY_SYMBOLS : BINARY_NOTHING;
+}
+
+const char *binary_get_remark(struct binary *b)
+{
+    char id[2 * BUILD_ID_MAX + 1];
+    enum binary_source source = binary_get_source(b);
+    build_id_format(&b->file.id, id);
+    if (source == BINARY_NOTHING)
+        snprintf(b->remark, sizeof b->remark,
+                 "%s (build id %s) has neither symbols nor debugging information.", b->path, id);
+    if (source == BINARY_SYMBOLS)
+        snprintf(
+            b->remark, sizeof b->remark,
+            "There is no debugging information for %s (build id %s): lines and inlined functions are not "
+            "known.",
+            b->path, id);
+    return b->remark;
+}
+
+const char *binary_get_path(const struct binary *b)
+{
+    return b->file.path;
+}
+
+const char *binary_get_debug_path(const struct binary *b)
+{
+    return b->debug.path != NULL ? b->debug.path : b->has_info ? b->file.path : "";
+}
+
+bool binary_find_address(const struct binary *b, uint64_t offset, uint64_t *address)
+{
+    return elffile_find_address(&b->file, offset, address);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * debuginfo: see debuginfo.h.
+ *
+ * Where the units are is taken from the units themselves rather than from
+ * .debug_aranges, which clang does not write: reading the first entry of each
+ * unit takes milliseconds.
+ */
+#include "symbol/debuginfo.h"
+
+static void debuginfo_add_units(struct debuginfo *d)
+{
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die die;
+    uint8_t type;
+    while (d->limits.steps > 0 && dwarf_get_units(d->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+        struct unit u;
+        size_t index = d->units.count;
+        d->limits.steps--;
+        if (type != DW_UT_compile && type != DW_UT_skeleton)
+            continue;
+        unit_init(&u, &die);
+        if (index >= SPAN_NONE || !vec_push(&d->units, u))
+            return;
+        u.says_where = die_add_ranges(&d->limits, &die, &d->spans, (uint32_t)index);
+        d->units.data[index].says_where = u.says_where;
+    }
+}
+
+/* Bytes of .debug_ sections once they are unpacked, for the allowance. */
+static uint64_t debuginfo_size(const struct elffile *file)
+{
+    uint64_t sum = file->size;
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(file->elf, section)) != NULL) {
+        GElf_Chdr packed;
+        if (gelf_getchdr(section, &packed) != NULL && packed.ch_size < UINT64_MAX - sum)
+            sum += packed.ch_size;
+    }
+    return sum;
+}
+
+bool debuginfo_open(struct debuginfo *d, const struct elffile *file, const struct elffile *text,
+                    struct locate *l)
+{
+    *d = (struct debuginfo){0};
+    uint64_t size = debuginfo_size(file);
+    d->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+    if (d->dwarf == NULL)
+        return false;
+    if (locate_shared(l, file, d->dwarf, &d->shared_file)) {
+        size += debuginfo_size(&d->shared_file);
+        d->shared = dwarf_begin_elf(d->shared_file.elf, DWARF_C_READ, NULL);
+        if (d->shared != NULL)
+            dwarf_setalt(d->dwarf, d->shared);
+    }
+    die_limits_init(&d->limits, size);
+    if (text->text_low < text->text_high) {
+        d->limits.text_low = text->text_low;
+        d->limits.text_high = text->text_high;
+    }
+    debuginfo_add_units(d);
+    spans_seal(&d->spans);
+    return true;
+}
+
+void debuginfo_close(struct debuginfo *d)
+{
+    for (size_t i = 0; i < d->units.count; i++)
+        unit_release(&d->units.data[i]);
+    vec_release(&d->units);
+    spans_release(&d->spans);
+    if (d->dwarf != NULL)
+        dwarf_end(d->dwarf);
+    if (d->shared != NULL)
+        dwarf_end(d->shared);
+    elffile_close(&d->shared_file);
+    *d = (struct debuginfo){0};
+}
+
+/* Some producers give a unit no addresses.  Its functions have them. */
+static void debuginfo_complete(struct debuginfo *d)
+{
+    d->is_complete = true;
+    for (size_t i = 0; i < d->units.count; i++) {
+        struct unit *u = &d->units.data[i];
+        if (u->says_where)
+            continue;
+        unit_read(u, &d->limits);
+        for (size_t j = 0; j < u->spans.list.count; j++)
+            (void)spans_add(&d->spans, u->spans.list.data[j].low, u->spans.list.data[j].high, (uint32_t)i);
+    }
+    spans_seal(&d->spans);
+}
+
+struct unit *debuginfo_find(struct debuginfo *d, uint64_t address, Dwarf_Die *dies, size_t room,
+                            size_t *count)
+{
+    *count = 0;
+    uint32_t index = spans_find(&d->spans, address);
+    if (index == SPAN_NONE && !d->is_complete) {
+        debuginfo_complete(d);
+        index = spans_find(&d->spans, address);
+    }
+    if (index == SPAN_NONE)
+        return NULL;
+    struct unit *u = &d->units.data[index];
+    struct function *f = unit_find(u, &d->limits, address);
+    if (f != NULL)
+        *count = function_find(f, &d->limits, address, dies, room);
+    return u;
+}

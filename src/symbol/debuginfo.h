@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * debuginfo: the DWARF of a program: from an address to its unit and to the
+ * entries of the functions that are there.
+ */
+#ifndef HW_SYMBOL_DEBUGINFO_H
+#define HW_SYMBOL_DEBUGINFO_H
+
+#include "symbol/die.h"
+#include "symbol/elffile.h"
+#include "symbol/locate.h"
+#include "symbol/span.h"
+#include "symbol/unit.h"
+#include "tool/vec.h"
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct debuginfo {
+    Dwarf *dwarf;  /* NULL: not open */
+    Dwarf *shared; /* what dwz moved to another file; NULL = none */
+    struct elffile shared_file;
+    struct die_limits limits;
+    VEC(struct unit) units;
+    struct spans spans;
+    bool is_complete; /* units that do not say where their code is have been read too */
+};
+
+/* text: the file that says where code is, which may be another one.  The file
+ * must stay open as long.  False: it has no DWARF that can be read. */
+bool debuginfo_open(struct debuginfo *d, const struct elffile *file, const struct elffile *text,
+                    struct locate *l);
+/* Accepts a zeroed one. */
+void debuginfo_close(struct debuginfo *d);
+
+/* The unit at an address, NULL = none; *count entries of functions, innermost
+ * first, at most `room`.  Valid until the next call. */
+struct unit *debuginfo_find(struct debuginfo *d, uint64_t address, Dwarf_Die *dies, size_t room,
+                            size_t *count);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * locate: which file holds a program that was recorded, its debugging
+ * information, and what several debug files share (dwz).
+ *
+ * Nothing is taken on its name alone: build ids must agree, or, where there is
+ * none, the checksum of .gnu_debuglink.
+ */
+#ifndef HW_SYMBOL_LOCATE_H
+#define HW_SYMBOL_LOCATE_H
+
+#include "symbol/download.h"
+#include "symbol/elffile.h"
+#include "tool/err.h"
+#include "tool/strbuf.h"
+#include "tool/vec.h"
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+struct locate {
+    char *sysroot;       /* "" = the system's own */
+    VEC(char *) folders; /* searched besides, in this order */
+    struct download download;
+};
+
+/* False: no memory.  Both texts may be NULL; debug_path is folders with ':' between them. */
+bool locate_init(struct locate *l, const char *sysroot, const char *debug_path);
+void locate_release(struct locate *l);
+
+/* The program or library that was at `path` and has this build id (of length 0:
+ * none was recorded, and any file is taken).  When only its debug file is found,
+ * that one.  ERR_ABSENT with a sentence that says what stands in its place. */
+int locate_binary(struct locate *l, const char *path, const struct build_id *id, struct elffile *out,
+                  struct err *err);
+
+/* The separate debug file of a program without debugging information.  path is
+ * where the program was when it was recorded.  False: there is none. */
+bool locate_debug(struct locate *l, const struct elffile *program, const char *path, struct elffile *out);
+
+/* The file that .gnu_debugaltlink of a debug file names.  False: it names none, or it is not there. */
+bool locate_shared(struct locate *l, const struct elffile *debug, Dwarf *dwarf, struct elffile *out);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * unit: see unit.h.
+ *
+ * C and C++ put the functions of a unit below the unit itself or below its
+ * namespaces, so that is where we look first, and skip everything else unread.
+ * An address that is not found there may be in a function inside a function or a
+ * class (nested functions of GNU C, Ada, D, Fortran), so before we give up we
+ * read the whole unit, once.
+ */
+#include "symbol/unit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+void unit_init(struct unit *u, const Dwarf_Die *die)
+{
+    *u = (struct unit){.die = *die, .body = *die};
+}
+
+void unit_release(struct unit *u)
+{
+    for (size_t i = 0; i < u->functions.count; i++)
+        function_release(&u->functions.data[i]);
+    vec_release(&u->functions);
+    spans_release(&u->spans);
+}
+
+/* ------------------------------------------------------------------- functions */
+
+static void unit_add_function(struct unit *u, struct die_limits *l, Dwarf_Die *die)
+{
+    size_t index = u->functions.count;
+    if (index < SPAN_NONE && vec_reserve(&u->functions, index + 1) &&
+        die_add_ranges(l, die, &u->spans, (uint32_t)index))
+        function_init(&u->functions.data[u->functions.count++], die);
+}
+
+static void unit_walk(struct unit *u, struct die_limits *l, Dwarf_Die *parent, unsigned depth)
+{
+    Dwarf_Die child;
+    if (depth > DIE_DEPTH_MAX || !die_child(l, parent, &child))
+        return;
+    do {
+        int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_subprogram)
+            unit_add_function(u, l, &child);
+        if (u->state == UNIT_DEEP || tag == DW_TAG_namespace || tag == DW_TAG_module)
+            unit_walk(u, l, &child, depth + 1);
+    } while (die_next(l, &child));
+}
+
+/* libdw opens what the unit names as its other half without asking what it is;
+ * a pipe would keep us waiting. */
+static bool unit_is_split(struct unit *u)
+{
+    struct stat there;
+    char path[4096];
+    const char *name = die_text(&u->die, DW_AT_dwo_name);
+    if (name == NULL)
+        name = die_text(&u->die, DW_AT_GNU_dwo_name);
+    if (name == NULL)
+        return false;
+    const char *folder = die_text(&u->die, DW_AT_comp_dir);
+    if (name[0] == '/' || folder == NULL)
+        snprintf(path, sizeof path, "%s", name);
+    else
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &there) != 0 || S_ISREG(there.st_mode);
+}
+
+static void unit_begin(struct unit *u)
+{
+    Dwarf_Die body;
+    uint8_t type;
+    if (dwarf_cu_info(u->die.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 || type != DW_UT_skeleton)
+        return;
+    if (unit_is_split(u) && dwarf_cu_info(u->die.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) == 0 &&
+        dwarf_tag(&body) == DW_TAG_compile_unit)
+        u->body = body;
+}
+
+static void unit_walk_as(struct unit *u, struct die_limits *l, enum unit_state state)
+{
+    for (size_t i = 0; i < u->functions.count; i++)
+        function_release(&u->functions.data[i]);
+    u->functions.count = 0;
+    u->spans.list.count = 0;
+    u->state = state;
+    u->is_learnt = false;
+    unit_walk(u, l, &u->body, 0);
+    spans_seal(&u->spans);
+}
+
+void unit_read(struct unit *u, struct die_limits *l)
+{
+    if (u->state == UNIT_NEW)
+        unit_begin(u);
+    if (u->state != UNIT_DEEP)
+        unit_walk_as(u, l, UNIT_DEEP);
+}
+
+struct function *unit_find(struct unit *u, struct die_limits *l, uint64_t address)
+{
+    if (u->state == UNIT_NEW) {
+        unit_begin(u);
+        unit_walk_as(u, l, UNIT_SHALLOW);
+    }
+    uint32_t index = spans_find(&u->spans, address);
+    if (index == SPAN_NONE && u->state == UNIT_SHALLOW) {
+        unit_walk_as(u, l, UNIT_DEEP);
+        index = spans_find(&u->spans, address);
+    }
+    return index != SPAN_NONE ? &u->functions.data[index] : NULL;
+}
+
+/* ----------------------------------------------------------------------- lines */
+
+bool unit_find_line(struct unit *u, uint64_t address, const char **file, uint32_t *line)
+{
+    int number;
+    Dwarf_Line *row = dwarf_getsrc_die(&u->die, address);
+    if (row == NULL)
+        return false;
+    *file = dwarf_linesrc(row, NULL, NULL);
+    *line = dwarf_lineno(row, &number) == 0 && number > 0 ? (uint32_t)number : 0;
+    return *file != NULL;
+}

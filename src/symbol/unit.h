@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * unit: one compilation unit: its functions by address, and its lines.
+ */
+#ifndef HW_SYMBOL_UNIT_H
+#define HW_SYMBOL_UNIT_H
+
+#include "symbol/die.h"
+#include "symbol/function.h"
+#include "symbol/span.h"
+#include "tool/vec.h"
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum unit_state {
+    UNIT_NEW,
+    UNIT_SHALLOW, /* functions outside others and outside classes are known */
+    UNIT_DEEP,    /* all are known */
+};
+
+struct unit {
+    Dwarf_Die die;   /* in the file itself: has the lines */
+    Dwarf_Die body;  /* has the functions: the same, or its other half in a .dwo file */
+    bool says_where; /* it has the addresses of its code */
+    bool is_learnt;  /* binary.c has told naming about the functions */
+    enum unit_state state;
+    VEC(struct function) functions;
+    struct spans spans;
+};
+
+void unit_init(struct unit *u, const Dwarf_Die *die);
+void unit_release(struct unit *u);
+
+/* The function at an address, NULL = none.  Valid until the next call. */
+struct function *unit_find(struct unit *u, struct die_limits *l, uint64_t address);
+/* Reads all functions; for units that do not say where their code is. */
+void unit_read(struct unit *u, struct die_limits *l);
+
+/* File and line of an address by the line table; false: it has none there. */
+bool unit_find_line(struct unit *u, uint64_t address, const char **file, uint32_t *line);
+
+#endif

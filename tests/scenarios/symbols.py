@@ -1,0 +1,366 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Addresses become functions, inlined functions and lines, however a program was
+compiled, stripped and stored. The program knows where it is (tests/symbol/points.cc);
+for all its other instructions binutils are asked."""
+# timeout: 600
+import ctypes.util
+import http.server
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from support import Check, native
+
+ROOT, BUILD = os.environ["ROOT"], os.environ["BUILD"]
+RESOLVE = os.path.join(BUILD, "tests/symbol/resolve")
+POINTS = os.path.join(ROOT, "tests/symbol/points.cc")
+NESTED = os.path.join(ROOT, "tests/symbol/nested.c")
+NOTHING, SYMBOLS, LINES = 0, 1, 2
+check = Check()
+
+
+def run(*argv, **options):
+    done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, argv))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Answer:
+    """What src/symbol says: source, files, and frames (kind, function, linkage, file, line) by address."""
+
+    def __init__(self, *argv, exact=False, env=None):
+        done = native([RESOLVE, *(["--exact"] if exact else []), *argv], env)
+        self.status, self.error = done.status, done.err.decode()
+        lines = done.out.decode().splitlines()
+        self.head = lines[0] if lines else ""
+        words = self.head.split(" ")
+        self.source = int(words[1]) if words[0] == "source" else None
+        self.debug = words[3] if self.source is not None else None
+        self.frames, self.remark, at = {}, "", None
+        for line in lines[1:]:
+            if line.startswith("- "):
+                self.remark = line[2:]
+            elif line.startswith("= "):
+                at = int(line[2:], 16)
+                self.frames[at] = []
+            else:
+                kind, function, linkage, file, number = line.split("\t")
+                self.frames[at].append((kind, function, linkage, file, int(number)))
+
+
+def truth_of(source):
+    """point -> chain of functions, and (function -> line it is called in), from the comments."""
+    chains, lines, calls = {}, {}, {}
+    with open(source, encoding="utf-8") as f:
+        for number, text in enumerate(f, 1):
+            point = re.search(r";.*//@ (\w+): (.*)", text)
+            call = re.search(r";.*//= (.*)", text)
+            if point:
+                chains[point.group(1)] = point.group(2).split(" < ")
+                lines[point.group(1)] = number
+            if call:
+                calls[call.group(1)] = number
+    return chains, lines, calls
+
+
+def points_of(program):
+    """name of a point -> address, as the program says itself."""
+    return {name: address for address, name in (line.split() for line in run(program).splitlines())}
+
+
+def is_called(function, expected):
+    """With its parameters, or without."""
+    return function == expected or function.startswith(expected + "(")
+
+
+def check_points(program, options=(), file=None, source=POINTS, points=None):
+    """All that the program knows about itself."""
+    chains, lines, calls = truth_of(source)
+    points = points or points_of(program)
+    check.equal("points", sorted(chains), sorted(points))
+    answer = Answer(*options, file or program, *points.values())
+    if not check.equal("source of names", LINES, answer.source):
+        check.holds(False, answer.head + answer.error)
+        return answer
+    for name, address in points.items():
+        frames = answer.frames[int(address, 16)]
+        chain = chains[name]
+        check.holds(len(frames) == len(chain) and all(is_called(f[1], c) for f, c in zip(frames, chain)),
+                    f"{name}: expected {chain}, seen {[f[1] for f in frames]}.")
+        wanted = [lines[name]] + [calls[function] for function in chain[:-1]]
+        check.equal(f"{name}: lines", [(source, n) for n in wanted], [(f[3], f[4]) for f in frames])
+        check.equal(f"{name}: inlined", ["in"] * (len(chain) - 1) + ["fn"], [f[0] for f in frames])
+    return answer
+
+
+def compile_points(name, *flags, compiler="g++", source=POINTS):
+    program = os.path.abspath(name)
+    run(compiler, "-g", "-O2", "-D_GNU_SOURCE=", source, "-o", program, *flags)
+    return program
+
+
+def build_id(program):
+    return re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", program)).group(1)
+
+
+# ------------------------------------------------------------- ways to compile
+
+
+def check_compilers():
+    ways = {"plain": [], "unoptimised": ["-O0"], "dwarf4": ["-gdwarf-4"], "fixed": ["-no-pie"], "compressed": ["-gz"],
+            "lto": ["-flto"], "sections": ["-ffunction-sections", "-Wl,--gc-sections"], "no-id": ["-Wl,--build-id=none"],
+            "split": ["-gsplit-dwarf"], "split4": ["-gsplit-dwarf", "-gdwarf-4"]}
+    for compiler in ["g++"] + (["clang++"] if shutil.which("clang++") else []):
+        for way, flags in ways.items():
+            if compiler == "clang++" and way == "lto":
+                continue
+            check.about(f"{compiler}, {way}")
+            check_points(compile_points(f"{way}-{compiler}", *flags, compiler=compiler))
+    check.about("a function inside a function")
+    check_points(compile_points("nested", compiler="gcc", source=NESTED), source=NESTED)
+
+
+def check_instructions():
+    """Every instruction, against addr2line: depth, file and line of the innermost frame, function of the outermost.
+    Padding is left out: addr2line says of it what the code before it is."""
+    check.about("addr2line")
+    program = os.path.abspath("plain-g++")
+    code = run("objdump", "-d", "-j", ".text", "--no-show-raw-insn", program)
+    addresses = re.findall(r"^ +([0-9a-f]+):\s+(?!nop|xchg|data16|cs nop|int3)", code, re.M)
+    answer = Answer(program, *addresses, exact=True)
+    with_lines = 0
+    for address in addresses:
+        theirs = run("addr2line", "-i", "-f", "-C", "-e", program, address).splitlines()
+        frames = answer.frames[int(address, 16)]
+        file, _, line = re.sub(r" \(discriminator.*", "", theirs[1]).rpartition(":")
+        check.holds(len(frames) == len(theirs) // 2 and theirs[-2] in frames[-1][1], f"{address}: {theirs}, here {frames}.")
+        if line.isdigit():
+            with_lines += 1
+            check.equal(address, (os.path.normpath(file), int(line)), frames[0][3:] if frames else None)
+    check.holds(with_lines > 100, f"addr2line has lines for {with_lines} instructions only.")
+
+
+def check_stubs():
+    check.about("stubs")
+    program = os.path.abspath("plain-g++")
+    wanted = {int(a, 16): n for a, n in re.findall(r"^([0-9a-f]+) <(.*@plt)>:", run("objdump", "-d", "-j", ".plt", program), re.M)}
+    wanted = {a: n for a, n in wanted.items() if "*ABS*" not in n}
+    answer = Answer(program, *(hex(a) for a in wanted), exact=True)
+    check.holds(len(wanted) > 0, "objdump sees no stubs.")
+    check.equal("stubs", wanted, {a: frames[0][1] if frames else None for a, frames in answer.frames.items()})
+
+
+# ---------------------------------------------------- separate debugging information
+
+
+def split(program, debug, *flags):
+    run("objcopy", "--only-keep-debug", *flags, program, debug)
+    run("strip", program)
+
+
+def check_separate():
+    check.about("debug file")
+    points = points_of("./plain-g++")
+    shutil.copy("plain-g++", "app")
+    program, id_ = os.path.abspath("app"), build_id("app")
+    split(program, "app.debug")
+    stripped = Answer(program, *points.values())
+    check.equal("source without it", SYMBOLS, stripped.source)
+    check.equal("remark", f"There is no debugging information for {program} (build id {id_}): lines and inlined functions "
+                "are not known.", stripped.remark)
+
+    places = {"beside": "app.debug", "in .debug": ".debug/app.debug", "under a folder, by path": f"far{os.getcwd()}/app.debug",
+              "in a folder": "near/app.debug", "by build id": f"ids/.build-id/{id_[:2]}/{id_[2:]}.debug"}
+    os.rename("app.debug", "kept.debug")
+    shutil.copy("app", "linked")
+    shutil.copy("kept.debug", "app.debug")
+    run("objcopy", "--add-gnu-debuglink=app.debug", "linked")
+    os.unlink("app.debug")
+    for place, path in places.items():
+        check.about(f"debug file {place}")
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        shutil.copy("kept.debug", path)
+        options = ["--debug-path", f"nowhere:{path.split('/')[0]}"] if "/" in path and not path.startswith(".") else []
+        answer = check_points(os.path.abspath("linked"), options, points=points)
+        check.holds(answer.debug is not None and answer.debug.endswith(path), f"It was taken from {answer.debug}.")
+        os.unlink(path)
+
+    check.about("compressed debug file")
+    run("objcopy", "--compress-debug-sections", "kept.debug", "app.debug")
+    check_points(os.path.abspath("linked"), points=points)
+    check.about("debug file of another build")
+    shutil.copy(compile_points("other", "-DOTHER", "-O1"), "app.debug")
+    check.equal("source", SYMBOLS, Answer(os.path.abspath("linked"), *points.values()).source)
+    os.unlink("app.debug")
+
+
+def check_checksum():
+    """Without build ids the checksum decides."""
+    check.about("checksum")
+    program = compile_points("sum", "-Wl,--build-id=none")
+    points = points_of(program)
+    split(program, "sum.debug")
+    run("objcopy", "--add-gnu-debuglink=sum.debug", program)
+    check_points(program, points=points)
+    with open("sum.debug", "ab") as f:
+        f.write(b"x")
+    check.equal("source with a wrong checksum", SYMBOLS, Answer(program, *points.values()).source)
+
+
+def check_shared():
+    if not shutil.which("dwz"):
+        return
+    check.about("dwz")
+    programs = [compile_points("dwz1"), compile_points("dwz2", "-O1")]
+    points = [points_of(p) for p in programs]
+    run("dwz", "-m", "common.dwz", *programs)
+    with open(programs[0], "rb") as f:
+        check.holds(b".gnu_debugaltlink" in f.read(), "dwz has moved nothing.")
+    check_points(programs[0], points=points[0])
+    os.mkdir("moved")
+    os.rename("common.dwz", "moved/common.dwz")
+    check.about("dwz, moved")
+    check_points(programs[0], ["--debug-path", "moved"], points=points[0])
+
+
+def check_minidebug():
+    check.about("minidebuginfo")
+    points = points_of("./plain-g++")
+    run("strip", "--strip-debug", "-o", "mini.syms", "plain-g++")
+    run("xz", "-kf", "mini.syms")
+    run("strip", "-o", "mini", "plain-g++")
+    run("objcopy", "--add-section", ".gnu_debugdata=mini.syms.xz", "mini")
+    answer = Answer(os.path.abspath("mini"), points["secret"])
+    check.equal("source", SYMBOLS, answer.source)
+    check.equal("function", "inn::(anonymous namespace)::secret(int)", answer.frames[int(points["secret"], 16)][0][1])
+
+
+# ----------------------------------------------------------------- finding programs
+
+
+def check_finding():
+    program = os.path.abspath("plain-g++")
+    points, id_ = points_of(program), build_id(program)
+    for way in (["--memory"], ["--fd"], ["--id", id_]):
+        check.about(" ".join(way))
+        check_points(program, way, points=points)
+    check.about("sysroot")
+    os.makedirs("target/usr/bin")
+    shutil.copy(program, "target/usr/bin/app")
+    check_points(program, ["--sysroot", "target/", "--id", id_], file="/usr/bin/app", points=points)
+    check.about("debug path")
+    os.makedirs("flat", exist_ok=True)
+    shutil.copy(program, "flat/app")
+    check_points(program, ["--debug-path", "flat", "--id", id_], file="/gone/app", points=points)
+    check_points(program, ["--debug-path", "target", "--id", id_], file="/usr/bin/app", points=points)
+    check.about("deleted")
+    check_points(program, ["--id", id_], file=program + " (deleted)", points=points)
+
+    check.about("refused")
+    other = "00112233445566778899aabbccddeeff00112233"
+    answer = Answer("--id", other, program, "0")
+    check.equal("status", 1, answer.status)
+    check.equal("sentence", f"{program} has been replaced: its build id is {id_}, that of the recorded file is {other}.", answer.head)
+    check.equal("missing", "/gone/app is not there.", Answer("/gone/app", "0").head)
+    check.equal("memory", "/memfd:jit (deleted) never was a file.", Answer("--id", other, "/memfd:jit (deleted)", "0").head)
+    check.equal("another kernel", "[vdso] is that of another kernel.", Answer("--id", other, "[vdso]", "0").head)
+    check.equal("not ELF", f"{POINTS} is not an ELF file.", Answer("--fd", POINTS, "0").head)
+    check.about("vdso")
+    check.equal("source", SYMBOLS, Answer("[vdso]", "0").source)
+
+
+# ------------------------------------------------------------------------ servers
+
+
+def serve(files):
+    """A debuginfod server for these paths; gives its address."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = files.get(self.path)
+            self.send_response(200 if body else 404)
+            self.send_header("Content-Length", str(len(body or b"")))
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def check_servers():
+    if ctypes.util.find_library("debuginfod") is None:
+        return
+    program = compile_points("served")
+    points, id_ = points_of(program), build_id(program)
+    split(program, "served.debug")
+    with open("served.debug", "rb") as f, open(program, "rb") as g:
+        url = serve({f"/buildid/{id_}/debuginfo": f.read(), f"/buildid/{id_}/executable": g.read()})
+    os.unlink("served.debug")
+
+    def environment(address, cache):
+        return {"DEBUGINFOD_URLS": address, "DEBUGINFOD_CACHE_PATH": os.path.abspath(cache)}
+
+    check.about("server, not asked")
+    check.equal("source", SYMBOLS, Answer(program, *points.values(), env=environment(url, "cache1")).source)
+    check.about("server")
+    os.environ.update(environment(url, "cache2"))
+    check_points(program, ["--debuginfod"], points=points)
+    check.about("server, program gone")
+    check_points(program, ["--debuginfod", "--id", id_], file="/gone/served", points=points)
+
+    check.about("server that does not answer")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        os.environ.update(environment(f"http://127.0.0.1:{silent.getsockname()[1]}", "cache3"))
+        start = time.monotonic()
+        check.equal("source", SYMBOLS, Answer("--debuginfod", "--patience", "500", program, *points.values()).source)
+        check.holds(time.monotonic() - start < 10, f"That took {time.monotonic() - start:.0f} seconds.")
+    check.about("interrupted")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        os.environ.update(environment(f"http://127.0.0.1:{silent.getsockname()[1]}", "cache4"))
+        process = subprocess.Popen([RESOLVE, "--debuginfod", "--patience", "60000", program, points["main"]],
+                                   stdout=subprocess.PIPE, text=True)
+        silent.accept()
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        said = process.communicate(timeout=50)[0]
+        check.holds(said.startswith(f"source {SYMBOLS} ") and time.monotonic() - start < 10,
+                    f"It said {said!r} after {time.monotonic() - start:.0f} seconds.")
+
+
+def check_rust():
+    if native(["rustc", "--version"]).status != 0 if shutil.which("rustc") else True:
+        return
+    check.about("Rust")
+    with open("rusty.rs", "w", encoding="ascii") as f:
+        f.write("mod oven { pub struct Pan<T>(pub T);\n impl<T: Copy> Pan<T> {\n  #[inline(never)] pub fn fry(&self) -> T {\n"
+                "   std::hint::black_box(self.0)\n  } } }\nfn main() { println!(\"{}\", oven::Pan(7u8).fry()); }\n")
+    run("rustc", "-g", "-O", "rusty.rs")
+    symbol = [line.split() for line in run("nm", "rusty").splitlines() if "fry" in line and "oven" in line]
+    check.holds(len(symbol) > 0, "rustc has made no function of it.")
+    for address, _, name in symbol:
+        frame = Answer(os.path.abspath("rusty"), address, exact=True).frames[int(address, 16)][-1]
+        check.holds("oven::Pan" in frame[1] and frame[1].endswith("fry"), f"{name} is called {frame[1]}.")
+        check.equal("line", ("rusty.rs", 4), (os.path.basename(frame[3]), frame[4]))
+
+
+check_compilers()
+check_instructions()
+check_stubs()
+check_separate()
+check_checksum()
+check_shared()
+check_minidebug()
+check_finding()
+check_servers()
+check_rust()
+check.done()
