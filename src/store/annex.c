@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/binary.h"
+#include "store/piece.h"
 #include "store/recording.h"
 #include "store/sink.h"
 #include "store/symbols.h"
@@ -219,7 +219,7 @@ static void annex_undo(struct wake_annex *a, uint64_t size, size_t chunks)
 }
 
 /* One piece of a binary: 0, or an errno of the binary's file. */
-static int annex_add_piece(struct wake_annex *a, int fd, struct binary_piece *piece, uint8_t *bytes)
+static int annex_add_piece(struct wake_annex *a, int fd, struct piece *piece, uint8_t *bytes)
 {
     struct strbuf payload;
     size_t got;
@@ -228,7 +228,7 @@ static int annex_add_piece(struct wake_annex *a, int fd, struct binary_piece *pi
     if (error != 0 || got != piece->length)
         return error != 0 ? -error : ESTALE;
     strbuf_init(&payload);
-    if (!binary_encode(&payload, &a->file.codec, piece, bytes, &raw) ||
+    if (!piece_encode(&payload, &a->file.codec, piece, bytes, &raw) ||
         !tail_add_stored(&a->sink.pending, &a->file.index, sink_size(&a->sink), FORMAT_BINARY,
                          FORMAT_NO_PROCESS, payload.text, payload.length, raw))
         a->error = ENOMEM;
@@ -240,16 +240,16 @@ static int annex_add_piece(struct wake_annex *a, int fd, struct binary_piece *pi
 int wake_annex_add_binary(struct wake_annex *a, const struct name_image *image, int fd, struct err *err)
 {
     struct stat st;
-    struct binary_piece piece = {.build_id = image->build_id,
-                                 .build_id_length = image->build_id_length,
-                                 .path = image->path,
-                                 .path_length = strlen(image->path)};
+    struct piece piece = {.build_id = image->build_id,
+                          .build_id_length = image->build_id_length,
+                          .path = image->path,
+                          .path_length = strlen(image->path)};
     if (a->error != 0)
         return 0;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || piece.build_id_length > BINARY_ID_MAX ||
-        piece.path_length > BINARY_PATH_MAX)
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || piece.build_id_length > PIECE_ID_MAX ||
+        piece.path_length > PIECE_PATH_MAX)
         return err_set(err, ERR_INPUT, "%s is no file that can be put into a recording.", image->path);
-    uint8_t *bytes = malloc(BINARY_PIECE);
+    uint8_t *bytes = malloc(PIECE_MAX);
     uint64_t size = sink_size(&a->sink);
     size_t chunks = a->file.index.entries.count;
     int error = 0;
@@ -258,7 +258,7 @@ int wake_annex_add_binary(struct wake_annex *a, const struct name_image *image, 
     piece.total = (uint64_t)st.st_size;
     do {
         uint64_t left = piece.total - piece.offset;
-        piece.length = left < BINARY_PIECE ? (uint32_t)left : BINARY_PIECE;
+        piece.length = left < PIECE_MAX ? (uint32_t)left : PIECE_MAX;
         if (a->error == 0)
             error = annex_add_piece(a, fd, &piece, bytes);
         piece.offset += piece.length;

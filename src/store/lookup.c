@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "store/binary.h"
+#include "store/piece.h"
 #include "store/symbols.h"
 #include "tool/file.h"
 #include "wire/record.h"
@@ -101,15 +101,15 @@ const struct name_place *wake_reader_name(struct wake_reader *r, size_t process,
 /* ---------------------------------------------------------------- binaries */
 
 /* The binary that a piece belongs to, made when it is new; NULL: no memory. */
-static struct binary *lookup_binary(struct wake_reader *r, const struct binary_piece *piece)
+static struct embedded *lookup_binary(struct wake_reader *r, const struct piece *piece)
 {
     uint64_t hash = hash_join(codec_sum(piece->build_id, piece->build_id_length),
                               codec_sum(piece->path, piece->path_length));
     const uint64_t *known = map_find(&r->binary_numbers, hash);
     if (known != NULL)
         return &r->binaries.data[*known];
-    size_t cost = sizeof(struct binary) + piece->build_id_length + piece->path_length + 2;
-    struct binary b = {0};
+    size_t cost = sizeof(struct embedded) + piece->build_id_length + piece->path_length + 2;
+    struct embedded b = {0};
     if (!shelf_spend(r, cost))
         return NULL;
     b.about.build_id = (const uint8_t *)arena_push_text(&r->arena, piece->build_id, piece->build_id_length);
@@ -123,20 +123,20 @@ static struct binary *lookup_binary(struct wake_reader *r, const struct binary_p
 
 /* Reads what stands before a piece. */
 static bool lookup_head(struct wake_reader *r, const struct index_entry *e, uint8_t *bytes,
-                        struct binary_piece *piece)
+                        struct piece *piece)
 {
-    size_t got, head, want = e->stored < BINARY_HEAD_MAX ? e->stored : BINARY_HEAD_MAX;
+    size_t got, head, want = e->stored < PIECE_HEAD_MAX ? e->stored : PIECE_HEAD_MAX;
     return file_read_at(r->fd, bytes, want, e->offset + FORMAT_CHUNK_HEADER_SIZE, &got) == 0 && got == want &&
-           binary_decode_head(bytes, want, piece, &head);
+           piece_decode_head(bytes, want, piece, &head);
 }
 
 static int lookup_add_piece(struct wake_reader *r, size_t at)
 {
-    uint8_t bytes[BINARY_HEAD_MAX];
-    struct binary_piece piece;
+    uint8_t bytes[PIECE_HEAD_MAX];
+    struct piece piece;
     if (!lookup_head(r, &r->index.entries.data[at], bytes, &piece))
         return ERR_INPUT;
-    struct binary *b = lookup_binary(r, &piece);
+    struct embedded *b = lookup_binary(r, &piece);
     if (b == NULL)
         return ERR_MEMORY;
     if (piece.offset == 0) {
@@ -191,12 +191,12 @@ const struct wake_binary *wake_reader_binary(struct wake_reader *r, size_t i)
 /* Unpacks the piece of an index entry; 0, ERR_INPUT (noted), ERR_MEMORY. */
 static int lookup_unpack(struct wake_reader *r, const struct index_entry *e, struct payload *p)
 {
-    struct binary_piece piece;
+    struct piece piece;
     size_t head;
     int code = recording_read(r, e, p);
     if (code != 0)
         return code;
-    bool sound = binary_decode_head(p->bytes, p->length, &piece, &head);
+    bool sound = piece_decode_head(p->bytes, p->length, &piece, &head);
     if (sound && recording_reserve_raw(r, (size_t)piece.length + 1) == NULL)
         return ERR_MEMORY;
     if (!sound ||

@@ -38,7 +38,7 @@ struct shelf {
 };
 
 /* A binary in the file. */
-struct binary {
+struct embedded {
     struct wake_binary about;
     VEC(size_t) pieces; /* where in the index, in order */
 };
@@ -62,7 +62,7 @@ struct wake_reader {
     uint64_t budget;     /* bytes of memory that the meta data may still take */
     struct names *names; /* NULL: nobody has asked */
     bool has_binaries;   /* the list has been made */
-    VEC(struct binary) binaries;
+    VEC(struct embedded) binaries;
     struct map binary_numbers; /* hash of build id and path -> which */
 };
 

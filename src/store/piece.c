@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * binary: see binary.h.
+ * piece: see piece.h.
  *
  *      0  8  bytes of the whole file     22  2  length of the build id
  *      8  8  offset of this piece        24  4  length of the path
@@ -8,26 +8,26 @@
  *     20  2  0 plain, 1 one zstd frame   32  .  build id, path
  *      .  8  checksum of all before it    .  .  the piece
  */
-#include "store/binary.h"
+#include "store/piece.h"
 
 #include "base/cursor.h"
 #include "store/format.h"
 
-enum { BINARY_FIXED = 32 };
+enum { PIECE_FIXED = 32 };
 
-bool binary_encode(struct strbuf *to, struct codec *codec, const struct binary_piece *piece,
-                   const void *bytes, uint32_t *raw)
+bool piece_encode(struct strbuf *to, struct codec *codec, const struct piece *piece, const void *bytes,
+                  uint32_t *raw)
 {
-    size_t head = BINARY_FIXED + piece->build_id_length + piece->path_length + 8;
-    if (piece->build_id_length > BINARY_ID_MAX || piece->path_length > BINARY_PATH_MAX ||
-        piece->length > BINARY_PIECE)
+    size_t head = PIECE_FIXED + piece->build_id_length + piece->path_length + 8;
+    if (piece->build_id_length > PIECE_ID_MAX || piece->path_length > PIECE_PATH_MAX ||
+        piece->length > PIECE_MAX)
         return false;
     uint8_t *at = (uint8_t *)strbuf_reserve(to, head + codec_bound(piece->length));
     if (at == NULL)
         return false;
     unsigned flags;
     size_t stored = codec_pack(codec, at + head, bytes, piece->length, &flags);
-    memset(at, 0, BINARY_FIXED);
+    memset(at, 0, PIECE_FIXED);
     put_le64(at, piece->total);
     put_le64(at + 8, piece->offset);
     put_le32(at + 16, piece->length);
@@ -35,15 +35,15 @@ bool binary_encode(struct strbuf *to, struct codec *codec, const struct binary_p
     put_le16(at + 22, (uint16_t)piece->build_id_length);
     put_le32(at + 24, (uint32_t)piece->path_length);
     if (piece->build_id_length > 0)
-        memcpy(at + BINARY_FIXED, piece->build_id, piece->build_id_length);
-    memcpy(at + BINARY_FIXED + piece->build_id_length, piece->path, piece->path_length);
+        memcpy(at + PIECE_FIXED, piece->build_id, piece->build_id_length);
+    memcpy(at + PIECE_FIXED + piece->build_id_length, piece->path, piece->path_length);
     put_le64(at + head - 8, codec_sum(at, head - 8));
     strbuf_grown(to, head + stored);
     *raw = (uint32_t)(head + piece->length);
     return true;
 }
 
-bool binary_decode_head(const uint8_t *bytes, size_t length, struct binary_piece *piece, size_t *head)
+bool piece_decode_head(const uint8_t *bytes, size_t length, struct piece *piece, size_t *head)
 {
     struct cursor c;
     cursor_init(&c, bytes, length);
@@ -54,7 +54,7 @@ bool binary_decode_head(const uint8_t *bytes, size_t length, struct binary_piece
     piece->build_id_length = cursor_u16(&c);
     piece->path_length = cursor_u32(&c);
     cursor_skip(&c, 4);
-    if (piece->build_id_length > BINARY_ID_MAX || piece->path_length > BINARY_PATH_MAX)
+    if (piece->build_id_length > PIECE_ID_MAX || piece->path_length > PIECE_PATH_MAX)
         return false;
     piece->build_id = cursor_take(&c, piece->build_id_length);
     piece->path = (const char *)cursor_take(&c, piece->path_length);
