@@ -157,8 +157,10 @@ int symbols_encode(const struct names *n, symbols_put_fn *put, void *of)
     struct symbols_draft d = {.names = n, .put = put, .put_of = of};
     int code = 0;
     map_init(&d.numbers);
-    for (uint32_t i = 1; code == 0 && i <= names_image_count(n); i++)
-        code = draft_add_image(&d, i);
+    for (uint32_t i = 1; code == 0 && i <= names_image_count(n); i++) {
+        bool is_known = names_get_image(n, i)->source != NAME_SOURCE_NONE || names_count_image(n, i) > 0;
+        code = is_known ? draft_add_image(&d, i) : 0;
+    }
     if (code == 0)
         code = draft_flush(&d);
     map_release(&d.numbers);

@@ -16,7 +16,8 @@
 /* Anything but 0 ends the encoding and is what it gives. */
 typedef int symbols_put_fn(void *of, const struct strbuf *payload);
 
-/* Calls back with one payload after the other.  0, ERR_MEMORY, or what `put` gave. */
+/* Calls back with one payload after the other; images of which nothing is known
+ * are left out.  0, ERR_MEMORY, or what `put` gave. */
 int symbols_encode(const struct names *n, symbols_put_fn *put, void *of);
 
 /* Adds what a payload says.  *budget: bytes of memory that it may take, and is
