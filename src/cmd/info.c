@@ -11,6 +11,12 @@
 
 #include <string.h>
 
+/* Bytes that an event takes; names and binaries do not count. */
+static double info_density(const struct facts *f, const struct wake_summary *s)
+{
+    return f->events == 0 ? 0 : (double)(s->file_size - s->added_size) / (double)f->events;
+}
+
 /* ---------------------------------------------------------------------- JSON */
 
 static void info_json_command(struct json *j, const struct wake_process *p)
@@ -94,7 +100,7 @@ static void info_json_totals(struct json *j, const struct facts *f, const struct
     json_add_number(j, "peak_rss_bytes", f->peak_rss_bytes);
     json_add_bool(j, "complete", f->complete);
     json_add_number(j, "file_bytes", s->file_size);
-    json_add_real(j, "bytes_per_event", f->events == 0 ? 0 : (double)s->file_size / (double)f->events);
+    json_add_real(j, "bytes_per_event", info_density(f, s));
     json_add_number(j, "collector_cpu_ns", s->collector_cpu_ns);
     json_add_number(j, "wall_ns", s->wall_ns);
 }
@@ -191,7 +197,8 @@ static void info_text_names(struct strbuf *out, const struct facts_names *n)
     if (n->images == 0)
         strbuf_add_text(out, "none; 'heapwake symbolize' looks them up\n");
     else
-        strbuf_addf(out, "%s addresses in %s files", units_count(a, n->places), units_count(b, n->images));
+        strbuf_addf(out, "%s addresses in %s file%s", units_count(a, n->places), units_count(b, n->images),
+                    n->images == 1 ? "" : "s");
     if (n->missing != 0)
         strbuf_addf(out, ", %s of them not found", units_count(a, n->missing));
     if (n->images != 0)
@@ -229,8 +236,7 @@ static void info_text(struct strbuf *out, const struct wake_reader *r, const str
     if (f->peak_rss_bytes != 0)
         strbuf_addf(out, "%-15s%s\n", "peak resident", units_bytes(a, f->peak_rss_bytes));
     strbuf_addf(out, "%-15s%s, ", "file", units_bytes(a, s->file_size));
-    strbuf_addf(out, "%s events, %.2f bytes each\n", units_count(a, f->events),
-                f->events == 0 ? 0 : (double)s->file_size / (double)f->events);
+    strbuf_addf(out, "%s events, %.2f bytes each\n", units_count(a, f->events), info_density(f, s));
     if (f->events != 0)
         strbuf_addf(out, "%-15s%s, %.0f ns an event\n", "collector CPU", units_time(a, s->collector_cpu_ns),
                     (double)s->collector_cpu_ns / (double)f->events);

@@ -278,16 +278,16 @@ static void a_full_disk_leaves_the_file_as_it_was(void **state)
     for (int round = 0; round < 2; round++) {
         struct bytes before = get_file();
         struct rlimit limit, old;
-        assert_int_equal(annex(200000, "larger", 0), 0);
+        assert_int_equal(annex(20000, "larger", 0), 0);
         struct bytes larger = get_file();
         put_file(before.data, before.length);
         assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
         limit = old;
         (void)signal(SIGXFSZ, SIG_IGN);
-        for (size_t most = before.length; most < larger.length; most += 1 + (larger.length - most) / 5) {
+        for (size_t most = before.length; most < larger.length; most += 1 + (larger.length - most) / 3) {
             limit.rlim_cur = most;
             assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-            assert_int_equal(annex(200000, "larger", 0), ERR_FULL);
+            assert_int_equal(annex(20000, "larger", 0), ERR_FULL);
             struct bytes after = get_file();
             assert_int_equal(before.length, after.length);
             assert_memory_equal(before.data, after.data, before.length);

@@ -40,6 +40,8 @@ static int reader_load(struct wake_reader *r)
     for (size_t i = 0; i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
         struct payload payload;
+        if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
+            r->summary.added_size += index_entry_end(e) - e->offset;
         if (e->type == 0 || e->type >= FORMAT_INDEX)
             continue;
         int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : recording_read(r, e, &payload);

@@ -94,6 +94,7 @@ struct wake_summary {
     uint64_t wall_ns; /* CLOCK_REALTIME of time 0; 0 = not known */
     uint64_t end_wall_ns, collector_cpu_ns;
     uint64_t file_size;
+    uint64_t added_size; /* of that, chunks with names and binaries */
     unsigned major, minor;
     bool complete;     /* closed in order, nothing damaged, every process ended, nothing left out */
     bool closed;       /* has its end record */
