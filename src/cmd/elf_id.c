@@ -15,7 +15,7 @@
 
 enum {
     ELF_ID_HEADERS = 128,    /* program headers that are looked at */
-    ELF_ID_NOTES = 64 << 10, /* bytes of notes that are */
+    ELF_ID_NOTES = 16 << 10, /* bytes of notes that are */
     ELF_ID_GNU = 4,          /* length of the name with its NUL */
     ELF_ID_ALIGN = 4,
 };
@@ -54,7 +54,7 @@ bool elf_id_read(struct elf_id *id, int fd)
         head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_phentsize != sizeof(Elf64_Phdr))
         return false;
     for (unsigned i = 0; i < head.e_phnum && i < ELF_ID_HEADERS; i++) {
-        static uint8_t notes[ELF_ID_NOTES];
+        uint8_t notes[ELF_ID_NOTES];
         Elf64_Phdr p;
         if (file_read_at(fd, &p, sizeof p, head.e_phoff + i * sizeof p, &got) != 0 || got < sizeof p)
             return false;

@@ -56,6 +56,8 @@ static void finish_embed_all(const struct finish *f, struct wake_annex *a, struc
     err_init(&err);
     int code = naming_list(&wants, r, &err);
     for (size_t at = 0; code == 0 && at < wants.list.count; at = naming_next_image(&wants, at)) {
+        if (f->naming.is_stopped != NULL && f->naming.is_stopped(f->naming.is_stopped_of))
+            break;
         const struct name_image *image = names_get_image(wake_reader_names(r), wants.list.data[at].image);
         if (image->path[0] == '/' && !finish_has(r, image) && finish_embed(f, a, image, &err) != 0)
             f->say(f->say_of, LEVEL_WARN, err.text);

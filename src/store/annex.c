@@ -108,7 +108,10 @@ static bool annex_may_close(const struct wake_reader *r)
 
 static int annex_remember(struct wake_annex *a, struct err *err)
 {
-    size_t length = (size_t)(a->file.size - a->keep), got;
+    size_t got;
+    if (a->file.size - a->keep > ANNEX_OLD_MAX + FORMAT_PAYLOAD_MAX + FORMAT_CHUNK_HEADER_SIZE)
+        return err_set(err, ERR_INPUT, "%s cannot be added to: much of it is damaged.", a->file.path);
+    size_t length = (size_t)(a->file.size - a->keep);
     char *to = strbuf_reserve(&a->old, length + 1);
     if (to == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to change %s.", a->file.path);

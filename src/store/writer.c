@@ -338,11 +338,6 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
     meta_release(&p->meta);
 }
 
-uint64_t wake_writer_size(const struct wake_writer *w)
-{
-    return sink_size(&w->sink);
-}
-
 bool wake_writer_has_failed(const struct wake_writer *w)
 {
     return w->error != 0;
