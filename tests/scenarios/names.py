@@ -13,9 +13,10 @@ import sys
 import time
 
 from format import wake_reader
-from support import HEAPWAKE, PROBE, Check, info, native, record, tool
+from support import HEAPWAKE, PROBE, Check, info, native, record, tool, workload
 
-KITCHEN = os.path.join(os.environ["BUILD"], "examples/kitchen")
+PROGRAM = workload("ends")
+COMMAND = [PROGRAM, "return", 2, 500]
 READER = os.path.join(os.environ["ROOT"], "tests/format/wake_reader.py")
 check = Check()
 
@@ -62,10 +63,10 @@ def independent(path):
 
 def check_binaries():
     check.about("binaries come out as they went in")
-    run = record([KITCHEN], "with.wake", ["--embed-binaries"])
-    check.equal("exit status", 0, run.status)
+    run = record(COMMAND, "with.wake", ["--embed-binaries"])
+    check.equal("exit status", alone, run.status)
     listed = [line.split(None, 2) for line in tool("extract", "--list", "with.wake").out.decode().splitlines()]
-    check.holds(any(path == KITCHEN for _, _, path in listed), f"The program is not among {listed}.")
+    check.holds(any(path == PROGRAM for _, _, path in listed), f"The program is not among {listed}.")
     check.equal("binaries that info counts", len(listed), info("with.wake")["binaries"]["files"])
     check.equal("binaries that the second reader sees", sorted(path for _, _, path in listed),
                 sorted(line[1] for line in independent("with.wake") if line[0] == "binary"))
@@ -75,19 +76,19 @@ def check_binaries():
     for length, _, path in listed:
         check.equal(f"length of {path}", int(length), os.path.getsize(path))
         check.holds(read(path) == read("out" + path), f"{path} comes out as something else.")
-    write("out" + KITCHEN, b"mine")
+    write("out" + PROGRAM, b"mine")
     check.equal("extract where there are files", 1, tool("extract", "-C", "out", "with.wake").status)
-    check.equal("a file that is there", b"mine", read("out" + KITCHEN))
+    check.equal("a file that is there", b"mine", read("out" + PROGRAM))
     check.equal("extract --force", 0, tool("extract", "--force", "-C", "out", "with.wake").status)
-    check.holds(read(KITCHEN) == read("out" + KITCHEN), "--force does not replace.")
+    check.holds(read(PROGRAM) == read("out" + PROGRAM), "--force does not replace.")
     check.equal("verify", 0, tool("verify", "with.wake").status)
     check.equal("extract without binaries", 1, tool("extract", "without.wake").status)
 
 
 def check_bare():
     check.about("without the record command")
-    status = native([KITCHEN], {"LD_PRELOAD": PROBE, "HEAPWAKE_OUTPUT": "bare.wake", "HEAPWAKE_EMBED_BINARIES": "1"}).status
-    check.equal("exit status", 0, status)
+    status = native(COMMAND, {"LD_PRELOAD": PROBE, "HEAPWAKE_OUTPUT": "bare.wake", "HEAPWAKE_EMBED_BINARIES": "1"}).status
+    check.equal("exit status", alone, status)
     for _ in range(200):
         if glob.glob("bare.wake"):
             break
@@ -116,12 +117,12 @@ def check_strangers():
 def check_names():
     check.about("names that are in a file are shown")
     plain = tool("dump", "--stacks", "without.wake").out.decode()
-    place = re.search(rf"^        {KITCHEN}\+0x([0-9a-f]+)$", plain, re.M)
-    build_id = subprocess.run(["readelf", "-n", KITCHEN], capture_output=True, text=True).stdout
+    place = re.search(rf"^        {PROGRAM}\+0x([0-9a-f]+)$", plain, re.M)
+    build_id = subprocess.run(["readelf", "-n", PROGRAM], capture_output=True, text=True).stdout
     build_id = bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", build_id).group(1))
     texts = [b"outer", b"inner<int>(\x1b[31m)", b"_Z5innerv", "küche.cc".encode()]
     symbols = varint(4) + b"".join(text(t) for t in texts)
-    symbols += varint(1) + text(text(build_id) + text(KITCHEN.encode()) + varint(3) + text(b""))
+    symbols += varint(1) + text(text(build_id) + text(PROGRAM.encode()) + varint(3) + text(b""))
     symbols += varint(1) + varint(1) + varint(int(place.group(1), 16)) + varint(4)
     symbols += varint(2) + varint(3) + varint(4) + varint(7 * 2 + 1) + varint(1) + varint(0) + varint(4) + varint(9 * 2)
     write("named.wake", read("without.wake") + chunk(13, symbols))
@@ -136,7 +137,7 @@ def check_names():
     check.equal("verify", 0, tool("verify", "named.wake").status)
     check.equal("--check", 0, native([sys.executable, READER, "--check", "named.wake"]).status)
     mine = [line for line in independent("named.wake") if line[1] == "0x" + place.group(1)]
-    check.holds(len(mine) >= 1 and mine[0][0] == KITCHEN, f"The second reader sees {mine}.")
+    check.holds(len(mine) >= 1 and mine[0][0] == PROGRAM, f"The second reader sees {mine}.")
 
 
 def check_killed():
@@ -147,7 +148,7 @@ def check_killed():
     after = read("again.wake")
     check.holds(after.startswith(before), "What was recorded has been touched.")
     events = tool("dump", "--tsv", "without.wake").out
-    step = max(1, (len(after) - len(before)) // 9)
+    step = max(1, (len(after) - len(before)) // 25)
     for end in [*range(len(before), len(after), step), len(before) + 1, len(after) - 1]:
         write("cut.wake", after[:end])
         check.holds(tool("dump", "--tsv", "cut.wake").out == events, f"Cut at {end}: other events.")
@@ -172,8 +173,9 @@ def check_full():
         check.equal("a file that cannot be written", 1, tool("symbolize", "full.wake").status)
 
 
-run = record([KITCHEN], "without.wake", ["--symbols", "no"])
-check.equal("exit status", 0, run.status)
+alone = native(COMMAND).status
+run = record(COMMAND, "without.wake", ["--symbols", "no"])
+check.equal("exit status", alone, run.status)
 check.equal("--symbols no", 0, info("without.wake")["symbols"]["files"])
 check.equal("the program's status", 3, record(["sh", "-c", "exit 3"], "sh.wake", ["--embed-binaries"]).status)
 check_binaries()
