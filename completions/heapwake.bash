@@ -8,7 +8,7 @@ _heapwake_program_at()
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         --) echo $((i + 1)) && return ;;
-        -o | --output | --children) ((i++)) ;;
+        -o | --output | --children | --symbols) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -29,10 +29,10 @@ _heapwake_record()
     fi
     case $previous in
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    --children) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
+    --children | --symbols) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
     *)
         if [[ $current == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W '-o --output --children -q --quiet --help --' -- "$current")
+            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries -q --quiet --help --' -- "$current")
         else
             mapfile -t COMPREPLY < <(compgen -c -- "$current")
         fi
@@ -45,7 +45,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record info dump verify help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record info dump verify symbolize extract help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -53,8 +53,22 @@ _heapwake()
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;
     verify) options='--help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record info dump verify' -- "$current") && return ;;
+    symbolize) options='--sysroot --debug-path --maps --debuginfod --embed-binaries --help' ;;
+    extract) options='-C --list --force --help' ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record info dump verify symbolize extract' -- "$current") && return ;;
     version) return ;;
+    esac
+    case $previous in
+    -C | --sysroot | --debug-path)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -d -- "$current")
+        return
+        ;;
+    --maps)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        return
+        ;;
     esac
     if [[ $current == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")

@@ -10,6 +10,7 @@
  */
 #include "cmd/closing.h"
 #include "cmd/command.h"
+#include "cmd/finish.h"
 #include "cmd/logging.h"
 #include "cmd/settings.h"
 #include "collect/collector.h"
@@ -67,6 +68,8 @@ static int collect_work(int fd, const char *message, size_t length)
     err_init(&err);
     const char *level = collect_find(message, length, "HEAPWAKE_LOG");
     const char *children = collect_find(message, length, "HEAPWAKE_CHILDREN");
+    const char *names = collect_find(message, length, "HEAPWAKE_SYMBOLS");
+    bool embeds = finish_wants_binaries(collect_find(message, length, "HEAPWAKE_EMBED_BINARIES"));
     logging_open(&log, level, collect_find(message, length, "HEAPWAKE_LOGFILE"),
                  level == NULL ? -1 : STDERR_FILENO);
     settings_check(&log);
@@ -86,6 +89,7 @@ static int collect_work(int fd, const char *message, size_t length)
     close(fd);
     collector_run(&c);
     collector_close(&c);
+    finish_collector(&c, finish_wants_names(names), embeds, false);
     struct strbuf line;
     strbuf_init(&line);
     closing_build(&line, &c, NULL);

@@ -30,6 +30,8 @@ int command_collect(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_verify(int argc, char **argv);
+int command_symbolize(int argc, char **argv);
+int command_extract(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_version(int argc, char **argv);
 

@@ -11,6 +11,7 @@
 #include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "store/live.h"
+#include "store/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +35,37 @@ struct dump_event {
     const char *mark;
 };
 
-static void dump_frames(struct strbuf *out, const struct wake_process *p, uint32_t number)
+/* A frame with its names: those that were inlined into it first. */
+static void dump_names(struct strbuf *out, const struct name_place *place)
 {
+    for (uint32_t i = 0; i < place->count; i++) {
+        const struct name_frame *f = &place->frames[i];
+        strbuf_add_text(out, "        ");
+        safe_add_text(out, f->function[0] == '\0' ? "?" : f->function);
+        if (f->file[0] != '\0') {
+            strbuf_add_char(out, ' ');
+            safe_add_text(out, f->file);
+            if (f->line != 0)
+                strbuf_addf(out, ":%u", f->line);
+        }
+        strbuf_add_text(out, f->inlined ? " (inlined)\n" : "\n");
+    }
+}
+
+static void dump_place(struct strbuf *out, const struct wake_process *p, const struct wake_node *n)
+{
+    strbuf_add_text(out, "        ");
+    if (n->module != 0 && n->module <= p->modules.count) {
+        safe_add_text(out, wake_process_module_path(p, &p->modules.data[n->module - 1]));
+        strbuf_add_char(out, '+');
+    }
+    strbuf_addf(out, "0x%llx\n", (unsigned long long)wake_process_place(p, n));
+}
+
+static void dump_frames(struct dump *d, uint32_t process, uint32_t number)
+{
+    struct strbuf *out = &d->out;
+    const struct wake_process *p = wake_reader_process(d->reader, process);
     const struct wake_stack *s = wake_process_find_stack(p, number);
     if (s == NULL) {
         strbuf_addf(out, "        stack %u is not in the file\n", number);
@@ -44,15 +74,11 @@ static void dump_frames(struct strbuf *out, const struct wake_process *p, uint32
     uint32_t node = s->leaf;
     for (uint32_t i = 0; i < s->depth && node != 0 && node < p->nodes.count; i++) {
         const struct wake_node *n = &p->nodes.data[node];
-        uint64_t address = n->address & ~(UINT64_C(1) << 63);
-        strbuf_add_text(out, "        ");
-        if (n->module != 0 && n->module <= p->modules.count) {
-            const struct wake_module *m = &p->modules.data[n->module - 1];
-            safe_add_text(out, m->path[0] == '\0' ? p->info.exe : m->path);
-            strbuf_addf(out, "+0x%llx\n", (unsigned long long)(address - m->bias));
-        } else {
-            strbuf_addf(out, "0x%llx\n", (unsigned long long)address);
-        }
+        const struct name_place *name = wake_reader_name(d->reader, process, n);
+        if (name != NULL)
+            dump_names(out, name);
+        else
+            dump_place(out, p, n);
         node = n->parent;
     }
     if (s->omitted != 0)
@@ -73,7 +99,7 @@ static void dump_tsv_line(struct strbuf *out, const struct dump_event *e)
     strbuf_add_char(out, '\n');
 }
 
-static void dump_line(struct strbuf *out, const struct dump_event *e, bool stacks)
+static void dump_line(struct strbuf *out, const struct dump_event *e)
 {
     strbuf_addf(out, "%12.6f  %u", (double)e->time_ns / 1e9, e->process->info.pid);
     if (e->thread != NULL) {
@@ -100,8 +126,6 @@ static void dump_line(struct strbuf *out, const struct dump_event *e, bool stack
     if (e->stack != 0)
         strbuf_addf(out, "  stack %u", e->stack);
     strbuf_add_char(out, '\n');
-    if (stacks && e->stack != 0)
-        dump_frames(out, e->process, e->stack);
 }
 
 static bool dump_gather(struct dump *d, const struct wake_block *b, uint32_t i, struct dump_event *e)
@@ -145,7 +169,9 @@ static int dump_block(const struct wake_block *b, void *context)
         if (d->tsv)
             dump_tsv_line(&d->out, &e);
         else
-            dump_line(&d->out, &e, d->stacks);
+            dump_line(&d->out, &e);
+        if (d->stacks && !d->tsv && e.stack != 0)
+            dump_frames(d, b->process, e.stack);
     }
     return d->out.length >= DUMP_FLUSH && !command_print(&d->out) ? 1 : 0;
 }

@@ -4,6 +4,8 @@
  */
 #include "cmd/facts.h"
 
+#include "store/names.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -46,6 +48,20 @@ void facts_gather(struct facts *f, const struct wake_reader *r)
     for (size_t i = 0; i < f->processes; i++)
         facts_add(f, wake_reader_process(r, i), i);
     f->lost_events += s->not_kept;
+}
+
+void facts_gather_names(struct facts_names *f, struct wake_reader *r)
+{
+    const struct names *n = wake_reader_names(r);
+    memset(f, 0, sizeof *f);
+    for (uint32_t i = 1; n != NULL && i <= names_image_count(n); i++) {
+        f->images += names_get_image(n, i)->source != NAME_SOURCE_NONE;
+        f->missing += names_get_image(n, i)->source == NAME_SOURCE_MISSING;
+        f->places += names_count_image(n, i);
+    }
+    f->binaries = wake_reader_binary_count(r);
+    for (size_t i = 0; i < f->binaries; i++)
+        f->binary_bytes += wake_reader_binary(r, i)->length;
 }
 
 void facts_describe_end(const struct wake_process *p, char *text, size_t size)

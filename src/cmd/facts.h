@@ -21,7 +21,18 @@ struct facts {
     bool complete;
 };
 
+/* What is known of addresses. */
+struct facts_names {
+    size_t images;  /* files that somebody has looked for */
+    size_t missing; /* ... and not found */
+    size_t places;  /* addresses that have a name */
+    size_t binaries;
+    uint64_t binary_bytes;
+};
+
 void facts_gather(struct facts *f, const struct wake_reader *r);
+/* Reads what the file says about names: may find damages. */
+void facts_gather_names(struct facts_names *f, struct wake_reader *r);
 /* "killed by SIGKILL", "exit code 0", "exec", "not known". */
 void facts_describe_end(const struct wake_process *p, char *text, size_t size);
 

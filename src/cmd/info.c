@@ -11,6 +11,12 @@
 
 #include <string.h>
 
+/* Bytes that an event takes; names and binaries do not count. */
+static double info_density(const struct facts *f, const struct wake_summary *s)
+{
+    return f->events == 0 ? 0 : (double)(s->file_size - s->added_size) / (double)f->events;
+}
+
 /* ---------------------------------------------------------------------- JSON */
 
 static void info_json_command(struct json *j, const struct wake_process *p)
@@ -94,12 +100,26 @@ static void info_json_totals(struct json *j, const struct facts *f, const struct
     json_add_number(j, "peak_rss_bytes", f->peak_rss_bytes);
     json_add_bool(j, "complete", f->complete);
     json_add_number(j, "file_bytes", s->file_size);
-    json_add_real(j, "bytes_per_event", f->events == 0 ? 0 : (double)s->file_size / (double)f->events);
+    json_add_real(j, "bytes_per_event", info_density(f, s));
     json_add_number(j, "collector_cpu_ns", s->collector_cpu_ns);
     json_add_number(j, "wall_ns", s->wall_ns);
 }
 
-static void info_json(struct strbuf *out, const struct wake_reader *r, const struct facts *f)
+static void info_json_names(struct json *j, const struct facts_names *n)
+{
+    json_open_object(j, "symbols");
+    json_add_number(j, "files", n->images);
+    json_add_number(j, "missing_files", n->missing);
+    json_add_number(j, "places", n->places);
+    json_close_object(j);
+    json_open_object(j, "binaries");
+    json_add_number(j, "files", n->binaries);
+    json_add_number(j, "bytes", n->binary_bytes);
+    json_close_object(j);
+}
+
+static void info_json(struct strbuf *out, const struct wake_reader *r, const struct facts *f,
+                      const struct facts_names *n)
 {
     struct json j;
     json_init(&j, out);
@@ -110,6 +130,7 @@ static void info_json(struct strbuf *out, const struct wake_reader *r, const str
         json_add_number(&j, "pid", first->info.pid);
     }
     info_json_totals(&j, f, wake_reader_summary(r));
+    info_json_names(&j, n);
     json_open_array(&j, "processes_list");
     for (size_t i = 0; i < f->processes; i++)
         info_json_process(&j, wake_reader_process(r, i));
@@ -169,7 +190,27 @@ static void info_text_process(struct strbuf *out, const struct wake_process *p)
     strbuf_add_char(out, '\n');
 }
 
-static void info_text(struct strbuf *out, const struct wake_reader *r, const struct facts *f)
+static void info_text_names(struct strbuf *out, const struct facts_names *n)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    info_line(out, "names");
+    if (n->images == 0)
+        strbuf_add_text(out, "none; 'heapwake symbolize' looks them up\n");
+    else
+        strbuf_addf(out, "%s addresses in %s file%s", units_count(a, n->places), units_count(b, n->images),
+                    n->images == 1 ? "" : "s");
+    if (n->missing != 0)
+        strbuf_addf(out, ", %s of them not found", units_count(a, n->missing));
+    if (n->images != 0)
+        strbuf_add_char(out, '\n');
+    if (n->binaries == 0)
+        return;
+    info_line(out, "binaries");
+    strbuf_addf(out, "%s of %s\n", units_count(a, n->binaries), units_bytes(b, n->binary_bytes));
+}
+
+static void info_text(struct strbuf *out, const struct wake_reader *r, const struct facts *f,
+                      const struct facts_names *n)
 {
     char a[UNITS_MAX], b[UNITS_MAX], end[64];
     const struct wake_summary *s = wake_reader_summary(r);
@@ -191,11 +232,11 @@ static void info_text(struct strbuf *out, const struct wake_reader *r, const str
     strbuf_addf(out, "%s block%s\n", units_count(a, f->leaked_blocks), f->leaked_blocks == 1 ? "" : "s");
     strbuf_addf(out, "%-15s%s, ", "stacks", units_count(a, f->stacks));
     strbuf_addf(out, "%s of them cut\n", units_count(a, f->cut_stacks));
+    info_text_names(out, n);
     if (f->peak_rss_bytes != 0)
         strbuf_addf(out, "%-15s%s\n", "peak resident", units_bytes(a, f->peak_rss_bytes));
     strbuf_addf(out, "%-15s%s, ", "file", units_bytes(a, s->file_size));
-    strbuf_addf(out, "%s events, %.2f bytes each\n", units_count(a, f->events),
-                f->events == 0 ? 0 : (double)s->file_size / (double)f->events);
+    strbuf_addf(out, "%s events, %.2f bytes each\n", units_count(a, f->events), info_density(f, s));
     if (f->events != 0)
         strbuf_addf(out, "%-15s%s, %.0f ns an event\n", "collector CPU", units_time(a, s->collector_cpu_ns),
                     (double)s->collector_cpu_ns / (double)f->events);
@@ -225,13 +266,15 @@ int command_info(int argc, char **argv)
     if (r == NULL)
         return EXIT_FAILED;
     struct facts f;
+    struct facts_names n;
     struct strbuf out;
     strbuf_init(&out);
+    facts_gather_names(&n, r);
     facts_gather(&f, r);
     if (as_json)
-        info_json(&out, r, &f);
+        info_json(&out, r, &f, &n);
     else
-        info_text(&out, r, &f);
+        info_text(&out, r, &f, &n);
     bool done = command_print(&out);
     strbuf_release(&out);
     wake_reader_close(r);

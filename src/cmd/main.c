@@ -10,12 +10,16 @@
 
 const struct command command_list[] = {
     {"record", command_record, "run a program and record its heap",
-     "usage: heapwake record [-o FILE] [--children yes|no] [-q] [--] PROGRAM [ARGUMENT...]\n"
+     "usage: heapwake record [-o FILE] [--children yes|no] [--symbols yes|no] [--embed-binaries] [-q]\n"
+     "                       [--] PROGRAM [ARGUMENT...]\n"
      "\n"
      "  -o FILE, --output FILE  name of the recording (default %e.%p.wake); %e program, %p process id,\n"
      "                          %t seconds since 1970, %n a free number, %h host, %% a percent sign.\n"
      "                          Without %p and %n one file holds the whole process tree.\n"
      "  --children yes|no       record the program's children too (default yes)\n"
+     "  --symbols yes|no        look up names of functions at the end and put them into the file (default\n"
+     "                          yes; Ctrl-C stops the search)\n"
+     "  --embed-binaries        put the program and its libraries into the file too\n"
      "  -q, --quiet             no closing line\n"
      "\n"
      "The exit status is the program's own.\n",
@@ -30,13 +34,33 @@ const struct command command_list[] = {
      "\n"
      "  --tsv     one event a line: time_ns pid tid event address size stack kind, tab-separated,\n"
      "            after a header line; a realloc is a free and an alloc\n"
-     "  --stacks  the stack below each allocation, as module+offset\n",
+     "  --stacks  the stack below each allocation: function and line, or module+offset where they are\n"
+     "            not known\n",
      false},
     {"verify", command_verify, "check a recording",
      "usage: heapwake verify FILE\n"
      "\n"
      "Reads every byte: checksums, order of events for each address, times, totals, losses.\n"
      "Exit status 1 and a sentence for each thing that is off.\n",
+     false},
+    {"symbolize", command_symbolize, "put names of functions into a recording",
+     "usage: heapwake symbolize [OPTION...] FILE\n"
+     "\n"
+     "  --sysroot DIR     look for the recorded files below DIR\n"
+     "  --debug-path A:B  folders with debug files\n"
+     "  --maps FILE       a perf map (perf-PID.map) with names of code that was made at run time\n"
+     "  --debuginfod      ask the servers of DEBUGINFOD_URLS\n"
+     "  --embed-binaries  put the program and its libraries into the file too\n"
+     "\n"
+     "Says for each file that code came from how many addresses it has, how many of them have a name,\n"
+     "and how many a line. What cannot be found now keeps the names it has.\n",
+     false},
+    {"extract", command_extract, "get the binaries out of a recording",
+     "usage: heapwake extract [-C DIR] [--list] [--force] FILE\n"
+     "\n"
+     "  -C DIR   below this folder (default: the current one)\n"
+     "  --list   only say what there is: length, build id, path\n"
+     "  --force  replace files that are there\n",
      false},
     {"help", command_help, "say how a command is used", "usage: heapwake help [COMMAND]\n", false},
     {"version", command_version, "print the version", "usage: heapwake version\n", false},

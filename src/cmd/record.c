@@ -4,6 +4,7 @@
  */
 #include "cmd/closing.h"
 #include "cmd/command.h"
+#include "cmd/finish.h"
 #include "cmd/logging.h"
 #include "cmd/preload.h"
 #include "cmd/settings.h"
@@ -17,15 +18,15 @@
 
 struct record_options {
     const char *output;
-    bool children, quiet;
+    bool children, quiet, names, binaries;
     char **program;
 };
 
-static int record_set_children(struct record_options *o, const char *value)
+static int record_set(bool *answer, const char *option, const char *value)
 {
     if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
-        return command_misused("--children takes yes or no, not '%s'.", value);
-    o->children = value[0] == 'y';
+        return command_misused("%s takes yes or no, not '%s'.", option, value);
+    *answer = value[0] == 'y';
     return EXIT_DONE;
 }
 
@@ -43,8 +44,13 @@ static int record_parse(struct record_options *o, char **argv)
                 return command_misused("-o needs the name of a file.");
             o->output = value;
         } else if (command_option(argv, &at, "--children", &value)) {
-            if (record_set_children(o, value) != EXIT_DONE)
+            if (record_set(&o->children, "--children", value) != EXIT_DONE)
                 return EXIT_USAGE;
+        } else if (command_option(argv, &at, "--symbols", &value)) {
+            if (record_set(&o->names, "--symbols", value) != EXIT_DONE)
+                return EXIT_USAGE;
+        } else if (command_option(argv, &at, "--embed-binaries", NULL)) {
+            o->binaries = true;
         } else if (command_option(argv, &at, "-q", NULL) || command_option(argv, &at, "--quiet", NULL)) {
             o->quiet = true;
         } else {
@@ -58,14 +64,14 @@ static int record_parse(struct record_options *o, char **argv)
     return EXIT_DONE;
 }
 
-/* Options that were not given come from the environment. */
-static void record_add_environment(struct record_options *o)
+/* Options that are not given come from the environment. */
+static void record_take_environment(struct record_options *o)
 {
     const char *children = getenv("HEAPWAKE_CHILDREN");
-    if (o->output == NULL)
-        o->output = getenv("HEAPWAKE_OUTPUT");
-    if (children != NULL && strcmp(children, "no") == 0)
-        o->children = false;
+    o->output = getenv("HEAPWAKE_OUTPUT");
+    o->children = children == NULL || strcmp(children, "no") != 0;
+    o->names = finish_wants_names(getenv("HEAPWAKE_SYMBOLS"));
+    o->binaries = finish_wants_binaries(getenv("HEAPWAKE_EMBED_BINARIES"));
 }
 
 static int record_run(struct record_options *o, struct collector *c, struct launch *l)
@@ -85,6 +91,7 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     }
     collector_run(c);
     collector_close(c);
+    finish_collector(c, o->names, o->binaries, !o->quiet);
     bool is_said = c->output.is_off && c->sums.processes == 0;
     if (!is_said && (!o->quiet || c->sums.processes == 0)) {
         struct strbuf line;
@@ -98,19 +105,19 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
 
 int command_record(int argc, char **argv)
 {
-    struct record_options o = {.children = true};
+    struct record_options o = {0};
     struct logging log;
     struct err err;
     struct launch l;
     static struct collector c;
     (void)argc;
+    record_take_environment(&o);
     int status = record_parse(&o, argv);
     if (status != EXIT_DONE)
         return status;
     err_init(&err);
     logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
     settings_check(&log);
-    record_add_environment(&o);
     struct collector_options options = {.output = o.output,
                                         .children = o.children,
                                         .say = logging_say,

@@ -43,6 +43,8 @@ static const struct {
     {"HEAPWAKE_DEPTH", settings_is_depth, "no number from 1 to 131072", "stacks are recorded whole"},
     {"HEAPWAKE_MMAP", settings_is_switch, "neither 0 nor 1", "mappings are recorded"},
     {"HEAPWAKE_CHILDREN", settings_is_answer, "neither yes nor no", "children are recorded"},
+    {"HEAPWAKE_SYMBOLS", settings_is_switch, "neither 0 nor 1", "names are looked up"},
+    {"HEAPWAKE_EMBED_BINARIES", settings_is_switch, "neither 0 nor 1", "binaries are left out"},
 };
 
 void settings_check(struct logging *log)

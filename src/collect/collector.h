@@ -86,8 +86,8 @@ int collector_open(struct collector *c, const struct collector_options *options,
                    struct err *err);
 /* Works until all is over, or launch->leave. */
 void collector_run(struct collector *c);
-/* Ends and closes everything.  c->sums and c->output can be read until
- * collector_release. */
+/* Ends and closes everything; output_finish(&c->output, ...) is to follow.
+ * c->sums and c->output can be read until collector_release. */
 void collector_close(struct collector *c);
 void collector_release(struct collector *c);
 

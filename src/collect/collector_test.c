@@ -161,6 +161,7 @@ static void finish(struct world *w)
 {
     collector_run(&w->collector);
     collector_close(&w->collector);
+    output_finish(&w->collector.output, NULL, NULL);
     while (wait(NULL) > 0)
         continue;
 }

@@ -173,35 +173,56 @@ struct output_file *output_open(struct output *o, const struct name_facts *facts
     return f;
 }
 
-static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns)
+/* Where a closed file is now. */
+static const char *output_path(const struct output_file *f)
+{
+    return f->is_published ? f->name : f->partial;
+}
+
+static void output_publish(struct output *o, struct output_file *f)
+{
+    if (f->is_published)
+        return;
+    if (rename(f->partial, f->name) == 0)
+        f->is_published = true;
+    else if (o->failure.code == 0)
+        err_set(&o->failure, ERR_IO, "'%s' keeps its name, as it cannot become '%s': %s.", f->partial,
+                f->name, strerror(errno));
+}
+
+static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns, bool publish)
 {
     struct err err;
     err_init(&err);
     if (f->writer == NULL)
         return;
-    wake_writer_flush(f->writer);
-    uint64_t bytes = wake_writer_size(f->writer);
-    int code = wake_writer_close(f->writer, cpu_ns, &err);
-    f->writer = NULL;
-    struct stat st;
-    o->bytes += stat(f->partial, &st) == 0 ? (uint64_t)st.st_size : bytes;
-    if (code == 0 || o->failure.code != 0)
-        err_init(&err);
-    if (rename(f->partial, f->name) != 0 && err.code == 0)
-        err_set(&err, ERR_IO, "'%s' keeps its name, as it cannot become '%s': %s.", f->partial, f->name,
-                strerror(errno));
-    if (err.code != 0 && o->failure.code == 0)
+    if (wake_writer_close(f->writer, cpu_ns, &err) != 0 && o->failure.code == 0)
         o->failure = err;
+    f->writer = NULL;
+    if (publish)
+        output_publish(o, f);
 }
 
-void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns)
+void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns, bool is_last)
 {
     if (--f->users == 0 && name_is_per_process(o->pattern))
-        output_close_file(o, f, cpu_ns);
+        output_close_file(o, f, cpu_ns, !is_last);
 }
 
 void output_close(struct output *o, uint64_t cpu_ns)
 {
     for (size_t i = 0; i < o->files.count; i++)
-        output_close_file(o, o->files.data[i], cpu_ns);
+        output_close_file(o, o->files.data[i], cpu_ns, false);
+}
+
+void output_finish(struct output *o, output_finish_fn *finish, void *of)
+{
+    for (size_t i = 0; i < o->files.count; i++) {
+        struct output_file *f = o->files.data[i];
+        struct stat st;
+        if (finish != NULL)
+            finish(of, output_path(f));
+        output_publish(o, f);
+        o->bytes += stat(output_path(f), &st) == 0 ? (uint64_t)st.st_size : 0;
+    }
 }

@@ -30,12 +30,13 @@ struct output_file {
     struct wake_writer *writer; /* NULL: closed */
     uint64_t base_ns;           /* CLOCK_MONOTONIC where its clock begins */
     uint32_t users;             /* processes that are not over */
+    bool is_published;          /* has its name */
 };
 
 struct output {
     char *pattern;
     VEC(struct output_file *) files;
-    uint64_t bytes;       /* of closed files */
+    uint64_t bytes;       /* of finished files */
     struct err complaint; /* first thing that went wrong with names; code 0 = none */
     struct err failure;   /* first file that was not written whole; code 0 = none */
     bool is_off;          /* nothing can be written */
@@ -46,9 +47,16 @@ void output_init(struct output *o, const char *pattern);
 void output_release(struct output *o);
 /* The file for a process that starts now; NULL: nothing is recorded. */
 struct output_file *output_open(struct output *o, const struct name_facts *facts, uint64_t start_ns);
-/* A process of this file is over.  Files of single processes are closed then. */
-void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns);
+/* A process of this file is over.  Files of single processes are closed then,
+ * and get their names, unless this was the last process: see output_finish. */
+void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns, bool is_last);
 /* Closes all that is still open. */
 void output_close(struct output *o, uint64_t cpu_ns);
+
+/* What else is to be done with a closed file. */
+typedef void output_finish_fn(void *of, const char *path);
+/* Once all are closed: does that with each (NULL: nothing), then gives those
+ * their names that have none yet. */
+void output_finish(struct output *o, output_finish_fn *finish, void *of);
 
 #endif

@@ -27,6 +27,12 @@ static uint64_t cpu_ns(void)
            ((uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec) * 1000;
 }
 
+/* Is nobody else being recorded, nor about to be? */
+static bool tracee_is_last(const struct collector *c)
+{
+    return c->tracees.count <= 1 && c->visitors.count == 0 && c->awaited.count == 0;
+}
+
 static void tracee_complain(struct collector *c)
 {
     if (c->output.complaint.code != 0 && !c->has_complained) {
@@ -150,7 +156,7 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
         tracee_end(c, before, true, true);
     if (t->image == NULL || !vec_push(&c->tracees, t)) {
         if (t->file != NULL)
-            output_leave(&c->output, t->file, cpu_ns());
+            output_leave(&c->output, t->file, cpu_ns(), tracee_is_last(c));
         free(t);
         return NULL;
     }
@@ -252,7 +258,7 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     tracee_say(c, LEVEL_DEBUG,
                "Process %u had %u lanes, waited %llu times for a chunk, and left %llu anomalies.", t->pid,
                lanes, (unsigned long long)waits, (unsigned long long)end.anomalies);
-    output_leave(&c->output, t->file, cpu_ns());
+    output_leave(&c->output, t->file, cpu_ns(), !execed && tracee_is_last(c));
     if (t->pidfd >= 0)
         close(t->pidfd);
     for (size_t i = 0; i < c->tracees.count; i++) {

@@ -124,8 +124,8 @@ static void spawn_middle(int fd)
 /* name:token, then the settings that a collector needs, NUL after each. */
 static size_t spawn_message(const struct handover *to, char *text)
 {
-    static const char *const names[] = {"HEAPWAKE_OUTPUT", "HEAPWAKE_LOG", "HEAPWAKE_LOGFILE",
-                                        "HEAPWAKE_CHILDREN"};
+    static const char *const names[] = {"HEAPWAKE_OUTPUT",   "HEAPWAKE_LOG",     "HEAPWAKE_LOGFILE",
+                                        "HEAPWAKE_CHILDREN", "HEAPWAKE_SYMBOLS", "HEAPWAKE_EMBED_BINARIES"};
     handover_print(to, text);
     size_t n = memory_string_length(text) + 1;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {

@@ -17,7 +17,7 @@
 
 enum {
     FORMAT_MAJOR = 1,
-    FORMAT_MINOR = 0,
+    FORMAT_MINOR = 1,
     FORMAT_HEADER_SIZE = 64,
     FORMAT_CHUNK_HEADER_SIZE = 40,
     FORMAT_PAYLOAD_MAX = 16 << 20, /* raw and stored bytes of one chunk */
@@ -42,6 +42,8 @@ enum format_type {
     FORMAT_LIVE = 10,
     FORMAT_INDEX = 11,
     FORMAT_END = 12,
+    FORMAT_SYMBOLS = 13, /* of the whole recording, like the rest of these */
+    FORMAT_BINARY = 14,
     FORMAT_TYPE_COUNT
 };
 

@@ -5,6 +5,7 @@
  *     open   header -> index (salvage.c) -> meta data (shelf.c) -> spans,
  *            and derive.c for processes whose end is not there
  *     visit  index -> chunk (recording.c) -> blocks (replay.c, visit.c)
+ *     names  index -> chunk -> names (lookup.c), when first asked for
  */
 #include "store/reader.h"
 
@@ -14,52 +15,6 @@
 #include "store/format.h"
 #include "store/recording.h"
 #include "tool/file.h"
-
-#define READER_BUDGET_BASE (UINT64_C(1) << 30)
-enum {
-    READER_BUDGET_FACTOR = 64 /* bytes of memory for a byte of file, beyond the base */
-};
-
-/* Is the file, whose header is not sound, a recording nevertheless? */
-static bool reader_smells_right(struct wake_reader *r)
-{
-    struct chunk_header h;
-    return recording_read_header(r, FORMAT_HEADER_SIZE, &h);
-}
-
-static int reader_check_header(struct wake_reader *r, struct err *err)
-{
-    uint8_t bytes[FORMAT_HEADER_SIZE];
-    size_t got;
-    int error = file_read_at(r->fd, bytes, sizeof bytes, 0, &got);
-    if (error != 0)
-        return err_set(err, ERR_IO, "%s cannot be read: %s.", r->path, strerror(-error));
-    if (got == 0)
-        return err_set(err, ERR_INPUT, "%s is empty.", r->path);
-    if (got < sizeof bytes && memcmp(bytes, FORMAT_MAGIC, got < 8 ? got : 8) == 0)
-        return err_set(err, ERR_INPUT, "%s is a recording that ends inside its header.", r->path);
-    struct file_header h;
-    enum file_header_state state = got < sizeof bytes ? FILE_HEADER_ALIEN : file_header_decode(bytes, &h);
-    r->begin = FORMAT_HEADER_SIZE;
-    if (state == FILE_HEADER_SOUND) {
-        if (h.major > FORMAT_MAJOR || h.needs != 0)
-            return err_set(err, ERR_UNSUPPORTED,
-                           "%s was written by a newer heapwake (format %u.%u; this one reads up to %d).",
-                           r->path, h.major, h.minor, FORMAT_MAJOR);
-        if (h.major < FORMAT_MAJOR || h.length < FORMAT_HEADER_SIZE || h.length > r->size)
-            return err_set(err, ERR_INPUT, "%s has a header that makes no sense.", r->path);
-        r->begin = h.length;
-        r->summary.major = h.major;
-        r->summary.minor = h.minor;
-        r->summary.wall_ns = h.wall_ns;
-        return 0;
-    }
-    if (state == FILE_HEADER_ALIEN && !reader_smells_right(r))
-        return err_set(err, ERR_INPUT, "%s is not a heapwake recording.", r->path);
-    recording_damage(r, 0, "The header of the file is damaged.");
-    r->summary.major = FORMAT_MAJOR;
-    return 0;
-}
 
 /* Counts the events of a chunk and notices when some before it are missing. */
 static int reader_add_span(struct wake_reader *r, size_t at)
@@ -85,7 +40,9 @@ static int reader_load(struct wake_reader *r)
     for (size_t i = 0; i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
         struct payload payload;
-        if (e->type == FORMAT_INDEX || e->type == FORMAT_END || e->type == 0 || e->type >= FORMAT_TYPE_COUNT)
+        if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
+            r->summary.added_size += index_entry_end(e) - e->offset;
+        if (e->type == 0 || e->type >= FORMAT_INDEX)
             continue;
         int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : recording_read(r, e, &payload);
         if (code == 0 && e->type != FORMAT_EVENTS)
@@ -127,25 +84,11 @@ int wake_reader_open(struct wake_reader **out, const char *path, struct err *err
     *out = NULL;
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
-    r->fd = -1;
-    r->path = strdup(path);
-    int code = r->path == NULL ? err_set(err, ERR_MEMORY, "There is no memory to open %s.", path)
-                               : file_open(&r->fd, &r->size, path, err);
+    int code = recording_open(r, path, err);
     if (code != 0)
         goto out;
-    r->summary.file_size = r->size;
-    r->summary.complete = true;
-    r->budget = READER_BUDGET_BASE;
-    if (r->size < UINT64_MAX / 2 / READER_BUDGET_FACTOR)
-        r->budget += r->size * READER_BUDGET_FACTOR;
-    code = reader_check_header(r, err);
-    if (code != 0)
-        goto out;
-    code = salvage_index(r);
-    if (code == 0)
-        code = reader_load(r);
-    if (code != 0) {
-        err_set(err, code, "There is no memory to open %s.", path);
+    if (reader_load(r) != 0) {
+        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
         goto out;
     }
     if (!r->summary.closed || r->summary.write_error != 0 || r->summary.not_kept != 0)
@@ -163,18 +106,12 @@ void wake_reader_close(struct wake_reader *r)
 {
     if (r == NULL)
         return;
-    file_close(r->fd);
     for (size_t i = 0; i < r->shelves.count; i++)
         shelf_free(r->shelves.data[i]);
     vec_release(&r->shelves);
-    vec_release(&r->damages);
-    index_release(&r->index);
+    lookup_release(r);
     replay_release(&r->replay);
-    codec_release(&r->codec);
-    arena_release(&r->arena);
-    free(r->stored);
-    free(r->raw);
-    free(r->path);
+    recording_close(r);
     free(r);
 }
 
@@ -241,5 +178,5 @@ int wake_reader_verify(struct wake_reader *r, struct err *err)
         if (code != 0)
             return code;
     }
-    return 0;
+    return lookup_verify(r, err);
 }

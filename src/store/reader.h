@@ -94,6 +94,7 @@ struct wake_summary {
     uint64_t wall_ns; /* CLOCK_REALTIME of time 0; 0 = not known */
     uint64_t end_wall_ns, collector_cpu_ns;
     uint64_t file_size;
+    uint64_t added_size; /* of that, chunks with names and binaries */
     unsigned major, minor;
     bool complete;     /* closed in order, nothing damaged, every process ended, nothing left out */
     bool closed;       /* has its end record */
@@ -124,6 +125,45 @@ const struct wake_damage *wake_reader_damage(const struct wake_reader *r, size_t
 /* Reads every byte: checksums, that chunks follow each other without a gap, and
  * that events can be decoded.  0; what is wrong is among the damages. */
 int wake_reader_verify(struct wake_reader *r, struct err *err);
+
+/* ------------------------------------------------------ names and binaries */
+
+struct names;
+struct name_place;
+
+/* The names in the file, read at the first call; NULL: no memory.  They belong
+ * to the reader; whoever resolves addresses may add to them, in memory. */
+struct names *wake_reader_names(struct wake_reader *r);
+/* The image (store/names.h) of a module of a process; module 0, or one that is
+ * not there: the image that stands for code in no module.  0: no memory. */
+uint32_t wake_reader_image(struct wake_reader *r, size_t process, uint32_t module);
+/* Where a frame is in its image. */
+uint64_t wake_process_place(const struct wake_process *p, const struct wake_node *node);
+/* The file of a module: its own path, or that of the program. */
+const char *wake_process_module_path(const struct wake_process *p, const struct wake_module *m);
+/* What a frame is called; NULL: not known. */
+const struct name_place *wake_reader_name(struct wake_reader *r, size_t process,
+                                          const struct wake_node *node);
+
+/* An ELF file that was put into the recording. */
+struct wake_binary {
+    const uint8_t *build_id;
+    size_t build_id_length;
+    const char *path;
+    uint64_t length; /* of the file */
+    uint64_t stored; /* bytes of it that are there */
+    bool is_whole;
+};
+
+/* Anything but 0 ends the copying and is what it gives. */
+typedef int wake_bytes_fn(const uint8_t *bytes, size_t length, void *context);
+
+/* Not const: the list is made at the first call. */
+size_t wake_reader_binary_count(struct wake_reader *r);
+const struct wake_binary *wake_reader_binary(struct wake_reader *r, size_t i);
+/* Calls back with the bytes of a binary, in order.  ERR_INPUT: it is damaged or not whole. */
+int wake_reader_copy_binary(struct wake_reader *r, size_t i, wake_bytes_fn *put, void *context,
+                            struct err *err);
 
 /* ----------------------------------------------------------------- events */
 

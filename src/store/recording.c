@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * recording: reads single chunks and keeps the list of damages.
+ * recording: opens the file, reads single chunks and keeps the list of damages.
  *
  * A chunk is taken only when its header is sound, says what the index said,
  * and its payload has the checksum in the header.
@@ -14,6 +14,11 @@
 #include "store/format.h"
 #include "tool/file.h"
 
+#define RECORDING_BUDGET_BASE (UINT64_C(1) << 30)
+enum {
+    RECORDING_BUDGET_FACTOR = 64 /* bytes of memory for a byte of file, beyond the base */
+};
+
 const char *recording_type_name(unsigned type)
 {
     static const char *const names[FORMAT_TYPE_COUNT] = {
@@ -23,6 +28,7 @@ const char *recording_type_name(unsigned type)
         [FORMAT_MARKS] = "marks",     [FORMAT_PROCESS_END] = "process-end",
         [FORMAT_TOTALS] = "totals",   [FORMAT_LIVE] = "live-blocks",
         [FORMAT_INDEX] = "index",     [FORMAT_END] = "end",
+        [FORMAT_SYMBOLS] = "symbols", [FORMAT_BINARY] = "binary",
     };
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }
@@ -58,6 +64,11 @@ static bool recording_reserve(uint8_t **bytes, size_t *capacity, size_t need)
     *bytes = malloc(need);
     *capacity = *bytes == NULL ? 0 : need;
     return *bytes != NULL;
+}
+
+uint8_t *recording_reserve_raw(struct wake_reader *r, size_t need)
+{
+    return recording_reserve(&r->raw, &r->raw_capacity, need) ? r->raw : NULL;
 }
 
 bool recording_read_header(struct wake_reader *r, uint64_t offset, struct chunk_header *header)
@@ -108,4 +119,76 @@ int recording_read(struct wake_reader *r, const struct index_entry *e, struct pa
     payload->bytes = r->raw;
     payload->length = h->raw;
     return 0;
+}
+
+/* Is the file, whose header is not sound, a recording nevertheless? */
+static bool recording_smells_right(struct wake_reader *r)
+{
+    struct chunk_header h;
+    return recording_read_header(r, FORMAT_HEADER_SIZE, &h);
+}
+
+static int recording_check_header(struct wake_reader *r, struct err *err)
+{
+    uint8_t bytes[FORMAT_HEADER_SIZE];
+    size_t got;
+    int error = file_read_at(r->fd, bytes, sizeof bytes, 0, &got);
+    if (error != 0)
+        return err_set(err, ERR_IO, "%s cannot be read: %s.", r->path, strerror(-error));
+    if (got == 0)
+        return err_set(err, ERR_INPUT, "%s is empty.", r->path);
+    if (got < sizeof bytes && memcmp(bytes, FORMAT_MAGIC, got < 8 ? got : 8) == 0)
+        return err_set(err, ERR_INPUT, "%s is a recording that ends inside its header.", r->path);
+    struct file_header h;
+    enum file_header_state state = got < sizeof bytes ? FILE_HEADER_ALIEN : file_header_decode(bytes, &h);
+    r->begin = FORMAT_HEADER_SIZE;
+    if (state == FILE_HEADER_SOUND) {
+        if (h.major > FORMAT_MAJOR || h.needs != 0)
+            return err_set(err, ERR_UNSUPPORTED,
+                           "%s was written by a newer heapwake (format %u.%u; this one reads up to %d).",
+                           r->path, h.major, h.minor, FORMAT_MAJOR);
+        if (h.major < FORMAT_MAJOR || h.length < FORMAT_HEADER_SIZE || h.length > r->size)
+            return err_set(err, ERR_INPUT, "%s has a header that makes no sense.", r->path);
+        r->begin = h.length;
+        r->summary.major = h.major;
+        r->summary.minor = h.minor;
+        r->summary.wall_ns = h.wall_ns;
+        return 0;
+    }
+    if (state == FILE_HEADER_ALIEN && !recording_smells_right(r))
+        return err_set(err, ERR_INPUT, "%s is not a heapwake recording.", r->path);
+    recording_damage(r, 0, "The header of the file is damaged.");
+    r->summary.major = FORMAT_MAJOR;
+    return 0;
+}
+
+int recording_open(struct wake_reader *r, const char *path, struct err *err)
+{
+    r->fd = -1;
+    r->path = strdup(path);
+    int code = r->path == NULL ? err_set(err, ERR_MEMORY, "There is no memory to open %s.", path)
+                               : file_open(&r->fd, &r->size, path, err);
+    if (code != 0)
+        return code;
+    r->summary.file_size = r->size;
+    r->summary.complete = true;
+    r->budget = RECORDING_BUDGET_BASE;
+    if (r->size < UINT64_MAX / 2 / RECORDING_BUDGET_FACTOR)
+        r->budget += r->size * RECORDING_BUDGET_FACTOR;
+    code = recording_check_header(r, err);
+    if (code == 0 && salvage_index(r) != 0)
+        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
+    return code;
+}
+
+void recording_close(struct wake_reader *r)
+{
+    file_close(r->fd);
+    vec_release(&r->damages);
+    index_release(&r->index);
+    codec_release(&r->codec);
+    arena_release(&r->arena);
+    free(r->stored);
+    free(r->raw);
+    free(r->path);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * recording: the inside of struct wake_reader, shared by the files that make
- * up the reader (reader, recording, salvage, shelf, visit, derive).
+ * up the reader (reader, recording, salvage, shelf, visit, derive, lookup).
  */
 #ifndef HW_STORE_RECORDING_H
 #define HW_STORE_RECORDING_H
@@ -13,6 +13,7 @@
 
 #include "store/codec.h"
 #include "store/index.h"
+#include "store/names.h"
 #include "store/reader.h"
 #include "store/replay.h"
 #include "tool/arena.h"
@@ -33,13 +34,22 @@ struct shelf {
     VEC(size_t) spans;   /* events chunks: where in the index */
     VEC(uint32_t) path;  /* nodes of the latest stack, outermost first */
     uint64_t last_address[RECORDING_MODULE_SLOTS];
+    uint32_t *images; /* of modules, by number; 0 = not looked for yet; NULL: none looked for */
+};
+
+/* A binary in the file. */
+struct embedded {
+    struct wake_binary about;
+    VEC(size_t) pieces; /* where in the index, in order */
 };
 
 struct wake_reader {
     int fd;
     char *path;
     uint64_t size;
-    uint64_t begin; /* where chunks begin */
+    uint64_t begin;      /* where chunks begin */
+    uint64_t chunks_end; /* where they end: at the index of a closed file */
+    bool is_scanned;     /* they were found by scanning */
     struct arena arena;
     struct codec codec;
     struct index index;
@@ -49,7 +59,11 @@ struct wake_reader {
     struct replay replay;
     uint8_t *stored, *raw; /* the chunk that is being looked at */
     size_t stored_capacity, raw_capacity;
-    uint64_t budget; /* bytes of memory that the meta data may still take */
+    uint64_t budget;     /* bytes of memory that the meta data may still take */
+    struct names *names; /* NULL: nobody has asked */
+    bool has_binaries;   /* the list has been made */
+    VEC(struct embedded) binaries;
+    struct map binary_numbers; /* hash of build id and path -> which */
 };
 
 struct payload {
@@ -67,11 +81,17 @@ const char *recording_type_name(unsigned type);
 /* Reads and checks the chunk of an index entry.  0; ERR_INPUT: damaged, which
  * has been noted; ERR_MEMORY.  Valid until the next call. */
 int recording_read(struct wake_reader *r, const struct index_entry *e, struct payload *payload);
+/* Room where a payload is unpacked to, instead of what is there; NULL: no memory. */
+uint8_t *recording_reserve_raw(struct wake_reader *r, size_t need);
 /* The header at offset; false: none there.  *header is only set when true. */
 bool recording_read_header(struct wake_reader *r, uint64_t offset, struct chunk_header *header);
 
 /* salvage.c: fills r->index from the end of the file, or by scanning.  0 or ERR_MEMORY. */
 int salvage_index(struct wake_reader *r);
+/* Opens the file, checks its header and finds its chunks; recording_close goes
+ * with it even when it fails.  *r is zeroed before. */
+int recording_open(struct wake_reader *r, const char *path, struct err *err);
+void recording_close(struct wake_reader *r);
 
 /* shelf.c: the shelf of a process, made when needed; NULL: no memory, or a
  * number that cannot be. */
@@ -81,6 +101,11 @@ int shelf_add(struct wake_reader *r, const struct payload *payload);
 void shelf_free(struct shelf *shelf);
 /* Takes bytes from the budget; false: it is used up. */
 bool shelf_spend(struct wake_reader *r, uint64_t bytes);
+
+/* lookup.c: names and binaries. */
+void lookup_release(struct wake_reader *r);
+/* Reads all of them; what is wrong is noted.  0 or ERR_MEMORY. */
+int lookup_verify(struct wake_reader *r, struct err *err);
 
 /* derive.c: totals, live blocks and end of a process from its events. */
 int derive_process(struct wake_reader *r, size_t process, struct err *err);

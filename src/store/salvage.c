@@ -7,6 +7,10 @@
  * hopping over payloads; where no sound header stands, the next one is looked
  * for byte by byte.  What is found between is as good as ever: each chunk
  * vouches for itself.
+ *
+ * An end chunk that stands before the last bytes counts as long as nothing
+ * follows but what may be added to a closed recording: somebody began to add
+ * names and was stopped.
  */
 #include "store/recording.h"
 
@@ -22,12 +26,12 @@ enum {
 
 /* ---------------------------------------------------------- the quick way */
 
-static bool salvage_read_end(struct wake_reader *r, uint64_t *index_offset, uint32_t *index_chunks)
+enum { SALVAGE_END = FORMAT_CHUNK_HEADER_SIZE + FORMAT_END_SIZE };
+
+/* Takes what the end chunk at offset says; false: there is none. */
+static bool salvage_read_end(struct wake_reader *r, uint64_t offset, uint64_t *index_offset,
+                             uint32_t *index_chunks)
 {
-    uint64_t whole = FORMAT_CHUNK_HEADER_SIZE + FORMAT_END_SIZE;
-    if (r->size < r->begin + whole)
-        return false;
-    uint64_t offset = r->size - whole;
     uint8_t bytes[FORMAT_CHUNK_HEADER_SIZE + FORMAT_END_SIZE];
     struct chunk_header h;
     size_t got;
@@ -68,8 +72,10 @@ static int salvage_from_end(struct wake_reader *r)
 {
     uint64_t index_offset;
     uint32_t pieces;
-    if (!salvage_read_end(r, &index_offset, &pieces))
+    if (r->size < r->begin + SALVAGE_END ||
+        !salvage_read_end(r, r->size - SALVAGE_END, &index_offset, &pieces))
         return ERR_INPUT;
+    r->chunks_end = index_offset;
     uint64_t offset = index_offset;
     for (uint32_t i = 0; i < pieces; i++) {
         struct index_entry e = {.offset = offset, .type = FORMAT_INDEX, .process = FORMAT_NO_PROCESS};
@@ -127,6 +133,17 @@ static int salvage_add(struct wake_reader *r, uint64_t offset, const struct chun
     return vec_push(&r->index.entries, e) ? 0 : ERR_MEMORY;
 }
 
+/* Is the recording closed, after a chunk of this type? */
+static void salvage_note_end(struct wake_reader *r, uint64_t offset, const struct chunk_header *h)
+{
+    uint64_t index_offset;
+    uint32_t pieces;
+    if (h->type == FORMAT_END)
+        (void)salvage_read_end(r, offset, &index_offset, &pieces);
+    else if (h->type != FORMAT_INDEX && h->type != FORMAT_SYMBOLS && h->type != FORMAT_BINARY)
+        r->summary.closed = false;
+}
+
 static int salvage_scan(struct wake_reader *r)
 {
     uint8_t *window = malloc(SALVAGE_WINDOW);
@@ -134,6 +151,7 @@ static int salvage_scan(struct wake_reader *r)
         return ERR_MEMORY;
     int code = 0;
     uint64_t offset = r->begin;
+    bool had_end = r->summary.closed;
     while (offset < r->size && code != ERR_MEMORY) {
         struct chunk_header h;
         if (!recording_read_header(r, offset, &h)) {
@@ -141,6 +159,9 @@ static int salvage_scan(struct wake_reader *r)
             recording_damage(r, offset,
                              "%llu bytes from byte %llu on are not a whole chunk and are left out.",
                              (unsigned long long)(next - offset), (unsigned long long)offset);
+            /* Nothing can be in a part of a header, nor behind the end of a recording. */
+            if (next == r->size && (r->summary.closed || next - offset < FORMAT_CHUNK_HEADER_SIZE))
+                break;
             offset = next;
             continue;
         }
@@ -150,6 +171,7 @@ static int salvage_scan(struct wake_reader *r)
                              recording_type_name(h.type), (unsigned long long)offset);
             break;
         }
+        salvage_note_end(r, offset, &h);
         code = salvage_add(r, offset, &h);
         if (code == ERR_INPUT)
             recording_damage(r, offset,
@@ -157,6 +179,8 @@ static int salvage_scan(struct wake_reader *r)
                              (unsigned long long)offset, h.stored);
         offset = end;
     }
+    r->chunks_end = offset;
+    r->summary.closed |= had_end;
     free(window);
     return code == ERR_MEMORY ? code : 0;
 }
@@ -170,5 +194,6 @@ int salvage_index(struct wake_reader *r)
         return code;
     /* An end without a sound index still tells how the writer fared. */
     r->index.entries.count = 0;
+    r->is_scanned = true;
     return salvage_scan(r);
 }

@@ -71,6 +71,7 @@ void shelf_free(struct shelf *shelf)
     vec_release(&shelf->spans);
     vec_release(&shelf->path);
     map_release(&shelf->threads);
+    free(shelf->images);
     free(shelf);
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum {
@@ -29,6 +30,8 @@ int sink_open(struct sink *s, const char *path, const void *bytes, size_t length
         code = file_new_publish(&s->file, err);
     if (code != 0)
         file_new_close(&s->file, NULL);
+    else /* Who would add to it sees that it is not finished; without locks nobody does. */
+        (void)flock(s->file.fd, LOCK_EX | LOCK_NB);
     s->written = length;
     return code;
 }

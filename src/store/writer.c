@@ -3,7 +3,7 @@
  * writer: owns the file, its index, and a stream and a meta for each process.
  *
  *     wake_stream_* -> stream (columns) --\
- *                                          > frame -> sink -> file
+ *                                          > chunk -> sink -> file
  *     wake_writer_* -> meta (records)   --/     \-> index
  *
  * Invariants
@@ -29,6 +29,7 @@
 #include "store/meta.h"
 #include "store/sink.h"
 #include "store/stream.h"
+#include "store/tail.h"
 #include "tool/err.h"
 #include "tool/strbuf.h"
 #include "tool/vec.h"
@@ -36,7 +37,6 @@
 enum {
     WRITER_TOTALS_STEP = 64 << 10, /* stacks in a totals chunk */
     WRITER_LIVE_STEP = 128 << 10,  /* blocks in a live chunk */
-    WRITER_INDEX_STEP = 64 << 10,  /* entries in an index chunk */
     WRITER_TAIL_MAX = 4 << 20,
     WRITER_GIVE_UP = 64, /* events chunks that are sacrificed for the end, at most */
 };
@@ -86,46 +86,22 @@ static void writer_fail(struct wake_writer *w, int error)
         stream_close(&w->processes.data[i]->stream);
 }
 
-/* Appends a chunk to a buffer; false: no memory. */
-static bool writer_frame(struct wake_writer *w, struct strbuf *to, struct index *index, uint64_t offset,
-                         unsigned type, uint32_t process, const void *bytes, size_t length)
-{
-    uint8_t *head = (uint8_t *)strbuf_reserve(to, FORMAT_CHUNK_HEADER_SIZE + codec_bound(length));
-    if (head == NULL || length > FORMAT_PAYLOAD_MAX)
-        return false;
-    uint8_t *payload = head + FORMAT_CHUNK_HEADER_SIZE;
-    unsigned flags;
-    uint32_t stored = (uint32_t)codec_pack(&w->codec, payload, bytes, length, &flags);
-    struct index_entry entry = {
-        .offset = offset, .type = (uint16_t)type, .process = process, .stored = stored};
-    if (!vec_push(&index->entries, entry))
-        return false;
-    chunk_header_encode(head, &(struct chunk_header){
-                                  .type = (uint16_t)type,
-                                  .flags = (uint16_t)flags,
-                                  .process = process,
-                                  .raw = (uint32_t)length,
-                                  .stored = stored,
-                                  .sum = codec_sum(payload, stored),
-                              });
-    strbuf_grown(to, FORMAT_CHUNK_HEADER_SIZE + stored);
-    return true;
-}
-
 /* A chunk for the tail, if it is of the kind that goes there. */
 static void writer_chunk_late(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes,
                               size_t length)
 {
     bool wanted = type == FORMAT_PROCESS || type == FORMAT_PROCESS_END || type == FORMAT_TOTALS;
     if (wanted && length + w->tail.length <= WRITER_TAIL_MAX)
-        (void)writer_frame(w, &w->tail, &w->tail_index, w->tail.length, type, process, bytes, length);
+        (void)tail_add_chunk(&w->tail, &w->codec, &w->tail_index, w->tail.length, type, process, bytes,
+                             length);
 }
 
 static void writer_chunk(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes,
                          size_t length)
 {
     if (w->error == 0) {
-        if (!writer_frame(w, &w->sink.pending, &w->index, sink_size(&w->sink), type, process, bytes, length))
+        if (!tail_add_chunk(&w->sink.pending, &w->codec, &w->index, sink_size(&w->sink), type, process, bytes,
+                            length))
             writer_fail(w, ENOMEM);
         else if (!sink_settle(&w->sink))
             writer_fail(w, w->sink.error);
@@ -362,11 +338,6 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
     meta_release(&p->meta);
 }
 
-uint64_t wake_writer_size(const struct wake_writer *w)
-{
-    return sink_size(&w->sink);
-}
-
 bool wake_writer_has_failed(const struct wake_writer *w)
 {
     return w->error != 0;
@@ -382,29 +353,6 @@ static uint64_t writer_not_kept(const struct wake_writer *w)
     return sum;
 }
 
-/* The fixed-size last chunk. */
-static void writer_frame_end(struct wake_writer *w, uint64_t index_offset, uint32_t index_chunks,
-                             uint64_t chunks, uint64_t cpu_ns)
-{
-    uint8_t chunk[FORMAT_CHUNK_HEADER_SIZE + FORMAT_END_SIZE] = {0};
-    uint8_t *payload = chunk + FORMAT_CHUNK_HEADER_SIZE;
-    put_le64(payload, index_offset);
-    put_le32(payload + 8, index_chunks);
-    put_le32(payload + 12, (uint32_t)w->error);
-    put_le64(payload + 16, chunks);
-    put_le64(payload + 24, writer_not_kept(w));
-    put_le64(payload + 32, cpu_ns);
-    put_le64(payload + 40, writer_wall_ns());
-    chunk_header_encode(chunk, &(struct chunk_header){
-                                   .type = FORMAT_END,
-                                   .process = FORMAT_NO_PROCESS,
-                                   .raw = FORMAT_END_SIZE,
-                                   .stored = FORMAT_END_SIZE,
-                                   .sum = codec_sum(payload, FORMAT_END_SIZE),
-                               });
-    strbuf_add(&w->sink.pending, chunk, sizeof chunk);
-}
-
 /* Tail, index and end, in one go.  False: not written (and cut away again). */
 static bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
 {
@@ -417,21 +365,11 @@ static bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
         if (!vec_push(&w->index.entries, e))
             return false;
     }
-    uint64_t index_offset = sink_size(&w->sink);
-    size_t chunks = w->index.entries.count;
-    uint32_t pieces = 0;
-    struct index unused = {0};
-    bool sound = true;
-    for (size_t first = 0; first < chunks; first += WRITER_INDEX_STEP, pieces++) {
-        size_t count = chunks - first < WRITER_INDEX_STEP ? chunks - first : WRITER_INDEX_STEP;
-        strbuf_clear(&w->scratch);
-        index_encode(&w->index, first, count, &w->scratch);
-        sound = sound && !w->scratch.failed &&
-                writer_frame(w, &w->sink.pending, &unused, 0, FORMAT_INDEX, FORMAT_NO_PROCESS,
-                             w->scratch.text, w->scratch.length);
-    }
-    index_release(&unused);
-    writer_frame_end(w, index_offset, pieces, chunks, cpu_ns);
+    const struct tail_end end = {.write_error = (uint32_t)w->error,
+                                 .not_kept = writer_not_kept(w),
+                                 .cpu_ns = cpu_ns,
+                                 .wall_ns = writer_wall_ns()};
+    bool sound = tail_add_end(&w->sink.pending, &w->codec, &w->index, sink_size(&w->sink), &end);
     if (sound && sink_flush(&w->sink))
         return true;
     if (w->error == 0)

@@ -128,8 +128,7 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
                              const struct wake_stack_totals *totals, uint32_t stack_count,
                              const struct wake_live_block *live, size_t live_count);
 
-/* Bytes in the file so far; true when writing has failed. */
-uint64_t wake_writer_size(const struct wake_writer *w);
+/* True when writing has failed. */
 bool wake_writer_has_failed(const struct wake_writer *w);
 
 /* Writes index and end, closes, frees.  cpu_ns: CPU time that the collector spent.  On failure: a negative code and a sentence. */

@@ -4,6 +4,9 @@
 
     wake_reader.py FILE            the events, as `heapwake dump --tsv FILE` prints them
     wake_reader.py --chunks FILE   the chunks: offset, type, process, raw and stored length
+    wake_reader.py --names FILE    what addresses are called, a frame a line, tab-separated: path, place ("!" behind it: the
+                                   very instruction), function, linkage name, file, line, "inlined" or "-"; then
+                                   binaries: "binary", path, build id, length, checksum
     wake_reader.py --check FILE    reads everything, compares chunks with the index; silent when all is well
 
 It stops at the first thing that is not as the document says. Tests compare it
@@ -14,7 +17,7 @@ import struct
 import sys
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
-         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end'}
+         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
 HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized'}
@@ -366,8 +369,8 @@ class Recording:
         end = self.chunks[-1]
         demand(end.stored == 56 and end.flags == 0, 'the end has another size')
         offset, pieces, _, count = struct.unpack('<QIIQ', end.data[:24])
-        index = [c for c in self.chunks if c.type == 11]
-        demand(len(index) == pieces, 'number of index chunks')
+        index = [c for c in self.chunks if c.offset >= offset and c is not end]
+        demand(len(index) == pieces and all(c.type == 11 for c in index), 'number of index chunks')
         demand(not index or index[0].offset == offset, 'place of the index')
         listed = []
         for piece in index:
@@ -380,8 +383,72 @@ class Recording:
                         p.varint()
                 listed.append((at, kind, NONE if process == 0 else process - 1, stored))
                 at += 40 + stored
-        there = [(c.offset, c.type, c.process, c.stored) for c in self.chunks if c.type not in (11, 12)]
+        there = [(c.offset, c.type, c.process, c.stored) for c in self.chunks if c.offset < offset]
         demand(listed == there and count == len(there), 'the index does not list the chunks')
+
+
+class Names:
+    """What symbols and binary chunks say."""
+
+    def __init__(self, chunks):
+        self.images, self.places, self.binaries = {}, {}, {}
+        for chunk in chunks:
+            if chunk.type == 13:
+                self.add_symbols(chunk.payload())
+            elif chunk.type == 14:
+                self.add_binary(chunk)
+
+    def add_symbols(self, p):
+        texts = [b''] + [p.text() for _ in range(p.varint())]
+        images = [None]
+        for _ in range(p.varint()):
+            record = Bytes(p.text())
+            image = record.text(), record.text()
+            source, remark = record.varint(), record.text()
+            demand(source <= 3, 'an unknown source of names')
+            self.images[image] = source, remark
+            images.append(image)
+        while p.left():
+            image, place = images[p.varint()], 0
+            count = p.varint()
+            demand(image is not None and count > 0, 'a group of places without an image, or of none')
+            for n in range(count):
+                step, head = p.varint(), p.varint()
+                demand(n == 0 or step > 0 or head & 1, 'places do not rise')
+                demand(1 <= head >> 1 <= 255, 'number of frames')
+                place += step
+                frames = []
+                for _ in range(head >> 1):
+                    function, linkage, file, line = texts[p.varint()], texts[p.varint()], texts[p.varint()], p.varint()
+                    frames.append((function, linkage, file, line >> 1, line & 1))
+                self.places[image, place & MASK, head & 1] = frames
+
+    def add_binary(self, chunk):
+        total, offset, length, flags, id_length, path_length, zero = struct.unpack('<QQIHHII', chunk.data[:32])
+        head = 32 + id_length + path_length
+        demand(struct.unpack('<Q', chunk.data[head:head + 8])[0] == checksum(chunk.data[:head]), 'a binary: checksum')
+        demand(zero == 0 and length <= 4 << 20 and chunk.flags == 0, 'a binary: reserved bytes or lengths')
+        demand(chunk.raw == head + 8 + length, 'raw length of a binary chunk')
+        name = chunk.data[32:32 + id_length], chunk.data[32 + id_length:head]
+        if offset == 0:
+            self.binaries[name] = total, b''
+        known = self.binaries.get(name, (0, b''))
+        demand(known[0] == total and len(known[1]) == offset, 'pieces of a binary are missing')
+        self.binaries[name] = total, known[1] + unpack(flags, chunk.data[head + 8:], length)
+
+    def check(self):
+        demand(all(total == len(data) for total, data in self.binaries.values()), 'a binary is not whole')
+
+    def print(self):
+        def text(data):
+            return data.decode('utf-8', 'backslashreplace')
+
+        for (image, place, exact), frames in sorted(self.places.items()):
+            for function, linkage, file, line, inlined in frames:
+                print('%s\t0x%x%s\t%s\t%s\t%s\t%d\t%s' % (text(image[1]), place, '!' if exact else '', text(function),
+                                                         text(linkage), text(file), line, 'inlined' if inlined else '-'))
+        for (build_id, path), (total, data) in sorted(self.binaries.items()):
+            print('binary\t%s\t%s\t%d\t%016x' % (text(path), build_id.hex(), total, checksum(data)))
 
 
 def dump(recording):
@@ -405,7 +472,7 @@ def dump(recording):
 
 def main(args):
     mode = args.pop(0) if len(args) == 2 else ''
-    if len(args) != 1 or mode not in ('', '--chunks', '--check'):
+    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--check'):
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -417,6 +484,9 @@ def main(args):
         elif mode == '--check':
             recording.replay(lambda p, e: None)
             recording.check_index()
+            Names(recording.chunks).check()
+        elif mode == '--names':
+            Names(recording.chunks).print()
         else:
             dump(recording)
     except Bad as bad:

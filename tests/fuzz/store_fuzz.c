@@ -17,9 +17,11 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "store/annex.h"
 #include "store/codec.h"
 #include "store/format.h"
 #include "store/live.h"
+#include "store/names.h"
 #include "store/reader.h"
 
 /* Marks the columns of an events payload as plain where their lengths allow it. */
@@ -37,6 +39,19 @@ static void mend_events(uint8_t *payload, size_t length)
         if (entry[2] == FORMAT_PLAIN)
             memcpy(entry + 4, entry + 8, 4);
     }
+}
+
+/* Puts the checksum of what stands before a piece of a binary right. */
+static void mend_binary(uint8_t *payload, size_t length)
+{
+    uint16_t id;
+    uint32_t path;
+    if (length < 40)
+        return;
+    memcpy(&id, payload + 22, 2);
+    memcpy(&path, payload + 24, 4);
+    if (id <= 256 && path <= 4096 && 40 + (size_t)id + path <= length)
+        put_le64(payload + 32 + id + path, codec_sum(payload, 32 + (size_t)id + path));
 }
 
 static void mend(uint8_t *bytes, size_t size)
@@ -62,6 +77,8 @@ static void mend(uint8_t *bytes, size_t size)
         uint8_t *payload = bytes + at + FORMAT_CHUNK_HEADER_SIZE;
         if (h.type == FORMAT_EVENTS)
             mend_events(payload, h.stored);
+        if (h.type == FORMAT_BINARY)
+            mend_binary(payload, h.stored);
         h.sum = codec_sum(payload, h.stored);
         chunk_header_encode(bytes + at, &h);
         at += FORMAT_CHUNK_HEADER_SIZE + h.stored;
@@ -94,6 +111,43 @@ static void walk_stacks(const struct wake_process *p)
     }
 }
 
+static int count_bytes(const uint8_t *bytes, size_t length, void *context)
+{
+    *(uint64_t *)context += length + (length > 0 ? bytes[length - 1] & 0 : 0);
+    return 0;
+}
+
+/* Every name and every binary; names that were read can be written. */
+static void walk_names(struct wake_reader *r, const char *path)
+{
+    struct names *n = wake_reader_names(r);
+    struct wake_annex *a;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        for (size_t k = 0; k < p->nodes.count; k++) {
+            const struct name_place *place = wake_reader_name(r, i, &p->nodes.data[k]);
+            if (place != NULL && (place->count == 0 || place->frames[place->count - 1].function == NULL))
+                abort();
+        }
+    }
+    for (size_t i = 0; i < wake_reader_binary_count(r); i++) {
+        uint64_t length = 0;
+        int code = wake_reader_copy_binary(r, i, count_bytes, &length, NULL);
+        if (code == 0 && length != wake_reader_binary(r, i)->length)
+            abort();
+    }
+    if (wake_annex_open(&a, path, NULL) != 0)
+        return;
+    size_t places = names_count(n);
+    wake_annex_add_names(a, n);
+    struct wake_reader *again;
+    if (wake_annex_close(a, NULL) != 0 || wake_reader_open(&again, path, NULL) != 0)
+        abort();
+    if (names_count(wake_reader_names(again)) < places)
+        abort();
+    wake_reader_close(again);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int fd = -1;
@@ -123,6 +177,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         wake_live_release(&live);
     }
     (void)wake_reader_verify(r, &err);
+    walk_names(r, path);
     wake_reader_close(r);
     return 0;
 }

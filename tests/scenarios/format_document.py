@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The file drawn in docs/format.md is the golden one, and both readers see in it what the document says."""
+"""The files drawn in docs/format.md are the golden ones, and both readers see in them what the document says."""
 import os
 import re
 import subprocess
@@ -8,31 +8,42 @@ import sys
 
 root = os.environ["ROOT"]
 golden = os.path.join(root, "tests/golden/example-1.0.wake")
+named = os.path.join(root, "tests/golden/example-1.1.wake")
 reader = os.path.join(root, "tests/format/wake_reader.py")
 
 with open(os.path.join(root, "docs/format.md"), encoding="utf-8") as f:
     text = f.read()
-drawn = bytearray()
-for line in re.search(r"```hex\n(.*?)```", text, re.S).group(1).splitlines():
-    if not line.strip():
-        continue
-    offset, data = line.split(";")[0].split(":")
-    if int(offset, 16) != len(drawn):
-        sys.exit(f"docs/format.md: the line at {offset} should be at {len(drawn):04x}.")
-    drawn += bytes.fromhex(data)
-with open(golden, "rb") as f:
-    if f.read() != drawn:
-        sys.exit("docs/format.md does not draw tests/golden/example-1.0.wake.")
-
-told = re.search(r"```tsv\n(.*?)```", text, re.S).group(1)
+drawings = re.findall(r"```hex\n(.*?)```", text, re.S)
+told, told_names = re.findall(r"```tsv\n(.*?)```", text, re.S)
 
 
-def expect_told(command):
+def expect_drawn(drawn, drawing, path):
+    """The bytes so far and those of a drawing are the file."""
+    for line in drawing.splitlines():
+        if not line.strip():
+            continue
+        offset, data = line.split(";")[0].split(":")
+        if int(offset, 16) != len(drawn):
+            sys.exit(f"docs/format.md: the line at {offset} should be at {len(drawn):04x}.")
+        drawn += bytes.fromhex(data)
+    with open(path, "rb") as f:
+        if f.read() != drawn:
+            sys.exit(f"docs/format.md does not draw {path}.")
+
+
+def expect_told(command, told):
     seen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     if seen != told:
         sys.exit(f"{' '.join(command)} prints\n{seen}and docs/format.md says\n{told}")
 
 
-subprocess.run([sys.executable, reader, "--check", golden], check=True)
-expect_told([sys.executable, reader, golden])
-expect_told([os.environ["HEAPWAKE"], "dump", "--tsv", golden])
+drawn = bytearray()
+expect_drawn(drawn, drawings[0], golden)
+expect_drawn(drawn, drawings[1], named)  # goes on where the first ends
+for path in golden, named:
+    subprocess.run([sys.executable, reader, "--check", path], check=True)
+    subprocess.run([os.environ["HEAPWAKE"], "verify", path], check=True)
+    expect_told([sys.executable, reader, path], told)
+    expect_told([os.environ["HEAPWAKE"], "dump", "--tsv", path], told)
+expect_told([sys.executable, reader, "--names", named], told_names)
+expect_told([sys.executable, reader, "--names", golden], "")

@@ -22,14 +22,15 @@ def expect(what, condition, run):
 
 
 for name, value in (("HEAPWAKE_DEPTH", "banana"), ("HEAPWAKE_DEPTH", "0"), ("HEAPWAKE_MMAP", "7"),
-                    ("HEAPWAKE_CHILDREN", "nothing"), ("HEAPWAKE_LOG", "loud"),
+                    ("HEAPWAKE_CHILDREN", "nothing"), ("HEAPWAKE_SYMBOLS", "maybe"),
+                    ("HEAPWAKE_EMBED_BINARIES", "yes"), ("HEAPWAKE_LOG", "loud"),
                     ("HEAPWAKE_LOGFILE", "/nowhere/at/all")):
     run = record({name: value})
     expect(f"{name}={value}", run.returncode == 3 and run.stdout == "out\n", run)
     expect(f"{name}={value} gives one line", run.stderr.count("\n") == 1 and name in run.stderr and value in run.stderr,
            run)
 for name, value in (("HEAPWAKE_DEPTH", "64"), ("HEAPWAKE_MMAP", "0"), ("HEAPWAKE_CHILDREN", "no"),
-                    ("HEAPWAKE_LOG", "error")):
+                    ("HEAPWAKE_SYMBOLS", "0"), ("HEAPWAKE_EMBED_BINARIES", "0"), ("HEAPWAKE_LOG", "error")):
     run = record({name: value})
     expect(f"{name}={value} says nothing", run.returncode == 3 and run.stderr == "", run)
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * extract: gets the binaries out of a recording, below a folder.
+ *
+ *     -C DIR, binary /usr/lib/libc.so.6  ->  DIR/usr/lib/libc.so.6
+ *
+ * A recording may come from anywhere, so paths in it are not believed: folders
+ * are made and entered one by one, none of them through a link, ".." is
+ * refused, and a file that is there stays unless the user insists.  A file is
+ * kept only when it has the build id that the recording says.
+ */
+#include "cmd/command.h"
+#include "cmd/elf_id.h"
+#include "cmd/recording_file.h"
+#include "present/safe.h"
+#include "tool/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXTRACT_NAME_MAX = 256 };
+
+struct extract {
+    struct wake_reader *reader;
+    const char *folder;
+    bool list, force;
+};
+
+static void extract_add_id(struct strbuf *out, const struct wake_binary *b)
+{
+    for (size_t i = 0; i < b->build_id_length; i++)
+        strbuf_addf(out, "%02x", b->build_id[i]);
+}
+
+static int extract_list(struct extract *x)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    for (size_t i = 0; i < wake_reader_binary_count(x->reader); i++) {
+        const struct wake_binary *b = wake_reader_binary(x->reader, i);
+        strbuf_addf(&out, "%12llu  ", (unsigned long long)b->length);
+        if (b->build_id_length == 0)
+            strbuf_add_char(&out, '-');
+        extract_add_id(&out, b);
+        strbuf_add_text(&out, "  ");
+        safe_add_text(&out, b->path);
+        strbuf_add_text(&out, b->is_whole ? "\n" : "  (not whole)\n");
+    }
+    bool done = command_print(&out);
+    strbuf_release(&out);
+    return done ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* The next part of a path, into name; false: no more.  *path moves on. */
+static bool extract_part(const char **path, char *name, bool *is_sound)
+{
+    const char *at = *path;
+    size_t length;
+    for (;;) {
+        at += strspn(at, "/");
+        length = strcspn(at, "/");
+        if (length != 1 || at[0] != '.')
+            break;
+        at += length;
+    }
+    *path = at + length;
+    *is_sound = length < EXTRACT_NAME_MAX && !(length == 2 && at[0] == '.' && at[1] == '.');
+    if (*is_sound) {
+        memcpy(name, at, length);
+        name[length] = '\0';
+    }
+    return length > 0;
+}
+
+/* Makes and enters the folders of a path; the descriptor of the last, and the
+ * file's own name.  -1: errno, EINVAL for a path that leads elsewhere. */
+static int extract_enter(const char *folder, const char *path, char *name)
+{
+    char next[EXTRACT_NAME_MAX];
+    bool is_sound;
+    int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (at < 0)
+        return -1;
+    if (!extract_part(&path, name, &is_sound) || !is_sound)
+        goto refuse;
+    while (extract_part(&path, next, &is_sound)) {
+        if (!is_sound)
+            goto refuse;
+        if (mkdirat(at, name, 0777) != 0 && errno != EEXIST)
+            goto out;
+        int inside = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (inside < 0)
+            goto out;
+        close(at);
+        at = inside;
+        memcpy(name, next, sizeof next);
+    }
+    if (is_sound)
+        return at;
+refuse:
+    errno = EINVAL;
+out:;
+    int error = errno;
+    close(at);
+    errno = error;
+    return -1;
+}
+
+static int extract_write(const uint8_t *bytes, size_t length, void *context)
+{
+    const int *fd = context;
+    int error = file_write_all(*fd, bytes, length, NULL);
+    errno = -error;
+    return error == 0 ? 0 : 1;
+}
+
+/* Fills a new file; false: it has been said why not. */
+static bool extract_fill(struct extract *x, size_t i, int fd)
+{
+    const struct wake_binary *b = wake_reader_binary(x->reader, i);
+    struct elf_id id;
+    struct err err;
+    int code = wake_reader_copy_binary(x->reader, i, extract_write, &fd, &err);
+    if (code < 0)
+        command_say("%s", err.text);
+    else if (code > 0)
+        command_say("%s cannot be written: %s.", b->path, strerror(errno));
+    else if (b->build_id_length > 0 &&
+             (!elf_id_read(&id, fd) || !elf_id_fits(&id, b->build_id, b->build_id_length)))
+        command_say("%s in the recording does not have the build id that it should; it is left out.",
+                    b->path);
+    else
+        return true;
+    return false;
+}
+
+/* The path below the folder.  Of two binaries with one path the later has its build id behind it. */
+static void extract_target(struct extract *x, size_t i, struct strbuf *path)
+{
+    const struct wake_binary *b = wake_reader_binary(x->reader, i);
+    strbuf_add_text(path, b->path);
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(wake_reader_binary(x->reader, k)->path, b->path) == 0) {
+            strbuf_add_char(path, '.');
+            extract_add_id(path, b);
+            break;
+        }
+    }
+}
+
+static bool extract_one(struct extract *x, size_t i)
+{
+    char name[EXTRACT_NAME_MAX];
+    struct strbuf path;
+    bool done = false;
+    strbuf_init(&path);
+    extract_target(x, i, &path);
+    int fd = -1, folder = extract_enter(x->folder, strbuf_get(&path), name);
+    if (folder >= 0 && x->force)
+        (void)unlinkat(folder, name, 0);
+    if (folder >= 0)
+        fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd >= 0)
+        done = extract_fill(x, i, fd);
+    else if (errno == EINVAL)
+        command_say("%s leads out of the folder and is left out.", strbuf_get(&path));
+    else
+        command_say("%s cannot be made below %s: %s%s.", strbuf_get(&path), x->folder, strerror(errno),
+                    errno == EEXIST ? " (--force replaces it)" : "");
+    if (fd >= 0 && !done)
+        (void)unlinkat(folder, name, 0);
+    file_close(fd);
+    file_close(folder);
+    strbuf_release(&path);
+    return done;
+}
+
+static int extract_all(struct extract *x)
+{
+    struct strbuf out;
+    bool done = true;
+    size_t count = wake_reader_binary_count(x->reader);
+    if (count == 0) {
+        command_say(
+            "There are no binaries in this recording; 'heapwake record --embed-binaries' puts them in.");
+        return EXIT_FAILED;
+    }
+    strbuf_init(&out);
+    for (size_t i = 0; i < count; i++) {
+        if (!extract_one(x, i)) {
+            done = false;
+            continue;
+        }
+        extract_target(x, i, &out);
+        struct strbuf safe;
+        strbuf_init(&safe);
+        safe_add_text(&safe, strbuf_get(&out));
+        strbuf_add_char(&safe, '\n');
+        done = command_print(&safe) && done;
+        strbuf_release(&safe);
+        strbuf_clear(&out);
+    }
+    strbuf_release(&out);
+    return done ? EXIT_DONE : EXIT_FAILED;
+}
+
+int command_extract(int argc, char **argv)
+{
+    struct extract x = {.folder = "."};
+    const char *path = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (command_option(argv, &i, "-C", &x.folder))
+            continue;
+        if (command_option(argv, &i, "--list", NULL))
+            x.list = true;
+        else if (command_option(argv, &i, "--force", NULL))
+            x.force = true;
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return command_misused(
+                "'heapwake extract' has no option '%s'; 'heapwake help extract' lists them.", argv[i]);
+        else if (path != NULL)
+            return command_misused("'heapwake extract' takes one recording.");
+        else
+            path = argv[i];
+    }
+    if (path == NULL)
+        return command_misused("No recording given: heapwake extract [-C DIR] [--list] [--force] FILE");
+    x.reader = recording_file_open(path);
+    if (x.reader == NULL)
+        return EXIT_FAILED;
+    int status = x.list ? extract_list(&x) : extract_all(&x);
+    wake_reader_close(x.reader);
+    return status;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * finish: see finish.h.
+ */
+#include "cmd/finish.h"
+
+#include "cmd/elf_id.h"
+#include "collect/timebase.h"
+#include "store/annex.h"
+#include "tool/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FINISH_PATIENCE_NS UINT64_C(1500000000) /* before it is said what takes so long */
+
+/* ---------------------------------------------------------------- binaries */
+
+static bool finish_has(struct wake_reader *r, const struct name_image *image)
+{
+    for (size_t i = 0; i < wake_reader_binary_count(r); i++) {
+        const struct wake_binary *b = wake_reader_binary(r, i);
+        if (b->is_whole && strcmp(b->path, image->path) == 0 &&
+            b->build_id_length == image->build_id_length &&
+            (b->build_id_length == 0 || memcmp(b->build_id, image->build_id, b->build_id_length) == 0))
+            return true;
+    }
+    return false;
+}
+
+static int finish_embed(const struct finish *f, struct wake_annex *a, const struct name_image *image,
+                        struct err *err)
+{
+    struct strbuf path;
+    struct elf_id id;
+    int fd;
+    uint64_t size;
+    strbuf_init(&path);
+    strbuf_add_text(&path, f->naming.sysroot == NULL ? "" : f->naming.sysroot);
+    strbuf_add_text(&path, image->path);
+    int code = file_open(&fd, &size, strbuf_get(&path), err);
+    if (code == 0 && (!elf_id_read(&id, fd) || !elf_id_fits(&id, image->build_id, image->build_id_length)))
+        code = err_set(err, ERR_INPUT, "%s is no longer the file that was recorded.", image->path);
+    if (code == 0)
+        code = wake_annex_add_binary(a, image, fd, err);
+    file_close(fd);
+    strbuf_release(&path);
+    return code;
+}
+
+/* The files of all images that occur in stacks.  What is no file on disk (the vdso) is not. */
+static void finish_embed_all(const struct finish *f, struct wake_annex *a, struct wake_reader *r)
+{
+    struct naming_wants wants;
+    struct err err;
+    err_init(&err);
+    int code = naming_list(&wants, r, &err);
+    for (size_t at = 0; code == 0 && at < wants.list.count; at = naming_next_image(&wants, at)) {
+        if (f->naming.is_stopped != NULL && f->naming.is_stopped(f->naming.is_stopped_of))
+            break;
+        const struct name_image *image = names_get_image(wake_reader_names(r), wants.list.data[at].image);
+        if (image->path[0] == '/' && !finish_has(r, image) && finish_embed(f, a, image, &err) != 0)
+            f->say(f->say_of, LEVEL_WARN, err.text);
+    }
+    if (code != 0)
+        f->say(f->say_of, LEVEL_WARN, err.text);
+    vec_release(&wants.list);
+}
+
+/* ------------------------------------------------------------- a recording */
+
+int finish_file(const struct finish *f, struct naming *n, const char *path, struct err *err)
+{
+    struct wake_reader *r;
+    struct wake_annex *a;
+    int code = wake_reader_open(&r, path, err);
+    if (code != 0)
+        return code;
+    if (f->names)
+        code = naming_resolve(n, r, err);
+    if (code == 0 && f->show != NULL)
+        f->show(f->show_of, r);
+    if (code == 0)
+        code = wake_annex_open(&a, path, err);
+    if (code == 0) {
+        if (f->embeds && !naming_is_stopped(n))
+            finish_embed_all(f, a, r);
+        wake_annex_add_names(a, wake_reader_names(r));
+        code = wake_annex_close(a, err);
+    }
+    wake_reader_close(r);
+    return code;
+}
+
+bool finish_wants_names(const char *value)
+{
+    return value == NULL || strcmp(value, "0") != 0;
+}
+
+bool finish_wants_binaries(const char *value)
+{
+    return value != NULL && strcmp(value, "1") == 0;
+}
+
+/* ------------------------------------------------------------- a collector */
+
+struct finish_round {
+    struct finish finish;
+    struct naming *naming;
+    struct launch *launch;
+    unsigned asked; /* how often the collector had been asked to leave before */
+    uint64_t start_ns;
+    bool notice;
+};
+
+static bool finish_is_stopped(void *of)
+{
+    struct finish_round *round = of;
+    launch_take_signals(round->launch);
+    if (round->notice && timebase_now() - round->start_ns > FINISH_PATIENCE_NS) {
+        round->notice = false;
+        round->finish.say(
+            round->finish.say_of, LEVEL_WARN,
+            "Looking up the names of functions; Ctrl-C leaves the rest to 'heapwake symbolize'.");
+    }
+    return round->launch->terms + round->launch->interrupts > round->asked;
+}
+
+static void finish_closed(void *of, const char *path)
+{
+    struct finish_round *round = of;
+    struct err err;
+    err_init(&err);
+    if (round->naming != NULL && !naming_is_stopped(round->naming) &&
+        finish_file(&round->finish, round->naming, path, &err) != 0)
+        round->finish.say(round->finish.say_of, LEVEL_WARN, err.text);
+}
+
+void finish_collector(struct collector *c, bool names, bool embeds, bool notice)
+{
+    struct err err;
+    struct finish_round round = {
+        .finish = {.names = names, .embeds = embeds, .say = c->options.say, .say_of = c->options.say_of},
+        .launch = c->launch,
+        .asked = c->launch->terms + c->launch->interrupts,
+        .start_ns = timebase_now(),
+        .notice = notice,
+    };
+    round.finish.naming.is_stopped = finish_is_stopped;
+    round.finish.naming.is_stopped_of = &round;
+    err_init(&err);
+    /* Whoever asked to leave is not kept waiting. */
+    bool is_wanted = (names || embeds) && !c->launch->leave;
+    if (is_wanted) {
+        round.naming = naming_open(&round.finish.naming, &err);
+        if (round.naming == NULL)
+            c->options.say(c->options.say_of, LEVEL_WARN, err.text);
+    }
+    output_finish(&c->output, is_wanted ? finish_closed : NULL, &round);
+    naming_close(round.naming);
+}

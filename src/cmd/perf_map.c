@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * perf_map: see perf_map.h.
+ */
+#include "cmd/perf_map.h"
+
+#include "tool/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PERF_MAP_MAX (UINT64_C(1) << 30) /* bytes of a file that is read */
+
+static int entry_compare(const void *a, const void *b)
+{
+    const struct perf_map_entry *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* A hexadecimal number and the blank behind it; NULL: there is none. */
+static const char *perf_map_number(const char *at, uint64_t *value)
+{
+    char *end;
+    if (*at == '-' || *at == '+' || *at == ' ')
+        return NULL;
+    errno = 0;
+    *value = strtoull(at, &end, 16);
+    return end == at || errno != 0 || *end != ' ' ? NULL : end + 1;
+}
+
+static bool perf_map_add(struct perf_map *m, const char *line, size_t number)
+{
+    uint64_t start, length;
+    const char *at = perf_map_number(line, &start);
+    at = at == NULL ? NULL : perf_map_number(at, &length);
+    if (at == NULL || *at == '\0' || length == 0 || start > UINT64_MAX - length)
+        return true;
+    if (length > m->longest)
+        m->longest = length;
+    return vec_push(&m->entries, ((struct perf_map_entry){start, start + length, number, at}));
+}
+
+static int perf_map_parse(struct perf_map *m, char *text, const char *path, struct err *err)
+{
+    size_t number = 0;
+    for (char *line = text; line != NULL; number++) {
+        char *end = strchr(line, '\n');
+        if (end != NULL)
+            *end = '\0';
+        if (!perf_map_add(m, line, number))
+            return err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
+        line = end == NULL ? NULL : end + 1;
+    }
+    if (m->entries.count == 0)
+        return err_set(err, ERR_INPUT, "%s has no line of the kind 'START LENGTH NAME'.", path);
+    qsort(m->entries.data, m->entries.count, sizeof *m->entries.data, entry_compare);
+    return 0;
+}
+
+int perf_map_open(struct perf_map *m, const char *path, struct err *err)
+{
+    int fd;
+    uint64_t size;
+    size_t got;
+    *m = (struct perf_map){0};
+    arena_init(&m->arena);
+    int code = file_open(&fd, &size, path, err);
+    if (code != 0)
+        return code;
+    char *text = size > PERF_MAP_MAX ? NULL : arena_push(&m->arena, (size_t)size + 1);
+    if (text == NULL) {
+        code = err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
+    } else {
+        int error = file_read_at(fd, text, (size_t)size, 0, &got);
+        code = error != 0 ? err_set(err, ERR_IO, "%s cannot be read: %s.", path, strerror(-error))
+                          : perf_map_parse(m, text, path, err);
+    }
+    file_close(fd);
+    if (code != 0)
+        perf_map_close(m);
+    return code;
+}
+
+void perf_map_close(struct perf_map *m)
+{
+    vec_release(&m->entries);
+    arena_release(&m->arena);
+}
+
+const char *perf_map_find(const struct perf_map *m, uint64_t address)
+{
+    size_t low = 0, high = m->entries.count;
+    const struct perf_map_entry *best = NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->entries.data[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low-- > 0) {
+        const struct perf_map_entry *e = &m->entries.data[low];
+        if (address - e->start >= m->longest)
+            break;
+        if (address < e->end && (best == NULL || e->line > best->line))
+            best = e;
+    }
+    return best == NULL ? NULL : best->name;
+}

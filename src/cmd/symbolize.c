@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * symbolize: looks up what the addresses of a recording are called and puts
+ * the names into it; says for each file that code came from what was found.
+ */
+#include "cmd/command.h"
+#include "cmd/finish.h"
+#include "collect/spool.h"
+#include "present/safe.h"
+#include "present/units.h"
+#include "tool/file.h"
+
+#include <signal.h>
+#include <string.h>
+
+static volatile sig_atomic_t symbolize_interrupts;
+
+static void symbolize_interrupt(int signal)
+{
+    (void)signal;
+    symbolize_interrupts = 1;
+}
+
+static bool symbolize_is_stopped(void *of)
+{
+    (void)of;
+    return symbolize_interrupts != 0;
+}
+
+/* Ctrl-C ends the search, not us; a file that gets too large is an error, not our death. */
+static void symbolize_take_signals(void)
+{
+    struct sigaction interrupt = {.sa_handler = symbolize_interrupt, .sa_flags = SA_RESTART};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGTERM, &interrupt, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+}
+
+static const char *symbolize_judge(const struct name_image *image)
+{
+    return image->remark[0] == '\0' && image->source == NAME_SOURCE_NONE ? "Nobody has looked."
+                                                                         : image->remark;
+}
+
+static void symbolize_row(struct strbuf *out, const struct names *n, const struct naming_want *wants,
+                          size_t count)
+{
+    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+    size_t named = 0, lines = 0;
+    const struct name_image *image = names_get_image(n, wants->image);
+    for (size_t i = 0; i < count; i++) {
+        const struct name_place *p = names_find(n, wants[i].image, wants[i].place, wants[i].exact);
+        named += p != NULL && p->frames[p->count - 1].function[0] != '\0';
+        lines += p != NULL && p->frames[0].line != 0;
+    }
+    strbuf_addf(out, "%10s%10s%10s  ", units_count(a, count), units_count(b, named), units_count(c, lines));
+    safe_add_text(out, image->path);
+    if (symbolize_judge(image)[0] != '\0') {
+        strbuf_add_text(out, "  (");
+        safe_add_text(out, symbolize_judge(image));
+        strbuf_add_char(out, ')');
+    }
+    strbuf_add_char(out, '\n');
+}
+
+/* A finish's `show`. */
+static void symbolize_show(void *of, struct wake_reader *r)
+{
+    struct strbuf *out = of;
+    struct naming_wants wants;
+    struct err err;
+    if (naming_list(&wants, r, &err) != 0)
+        return;
+    strbuf_addf(out, "%10s%10s%10s  %s\n", "addresses", "named", "lines", "file");
+    for (size_t at = 0, next; at < wants.list.count; at = next) {
+        next = naming_next_image(&wants, at);
+        symbolize_row(out, wake_reader_names(r), &wants.list.data[at], next - at);
+    }
+    vec_release(&wants.list);
+}
+
+static void symbolize_say(void *of, enum level level, const char *sentence)
+{
+    (void)of;
+    (void)level;
+    command_say("%s", sentence);
+}
+
+static bool symbolize_is_spool(const char *path)
+{
+    int fd;
+    uint64_t size;
+    if (file_open(&fd, &size, path, NULL) != 0)
+        return false;
+    bool is_one = spool_is_one(fd);
+    file_close(fd);
+    return is_one;
+}
+
+static int symbolize_run(struct finish *f, const char *path)
+{
+    struct err err;
+    struct strbuf out;
+    int code = ERR_INPUT;
+    if (symbolize_is_spool(path)) {
+        command_say("%s is a spool, which has no room for names.", path);
+        return EXIT_FAILED;
+    }
+    err_init(&err);
+    strbuf_init(&out);
+    symbolize_take_signals();
+    f->show_of = &out;
+    struct naming *n = naming_open(&f->naming, &err);
+    if (n != NULL)
+        code = finish_file(f, n, path, &err);
+    if (code != 0)
+        command_say("%s", err.text);
+    else if (!command_print(&out))
+        code = ERR_IO;
+    if (n != NULL && naming_is_stopped(n)) {
+        command_say("Interrupted; what had been found by then is in the file.");
+        code = ERR_IO;
+    }
+    naming_close(n);
+    strbuf_release(&out);
+    return code == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+int command_symbolize(int argc, char **argv)
+{
+    struct finish f = {.naming = {.again = true, .is_stopped = symbolize_is_stopped},
+                       .names = true,
+                       .show = symbolize_show,
+                       .say = symbolize_say};
+    const char *path = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (command_option(argv, &i, "--sysroot", &f.naming.sysroot) ||
+            command_option(argv, &i, "--debug-path", &f.naming.debug_path) ||
+            command_option(argv, &i, "--maps", &f.naming.maps))
+            continue;
+        if (command_option(argv, &i, "--debuginfod", NULL))
+            f.naming.debuginfod = true;
+        else if (command_option(argv, &i, "--embed-binaries", NULL))
+            f.embeds = true;
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return command_misused(
+                "'heapwake symbolize' has no option '%s'; 'heapwake help symbolize' lists them.", argv[i]);
+        else if (path != NULL)
+            return command_misused("'heapwake symbolize' takes one recording.");
+        else
+            path = argv[i];
+    }
+    if (path == NULL)
+        return command_misused("No recording given: heapwake symbolize [OPTION...] FILE");
+    return symbolize_run(&f, path);
+}
