@@ -4,6 +4,8 @@
  */
 #include "collect/launch.h"
 
+#include "collect/timebase.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -121,6 +123,8 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
     if (signal == SIGINT && (is_sent || !is_alive))
         l->interrupts++;
     l->leave |= l->terms >= 2 || l->interrupts >= 2;
+    if (l->pid == 0 && l->terms + l->interrupts == 1)
+        l->leave_ns = timebase_now() + LAUNCH_GRACE_S * UINT64_C(1000000000);
 }
 
 void launch_take_signals(struct launch *l)
@@ -128,6 +132,11 @@ void launch_take_signals(struct launch *l)
     struct signalfd_siginfo s;
     while (read(l->signal_fd, &s, sizeof s) == sizeof s)
         launch_take_signal(l, &s);
+}
+
+bool launch_is_left(const struct launch *l)
+{
+    return l->leave || (l->leave_ns != 0 && timebase_now() >= l->leave_ns);
 }
 
 bool launch_reap(struct launch *l)

@@ -20,6 +20,11 @@ PROBE = os.environ["PROBE"]
 WORKLOADS = os.environ["WORKLOADS"]
 TIMEOUT_S = 60  # a hang becomes a failure with a name
 
+# What verify says of a recording that was cut off, and of no other.
+UNFINISHED = ("sound: ", "its end is not in the file.", "events are missing from the file.",
+              "not everything that it published was read.", "The recorder did not close the file.",
+              "Writing stopped (")
+
 Run = collections.namedtuple("Run", "status out err")
 Event = collections.namedtuple("Event", "time pid tid event address size stack kind")
 
@@ -160,6 +165,16 @@ class Check:
         self.equal("lost_events", 0, facts["lost_events"])
         if complete:
             self.equal("complete", True, facts["complete"])
+        return facts
+
+    def honest(self, path):
+        """verify finds nothing but that the recording stops before the program did."""
+        done = tool("verify", path)
+        said = (done.err + done.out).decode().splitlines()
+        wrong = [line for line in said if not any(words in line for words in UNFINISHED)]
+        self.holds(not wrong and done.status in (0, 1), f"verify {path}: {done.status} {wrong[:4]}")
+        facts = info(path)
+        self.holds(done.status == 1 or facts["complete"], f"{path} is not complete, and verify does not say so.")
         return facts
 
     def pairs(self, ledger):
