@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from support import PROBE, Check, Ledger, events, info, native, tool, truth, truths, workload
+from support import PROBE, Check, Ledger, events, info, native, tool, truth, truths, workload, writers
 
 
 def wait_for(pattern):
@@ -26,12 +26,9 @@ def wait_for(pattern):
 def collector_of(output):
     """The pid of the collector that writes `output`: it has that name open, unfinished."""
     for _ in range(100):
-        for link in glob.glob("/proc/[0-9]*/fd/*"):
-            try:
-                if os.readlink(link) == os.path.abspath(output + ".partial"):
-                    return int(link.split("/")[2])
-            except OSError:
-                pass
+        found = writers(output + ".partial")
+        if found:
+            return found.pop()
         time.sleep(0.05)
     raise SystemExit(f"Nobody writes {output}.")
 

@@ -10,6 +10,8 @@ the recording says, and comparing that with what the program says about itself.
     check.done()
 """
 import collections
+import fnmatch
+import glob
 import json
 import os
 import subprocess
@@ -63,6 +65,19 @@ def died_alike(alone, recorded):
 
 def tool(*argv):
     return native([HEAPWAKE, *argv])
+
+
+def writers(pattern):
+    """Who has a file of this folder open whose name matches: the collectors at work."""
+    found = set()
+    for link in glob.glob("/proc/[0-9]*/fd/*"):
+        try:
+            folder, name = os.path.split(os.readlink(link))
+        except OSError:
+            continue
+        if folder == os.getcwd() and fnmatch.fnmatch(name, pattern):
+            found.add(int(link.split("/")[2]))
+    return found
 
 
 def info(path):
