@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RUN_SECONDS = 20, CUTS = 200, SIZE_MAX_BYTES = 1 << 20 };
+enum { RUN_SECONDS = 20, CUTS = 100, SIZE_MAX_BYTES = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

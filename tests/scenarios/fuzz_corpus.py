@@ -13,14 +13,14 @@ import subprocess
 import sys
 
 ROOT = os.environ["ROOT"]
-RUNS = int(os.environ.get("RUNS", "3000"))
-BUILD = os.path.abspath("build")
+RUNS = int(os.environ.get("RUNS", "2000"))
 
 
 def must(argv, **options):
     done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
     if done.returncode != 0:
         sys.exit(f"{' '.join(argv)}: exit {done.returncode}\n{done.stdout[-4000:]}")
+    return done.stdout
 
 
 def make_seeds(name, folder):
@@ -45,7 +45,7 @@ def try_target(name):
         return f"{name}: its script made no seeds."
     env = {**os.environ, "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:abort_on_error=1",
            "ASAN_OPTIONS": "abort_on_error=1:handle_segv=0:handle_abort=0:hard_rss_limit_mb=3000"}
-    done = subprocess.run([f"{BUILD}/tests/fuzz/{name}_fuzz", "0", str(RUNS), *seeds], env=env, check=False,
+    done = subprocess.run([f"{build}/tests/fuzz/{name}_fuzz", "0", str(RUNS), *seeds], env=env, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     if done.returncode != 0:
         return f"{name}: exit {done.returncode}\n{done.stdout[-3000:]}"
@@ -54,8 +54,7 @@ def try_target(name):
 
 
 names = sorted(os.path.basename(path)[:-len("_fuzz.c")] for path in glob.glob(f"{ROOT}/tests/fuzz/*_fuzz.c"))
-must(["meson", "setup", BUILD, ROOT, "-Db_sanitize=address,undefined", "-Db_lundef=false"])
-must(["ninja", "-C", BUILD, "fuzz"])
+build = must([f"{ROOT}/scripts/build-sanitized", "fuzz"]).strip()
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     wrong = [sentence for sentence in pool.map(try_target, names) if sentence]
 print("\n".join(wrong))
