@@ -28,8 +28,8 @@ const struct command command_list[] = {
     {"dump", command_dump, "print the events of a recording",
      "usage: heapwake dump [--tsv] [--stacks] FILE\n"
      "\n"
-     "  --tsv     one event a line: time_ns pid tid event address size stack kind, tab-separated,\n"
-     "            after a header line; a realloc is a free and an alloc\n"
+     "  --tsv     one event a line: time_ns pid tid event address size stack kind usable,\n"
+     "            tab-separated, after a header line; a realloc is a free and an alloc\n"
      "  --stacks  the stack below each allocation, as module+offset\n",
      false},
     {"verify", command_verify, "check a recording",

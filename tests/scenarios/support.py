@@ -28,7 +28,7 @@ UNFINISHED = ("sound: ", "its end is not in the file.", "events are missing from
               "Writing stopped (")
 
 Run = collections.namedtuple("Run", "status out err")
-Event = collections.namedtuple("Event", "time pid tid event address size stack kind")
+Event = collections.namedtuple("Event", "time pid tid event address size stack kind usable")
 
 
 def workload(name):
@@ -91,15 +91,16 @@ def events(path):
     """Every event of a recording, in its order."""
     process = subprocess.Popen([HEAPWAKE, "dump", "--tsv", path], stdout=subprocess.PIPE, text=True)
     names = process.stdout.readline().rstrip("\n").split("\t")
-    wanted = ("time_ns", "pid", "tid", "event", "address", "size", "stack", "kind")
+    wanted = ("time_ns", "pid", "tid", "event", "address", "size", "stack", "kind", "usable")
     missing = [name for name in wanted if name not in names]
     if missing:
         raise SystemExit(f"heapwake dump --tsv {path} has no column {', '.join(missing)}: {names}")
     at = [names.index(name) for name in wanted]
     for line in process.stdout:
         words = line.rstrip("\n").split("\t")
-        time, pid, tid, event, address, size, stack, kind = (words[i] for i in at)
-        yield Event(int(time), int(pid), int(tid), event, int(address or "0", 16), int(size or 0), stack, kind)
+        time, pid, tid, event, address, size, stack, kind, usable = (words[i] for i in at)
+        yield Event(int(time), int(pid), int(tid), event, int(address or "0", 16), int(size or 0), stack, kind,
+                    int(usable))
     if process.wait() != 0:
         raise SystemExit(f"heapwake dump --tsv {path}: exit {process.returncode}")
 
@@ -112,7 +113,7 @@ class Ledger:
     def __init__(self, stream, pid=None):
         self.made, self.freed = collections.Counter(), collections.Counter()
         self.by_pid = collections.defaultdict(lambda: (collections.Counter(), collections.Counter()))
-        self.kinds = collections.defaultdict(list)
+        self.kinds, self.usable = collections.defaultdict(list), collections.defaultdict(list)
         self.live = {}
         self.strays = []  # an address made twice, or released without having been made
         self.others = []
@@ -127,6 +128,7 @@ class Ledger:
                 self.made[e.size] += 1
                 self.by_pid[e.pid][0][e.size] += 1
                 self.kinds[e.size].append(e.kind)
+                self.usable[e.size].append(e.usable)
             elif e.event == "free":
                 old = self.live.pop(key, None)
                 if old is None:
