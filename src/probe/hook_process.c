@@ -15,6 +15,7 @@
 #include "probe/hook.h"
 #include "probe/life.h"
 #include "probe/real.h"
+#include "probe/share.h"
 #include "probe/target.h"
 
 #include <alloca.h>
@@ -40,13 +41,21 @@ HOOK pid_t fork(void)
     struct env_plan plan = env_plan(given, path); \
     char *const *name = plan.is_needed ? env_fill(&plan, alloca(plan.room)) : (given)
 
+/* exec has come back. */
+static int process_exec_failed(int result)
+{
+    share_exec_failed();
+    return result;
+}
+
 HOOK int execve(const char *path, char *const argv[], char *const envp[])
 {
     const struct real *call = life_real();
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, path);
-    return call->execve(path, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->execve(path, argv, env));
 }
 
 HOOK int execv(const char *path, char *const argv[])
@@ -55,7 +64,8 @@ HOOK int execv(const char *path, char *const argv[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, environ, path);
-    return call->execve(path, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->execve(path, argv, env));
 }
 
 HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
@@ -64,7 +74,8 @@ HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    return call->execvpe(file, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->execvpe(file, argv, env));
 }
 
 HOOK int execvp(const char *file, char *const argv[])
@@ -73,7 +84,8 @@ HOOK int execvp(const char *file, char *const argv[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, environ, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    return call->execvpe(file, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->execvpe(file, argv, env));
 }
 
 HOOK int fexecve(int fd, char *const argv[], char *const envp[])
@@ -82,7 +94,8 @@ HOOK int fexecve(int fd, char *const argv[], char *const envp[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, NULL);
-    return call->fexecve(fd, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->fexecve(fd, argv, env));
 }
 
 HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
