@@ -21,10 +21,22 @@ extern char **environ;
 static const int launch_passed_on[] = {SIGTERM,  SIGHUP,  SIGUSR1, SIGUSR2, SIGALRM,
                                        SIGWINCH, SIGCONT, SIGINT,  SIGQUIT};
 
+/* As many descriptors as may be had: the program gets the limit back. */
+static void launch_raise_files(struct launch *l)
+{
+    if (getrlimit(RLIMIT_NOFILE, &l->old_files) != 0) {
+        l->old_files = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+        return;
+    }
+    struct rlimit more = {l->old_files.rlim_max, l->old_files.rlim_max};
+    (void)setrlimit(RLIMIT_NOFILE, &more);
+}
+
 int launch_prepare(struct launch *l, struct err *err)
 {
     memset(l, 0, sizeof *l);
     l->signal_fd = -1;
+    launch_raise_files(l);
     sigset_t set;
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof launch_passed_on / sizeof *launch_passed_on; i++)
@@ -42,17 +54,35 @@ int launch_prepare(struct launch *l, struct err *err)
     return 0;
 }
 
-/* In the child: everything as the user had it, then the program. */
-static void launch_child(const struct launch *l, char *const argv[], char *const more[], int report)
+/* Everything as the user had it, then the program; errno where that fails. */
+static int launch_exec(const struct launch *l, char *const argv[])
 {
     sigaction(SIGPIPE, &l->old_pipe, NULL);
     sigaction(SIGXFSZ, &l->old_fsize, NULL);
     sigaction(SIGCHLD, &l->old_child, NULL);
-    for (size_t i = 0; more[i] != NULL; i++)
-        (void)putenv(more[i]);
+    (void)setrlimit(RLIMIT_NOFILE, &l->old_files);
     sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
     execvp(argv[0], argv);
-    int error = errno;
+    return errno;
+}
+
+static int launch_refused(const struct launch *l, const char *program, struct err *err)
+{
+    return err_set(err, l->exec_error == ENOENT ? ERR_ABSENT : ERR_SYSTEM, "'%s' cannot be run: %s.", program,
+                   strerror(l->exec_error));
+}
+
+int launch_become(struct launch *l, char *const argv[], struct err *err)
+{
+    l->exec_error = launch_exec(l, argv);
+    return launch_refused(l, argv[0], err);
+}
+
+static void launch_child(const struct launch *l, char *const argv[], char *const more[], int report)
+{
+    for (size_t i = 0; more[i] != NULL; i++)
+        (void)putenv(more[i]);
+    int error = launch_exec(l, argv);
     while (write(report, &error, sizeof error) < 0 && errno == EINTR)
         continue;
     _exit(error == ENOENT ? 127 : 126);
@@ -82,8 +112,7 @@ int launch_start(struct launch *l, char *const argv[], char *const more[], struc
     }
     (void)waitpid(l->pid, &l->status, 0);
     l->has_ended = true;
-    return err_set(err, l->exec_error == ENOENT ? ERR_ABSENT : ERR_SYSTEM, "'%s' cannot be run: %s.", argv[0],
-                   strerror(l->exec_error));
+    return launch_refused(l, argv[0], err);
 }
 
 /* The program was stopped: from the terminal means us too. */

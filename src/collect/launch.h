@@ -22,6 +22,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 enum { LAUNCH_GRACE_S = 3 };
@@ -38,6 +39,7 @@ struct launch {
     int exec_error;             /* errno of a program that could not be run */
     sigset_t old_mask;
     struct sigaction old_pipe, old_child, old_fsize;
+    struct rlimit old_files; /* the collector raises its own */
 };
 
 /* Signals of the collector from here on come through signal_fd.  To be called
@@ -46,6 +48,9 @@ int launch_prepare(struct launch *l, struct err *err);
 /* Runs argv with `more` (NULL-terminated NAME=VALUE) in front of the
  * environment.  A program that cannot be run is an error with exec_error set. */
 int launch_start(struct launch *l, char *const argv[], char *const more[], struct err *err);
+/* Where nothing can be recorded: becomes the program, which gets all as the user had
+ * it.  Returns only when that fails, with an error and exec_error set. */
+int launch_become(struct launch *l, char *const argv[], struct err *err);
 /* signal_fd is readable. */
 void launch_take_signals(struct launch *l);
 /* Is it time to leave, whatever still runs? */
