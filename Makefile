@@ -16,7 +16,7 @@ ifneq ($(origin CXX),default)
 export CXX
 endif
 
-.PHONY: all configure install demo check bench format clean help
+.PHONY: all configure install demo check bench fuzz format clean help
 
 all: configure
 	@ninja -C $(BUILD)
@@ -47,6 +47,13 @@ bench:
 	@$(MAKE) --no-print-directory all
 	@BUILD=$(BUILD) bench/run $(BENCH)
 
+# Looks for inputs that break a parser, T seconds for each target; FUZZ="names" picks some.
+T ?= 60
+fuzz:
+	@$(BOOTSTRAP) check
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) scripts/fuzz $(T) $(FUZZ)
+
 format:
 	@scripts/files '^(src|include|tests|bench|examples)/.*\.(c|h|cc)$$' | xargs -r clang-format -i
 
@@ -58,6 +65,7 @@ help:
 	@echo 'make demo         install what is needed, build, record an example'
 	@echo 'make check        install what is needed, build, run all tests   (TESTS="names" for some)'
 	@echo 'make bench        measure against the goals                      (BENCH="--quick names")'
+	@echo 'make fuzz         libFuzzer over all parsers, T=60 seconds each  (FUZZ="names" for some)'
 	@echo 'make install      into PREFIX=$(PREFIX), below DESTDIR'
 	@echo 'make format       clang-format over all C and C++'
 	@echo 'make clean        remove $(BUILD)'

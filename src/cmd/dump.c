@@ -30,6 +30,7 @@ struct dump_event {
     const struct wake_process *process;
     const struct wake_thread *thread; /* NULL: not known */
     uint64_t time_ns, address, size;
+    uint64_t usable; /* of an allocation */
     uint32_t stack;
     unsigned event, detail;
     const char *mark;
@@ -96,7 +97,7 @@ static void dump_tsv_line(struct strbuf *out, const struct dump_event *e)
         safe_add_text(out, e->mark);
     else
         strbuf_add_text(out, labels_detail(e->event, e->detail));
-    strbuf_add_char(out, '\n');
+    strbuf_addf(out, "\t%llu\n", (unsigned long long)e->usable);
 }
 
 static void dump_line(struct strbuf *out, const struct dump_event *e)
@@ -138,6 +139,7 @@ static bool dump_gather(struct dump *d, const struct wake_block *b, uint32_t i, 
                              b->time_ns[i],
                              b->address[i],
                              b->size[i],
+                             b->event[i] == WAKE_ALLOC ? b->usable[i] : 0,
                              b->stack[i],
                              b->event[i],
                              b->detail[i],
@@ -189,7 +191,7 @@ static int dump_run(struct dump *d)
     for (size_t i = 0; i < processes; i++)
         wake_live_init(&d->live[i]);
     if (d->tsv)
-        strbuf_add_text(&d->out, "time_ns\tpid\ttid\tevent\taddress\tsize\tstack\tkind\n");
+        strbuf_add_text(&d->out, "time_ns\tpid\ttid\tevent\taddress\tsize\tstack\tkind\tusable\n");
     int code = 0;
     for (size_t i = 0; i < processes && code == 0; i++)
         code = wake_reader_visit(d->reader, i, 0, UINT64_MAX, dump_block, d, &err);

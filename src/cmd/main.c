@@ -32,10 +32,14 @@ const struct command command_list[] = {
     {"dump", command_dump, "print the events of a recording",
      "usage: heapwake dump [--tsv] [--stacks] FILE\n"
      "\n"
-     "  --tsv     one event a line: time_ns pid tid event address size stack kind, tab-separated,\n"
-     "            after a header line; a realloc is a free and an alloc\n"
-     "  --stacks  the stack below each allocation: function and line, or module+offset where they are\n"
-     "            not known\n",
+     "  --tsv     one event a line: time_ns pid tid event address size stack kind usable,
+"
+     "            tab-separated, after a header line; a realloc is a free and an alloc
+"
+     "  --stacks  the stack below each allocation: function and line, or module+offset where they are
+"
+     "            not known
+",
      false},
     {"verify", command_verify, "check a recording",
      "usage: heapwake verify FILE\n"

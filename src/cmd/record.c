@@ -74,6 +74,20 @@ static void record_take_environment(struct record_options *o)
     o->binaries = finish_wants_binaries(getenv("HEAPWAKE_EMBED_BINARIES"));
 }
 
+static int record_refused(const struct launch *l)
+{
+    return l->exec_error == 0 ? EXIT_FAILED : l->exec_error == ENOENT ? 127 : 126;
+}
+
+/* The system gives us too little to work with; the program may well run. */
+static int record_alone(const struct record_options *o, struct launch *l, struct err *err)
+{
+    command_say("%s Nothing is recorded; the program runs as if alone.", err->text);
+    (void)launch_become(l, o->program, err);
+    command_say("%s", err->text);
+    return record_refused(l);
+}
+
 static int record_run(struct record_options *o, struct collector *c, struct launch *l)
 {
     struct err err;
@@ -85,9 +99,11 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     if (code == 0)
         code = launch_start(l, o->program, foreign ? nothing : preload.more, &err);
     preload_release(&preload);
+    if (code == ERR_SYSTEM && l->pid == 0)
+        return record_alone(o, l, &err);
     if (code != 0) {
         command_say("%s", err.text);
-        return l->exec_error == 0 ? EXIT_FAILED : l->exec_error == ENOENT ? 127 : 126;
+        return record_refused(l);
     }
     collector_run(c);
     collector_close(c);
@@ -123,10 +139,8 @@ int command_record(int argc, char **argv)
                                         .say = logging_say,
                                         .say_of = &log,
                                         .is_traced = log.level == LEVEL_TRACE};
-    if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0) {
-        command_say("%s", err.text);
-        return EXIT_FAILED;
-    }
+    if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0)
+        return record_alone(&o, &l, &err);
     status = record_run(&o, &c, &l);
     collector_release(&c);
     launch_release(&l);

@@ -167,7 +167,7 @@ void collector_run(struct collector *c)
     unsigned empty = 0;
     int timeout = 0;
     collector_raise_limits();
-    while (c->launch == NULL || !c->launch->leave) {
+    while (c->launch == NULL || !launch_is_left(c->launch)) {
         collector_dispatch(c, timeout);
         collector_bury(c);
         if (collector_is_over(c)) {

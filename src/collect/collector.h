@@ -84,7 +84,7 @@ struct collector {
 /* launch: prepared; the caller starts it after this (may be NULL). */
 int collector_open(struct collector *c, const struct collector_options *options, struct launch *launch,
                    struct err *err);
-/* Works until all is over, or launch->leave. */
+/* Works until all is over, or launch_is_left. */
 void collector_run(struct collector *c);
 /* Ends and closes everything; output_finish(&c->output, ...) is to follow.
  * c->sums and c->output can be read until collector_release. */

@@ -2,61 +2,19 @@
  *
  * Tests of drain: what is read from a segment, sound or not, and what is given back.
  */
-#include "collect/fake_segment.h"
-#include "collect/fake_store.h"
-#include "collect/image.h"
+#include "collect/fake_world.h"
 #include "tool/err.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-struct world {
-    struct fake_segment segment;
-    struct fake_lane lane[4];
-    struct timebase time;
-    struct image *image;
-};
-
-static void world_open(struct world *w, uint32_t chunks, int lanes)
-{
-    struct view view;
-    memset(w, 0, sizeof *w);
-    fake_reset();
-    assert_true(fake_segment_open(&w->segment, chunks));
-    for (int i = 0; i < lanes; i++)
-        fake_lane_open(&w->lane[i], &w->segment);
-    timebase_init(&w->time);
-    assert_int_equal(view_open(&view, w->segment.fd, NULL), 0);
-    w->image = image_new(&view, NULL, &w->time, view.fixed.start_ns, 1, 0);
-    assert_non_null(w->image);
-}
-
-static void world_close(struct world *w, struct image_end *end)
-{
-    struct image_end ignored;
-    image_end(w->image, 0, false, true, 0, 0, end == NULL ? &ignored : end);
-    fake_segment_close(&w->segment);
-}
-
-static uint64_t now(void)
-{
-    return __builtin_ia32_rdtsc();
-}
 
 static void events_come_out_as_they_went_in(void **state)
 {
     struct world w;
     (void)state;
     world_open(&w, 16, 1);
-    fake_put_thread(&w.lane[0], 77, 1, now());
+    fake_put_thread(&w.lane[0], 77, 1, world_now());
     fake_put_module(&w.lane[0], 0x400000, 0x500000, 1, "/bin/fake");
     fake_put_stack(&w.lane[0], 9, (uint64_t[]){0x400100, 0x400200}, 2);
-    fake_put_alloc(&w.lane[0], 0x7000, 24, 9, now());
-    fake_put_free(&w.lane[0], 0x7000, HOW_FREE, now());
+    fake_put_alloc(&w.lane[0], 0x7000, 24, 9, world_now());
+    fake_put_free(&w.lane[0], 0x7000, HOW_FREE, world_now());
     assert_int_equal(image_drain(w.image), 2);
     assert_string_equal(fake_story(0), "alloc0 free0");
     assert_int_equal(fake.calls[0].size, 24);
@@ -78,10 +36,10 @@ static void one_stack_under_two_ids_is_one_stack(void **state)
     fake_put_stack(&w.lane[0], 5, (uint64_t[]){1, 2, 3}, 3);
     fake_put_stack(&w.lane[0], 6, (uint64_t[]){1, 2, 3}, 3);
     fake_put_stack(&w.lane[0], 7, (uint64_t[]){1, 2}, 2);
-    fake_put_alloc(&w.lane[0], 0x10, 1, 5, now());
-    fake_put_alloc(&w.lane[0], 0x20, 1, 6, now());
-    fake_put_alloc(&w.lane[0], 0x30, 1, 7, now());
-    fake_put_alloc(&w.lane[0], 0x40, 1, 8, now()); /* never defined */
+    fake_put_alloc(&w.lane[0], 0x10, 1, 5, world_now());
+    fake_put_alloc(&w.lane[0], 0x20, 1, 6, world_now());
+    fake_put_alloc(&w.lane[0], 0x30, 1, 7, world_now());
+    fake_put_alloc(&w.lane[0], 0x40, 1, 8, world_now()); /* never defined */
     image_drain(w.image);
     assert_int_equal(fake.stacks, 2);
     assert_int_equal(fake.calls[1].stack, 1);
@@ -120,7 +78,7 @@ static void chunks_come_back_zeroed_and_are_used_again(void **state)
     (void)state;
     world_open(&w, 3, 1);
     for (uint64_t i = 0; i < 20000; i++) {
-        fake_put_alloc(&w.lane[0], 0x1000 + i * 16, 8, 0, now());
+        fake_put_alloc(&w.lane[0], 0x1000 + i * 16, 8, 0, world_now());
         if (i % 200 == 0)
             image_drain(w.image);
     }
@@ -135,7 +93,7 @@ static void chunks_come_back_zeroed_and_are_used_again(void **state)
 static void expect_closed_lane(struct world *w)
 {
     struct image_end end;
-    fake_put_alloc(&w->lane[1], 0x99990, 1, 0, now());
+    fake_put_alloc(&w->lane[1], 0x99990, 1, 0, world_now());
     image_drain(w->image);
     image_drain(w->image);
     assert_int_equal(w->segment.head->collector, SEGMENT_CLOSED); /* or its writer would wait for ever */
@@ -164,7 +122,7 @@ static void records_that_make_no_sense_close_their_lane_only(void **state)
             struct world w;
             uint64_t words[8] = {bad[i], 1, 2, 3, 4, 5, 6, 7};
             world_open(&w, 16, 2);
-            fake_put_alloc(&w.lane[0], 0x5000, 1, 0, now());
+            fake_put_alloc(&w.lane[0], 0x5000, 1, 0, world_now());
             fake_put(&w.lane[0], words, 8);
             if (early == 0)
                 image_drain(w.image);
@@ -181,7 +139,7 @@ static void a_segment_of_noise_is_survived(void **state)
         struct world w;
         world_open(&w, 16, 4);
         for (int i = 0; i < 4; i++)
-            fake_put_alloc(&w.lane[i], 0x100 * (uint64_t)(i + 1), 1, 0, now());
+            fake_put_alloc(&w.lane[i], 0x100 * (uint64_t)(i + 1), 1, 0, world_now());
         uint64_t *words = fake_chunk(&w.segment, 0);
         for (size_t i = 0; i < 16 * SEGMENT_CHUNK_WORDS; i++) {
             if (rand_r(&seed) % 4 == 0)

@@ -115,6 +115,8 @@ void image_tick(struct image *m, uint64_t now_ns)
     __atomic_store_n(&head->clock, m->line.is_sequence ? now_ns : m->tick_stamp, __ATOMIC_RELAXED);
     if (m->line.is_sequence)
         m->line.clock_ns = now_ns;
+    if (__atomic_load_n(&head->exec_ns, __ATOMIC_ACQUIRE) != 0)
+        return; /* what the process uses from here on is not this image's */
     if (now_ns >= m->next_status_ns) {
         struct procfs_status status;
         procfs_read_status(m->pid, &status);
@@ -191,7 +193,7 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_
     }
     if (!m->failed)
         pair_finish(&m->pair);
-    if (peak_rss > m->peak_rss)
+    if (peak_rss > m->peak_rss && m->view.head->exec_ns == 0)
         m->peak_rss = peak_rss;
     size_t live_count = 0;
     struct wake_live_block *live = m->pair.blocks.slots == NULL ? NULL : pair_live(&m->pair, &live_count);
@@ -199,6 +201,13 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_
     if ((live == NULL && live_count != 0) || totals == NULL)
         m->failed = true;
     image_fill_end(m, gone, end);
+    uint64_t exec_ns = __atomic_load_n(&m->view.head->exec_ns, __ATOMIC_ACQUIRE);
+    if (exec_ns != 0 && gone) { /* into an image that nobody can record */
+        execed = true;
+        wait_status = -1;
+        if (exec_ns < end_ns)
+            end_ns = exec_ns;
+    }
     uint64_t base = m->line.base_ns;
     end->process.end_ns = end_ns > base ? end_ns - base : 0;
     if (end->process.end_ns < m->line.last)

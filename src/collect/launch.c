@@ -4,6 +4,8 @@
  */
 #include "collect/launch.h"
 
+#include "collect/timebase.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,10 +21,22 @@ extern char **environ;
 static const int launch_passed_on[] = {SIGTERM,  SIGHUP,  SIGUSR1, SIGUSR2, SIGALRM,
                                        SIGWINCH, SIGCONT, SIGINT,  SIGQUIT};
 
+/* As many descriptors as may be had: the program gets the limit back. */
+static void launch_raise_files(struct launch *l)
+{
+    if (getrlimit(RLIMIT_NOFILE, &l->old_files) != 0) {
+        l->old_files = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+        return;
+    }
+    struct rlimit more = {l->old_files.rlim_max, l->old_files.rlim_max};
+    (void)setrlimit(RLIMIT_NOFILE, &more);
+}
+
 int launch_prepare(struct launch *l, struct err *err)
 {
     memset(l, 0, sizeof *l);
     l->signal_fd = -1;
+    launch_raise_files(l);
     sigset_t set;
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof launch_passed_on / sizeof *launch_passed_on; i++)
@@ -40,17 +54,35 @@ int launch_prepare(struct launch *l, struct err *err)
     return 0;
 }
 
-/* In the child: everything as the user had it, then the program. */
-static void launch_child(const struct launch *l, char *const argv[], char *const more[], int report)
+/* Everything as the user had it, then the program; errno where that fails. */
+static int launch_exec(const struct launch *l, char *const argv[])
 {
     sigaction(SIGPIPE, &l->old_pipe, NULL);
     sigaction(SIGXFSZ, &l->old_fsize, NULL);
     sigaction(SIGCHLD, &l->old_child, NULL);
-    for (size_t i = 0; more[i] != NULL; i++)
-        (void)putenv(more[i]);
+    (void)setrlimit(RLIMIT_NOFILE, &l->old_files);
     sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
     execvp(argv[0], argv);
-    int error = errno;
+    return errno;
+}
+
+static int launch_refused(const struct launch *l, const char *program, struct err *err)
+{
+    return err_set(err, l->exec_error == ENOENT ? ERR_ABSENT : ERR_SYSTEM, "'%s' cannot be run: %s.", program,
+                   strerror(l->exec_error));
+}
+
+int launch_become(struct launch *l, char *const argv[], struct err *err)
+{
+    l->exec_error = launch_exec(l, argv);
+    return launch_refused(l, argv[0], err);
+}
+
+static void launch_child(const struct launch *l, char *const argv[], char *const more[], int report)
+{
+    for (size_t i = 0; more[i] != NULL; i++)
+        (void)putenv(more[i]);
+    int error = launch_exec(l, argv);
     while (write(report, &error, sizeof error) < 0 && errno == EINTR)
         continue;
     _exit(error == ENOENT ? 127 : 126);
@@ -80,8 +112,7 @@ int launch_start(struct launch *l, char *const argv[], char *const more[], struc
     }
     (void)waitpid(l->pid, &l->status, 0);
     l->has_ended = true;
-    return err_set(err, l->exec_error == ENOENT ? ERR_ABSENT : ERR_SYSTEM, "'%s' cannot be run: %s.", argv[0],
-                   strerror(l->exec_error));
+    return launch_refused(l, argv[0], err);
 }
 
 /* The program was stopped: from the terminal means us too. */
@@ -121,6 +152,8 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
     if (signal == SIGINT && (is_sent || !is_alive))
         l->interrupts++;
     l->leave |= l->terms >= 2 || l->interrupts >= 2;
+    if (l->pid == 0 && l->terms + l->interrupts == 1)
+        l->leave_ns = timebase_now() + LAUNCH_GRACE_S * UINT64_C(1000000000);
 }
 
 void launch_take_signals(struct launch *l)
@@ -128,6 +161,11 @@ void launch_take_signals(struct launch *l)
     struct signalfd_siginfo s;
     while (read(l->signal_fd, &s, sizeof s) == sizeof s)
         launch_take_signal(l, &s);
+}
+
+bool launch_is_left(const struct launch *l)
+{
+    return l->leave || (l->leave_ns != 0 && timebase_now() >= l->leave_ns);
 }
 
 bool launch_reap(struct launch *l)

@@ -10,6 +10,9 @@
  *  - When the program is stopped by job control, so is the collector.
  *  - SIGTERM twice, or SIGINT twice (from the terminal only once the program
  *    is over): `leave` is set.
+ *  - Where there is no program of our own, once is enough: the programs that are
+ *    recorded get LAUNCH_GRACE_S to end, since whoever shuts down a service or a
+ *    machine sends SIGTERM to all at once, and then `leave` is due.
  */
 #ifndef HW_COLLECT_LAUNCH_H
 #define HW_COLLECT_LAUNCH_H
@@ -19,7 +22,10 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
+
+enum { LAUNCH_GRACE_S = 3 };
 
 struct launch {
     pid_t pid;        /* 0: nothing was started */
@@ -28,10 +34,12 @@ struct launch {
     uint64_t max_rss; /* bytes, once has_ended */
     bool has_ended;
     bool leave;
+    uint64_t leave_ns;          /* CLOCK_MONOTONIC at which to leave; 0: nobody has asked */
     unsigned terms, interrupts; /* times the collector was asked to leave */
     int exec_error;             /* errno of a program that could not be run */
     sigset_t old_mask;
     struct sigaction old_pipe, old_child, old_fsize;
+    struct rlimit old_files; /* the collector raises its own */
 };
 
 /* Signals of the collector from here on come through signal_fd.  To be called
@@ -40,8 +48,13 @@ int launch_prepare(struct launch *l, struct err *err);
 /* Runs argv with `more` (NULL-terminated NAME=VALUE) in front of the
  * environment.  A program that cannot be run is an error with exec_error set. */
 int launch_start(struct launch *l, char *const argv[], char *const more[], struct err *err);
+/* Where nothing can be recorded: becomes the program, which gets all as the user had
+ * it.  Returns only when that fails, with an error and exec_error set. */
+int launch_become(struct launch *l, char *const argv[], struct err *err);
 /* signal_fd is readable. */
 void launch_take_signals(struct launch *l);
+/* Is it time to leave, whatever still runs? */
+bool launch_is_left(const struct launch *l);
 /* Has the program ended?  Takes its status, once. */
 bool launch_reap(struct launch *l);
 void launch_release(struct launch *l);

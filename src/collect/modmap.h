@@ -15,16 +15,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct modmap_entry {
-    uint64_t start, end;
+/* From this generation on a place belongs to this module. */
+struct modmap_turn {
     uint64_t generation;
-    uint64_t reach;  /* the highest end of all entries up to this one */
     uint32_t number; /* as the recording calls it, from 1; 0: the module there has gone */
 };
 
+/* A place, and who had it in turn. */
+struct modmap_range {
+    uint64_t start, end;
+    uint64_t reach;                /* the highest end of all ranges up to this one */
+    VEC(struct modmap_turn) turns; /* by generation, then number */
+};
+
 struct modmap {
-    VEC(struct modmap_entry) entries; /* by start; reach is valid where !dirty */
-    bool dirty;
+    VEC(struct modmap_range) ranges; /* by start, then end */
 };
 
 void modmap_init(struct modmap *m);
@@ -32,6 +37,6 @@ void modmap_release(struct modmap *m);
 /* False: no memory. */
 bool modmap_add(struct modmap *m, uint64_t start, uint64_t end, uint64_t generation, uint32_t number);
 /* Number of the newest module of at most this generation that covers address; 0: none. */
-uint32_t modmap_find(struct modmap *m, uint64_t address, uint64_t generation);
+uint32_t modmap_find(const struct modmap *m, uint64_t address, uint64_t generation);
 
 #endif

@@ -3,57 +3,16 @@
  * Tests of order: events of several lanes, with stamps and publication as
  * untidy as real threads make them, come out in an order that can have been.
  */
-#include "collect/fake_segment.h"
-#include "collect/fake_store.h"
-#include "collect/image.h"
+#include "collect/fake_world.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { A = 0x1000, B = 0x2000 };
-
-struct world {
-    struct fake_segment segment;
-    struct fake_lane lane[8];
-    struct timebase time;
-    struct image *image;
-};
-
-static void world_open(struct world *w, uint32_t chunks, int lanes)
-{
-    struct view view;
-    memset(w, 0, sizeof *w);
-    fake_reset();
-    assert_true(fake_segment_open(&w->segment, chunks));
-    for (int i = 0; i < lanes; i++)
-        fake_lane_open(&w->lane[i], &w->segment);
-    timebase_init(&w->time);
-    assert_int_equal(view_open(&view, w->segment.fd, NULL), 0);
-    w->image = image_new(&view, NULL, &w->time, view.fixed.start_ns, 1, 0);
-    assert_non_null(w->image);
-}
-
-static void world_close(struct world *w, struct image_end *end)
-{
-    struct image_end ignored;
-    image_end(w->image, 0, false, true, 0, 0, end == NULL ? &ignored : end);
-    fake_segment_close(&w->segment);
-}
-
-static uint64_t now(void)
-{
-    return __builtin_ia32_rdtsc();
-}
 
 static void lanes_are_merged_by_stamp(void **state)
 {
     struct world w;
-    uint64_t t = now();
+    uint64_t t = world_now();
     (void)state;
     world_open(&w, 16, 3);
     for (uint64_t i = 0; i < 30; i++) /* C frees what A made, B gets the address, in turns */
@@ -69,7 +28,7 @@ static void lanes_are_merged_by_stamp(void **state)
 static void stamps_inverted_by_a_little_do_not_matter(void **state)
 {
     struct world w;
-    uint64_t t = now();
+    uint64_t t = world_now();
     (void)state;
     world_open(&w, 16, 3);
     fake_put_alloc(&w.lane[0], A, 1, 0, t);
@@ -86,13 +45,13 @@ static void stamps_inverted_by_a_little_do_not_matter(void **state)
 static void what_is_stamped_after_the_round_began_waits_for_the_next(void **state)
 {
     struct world w;
-    uint64_t soon = now() + UINT64_C(200000000); /* within the second that is waited for */
+    uint64_t soon = world_now() + UINT64_C(200000000); /* within the second that is waited for */
     (void)state;
     world_open(&w, 16, 2);
-    fake_put_alloc(&w.lane[0], A, 1, 0, now());
+    fake_put_alloc(&w.lane[0], A, 1, 0, world_now());
     fake_put_alloc(&w.lane[1], B, 1, 0, soon);
     assert_int_equal(image_drain(w.image), 1);
-    while (now() < soon)
+    while (world_now() < soon)
         usleep(1000);
     assert_int_equal(image_drain(w.image), 1);
     world_close(&w, NULL);
@@ -104,7 +63,7 @@ static void a_stamp_from_the_far_future_holds_nothing_up(void **state)
     (void)state;
     world_open(&w, 16, 2);
     fake_put_alloc(&w.lane[0], A, 1, 0, UINT64_MAX / 2);
-    fake_put_alloc(&w.lane[1], B, 1, 0, now());
+    fake_put_alloc(&w.lane[1], B, 1, 0, world_now());
     assert_int_equal(image_drain(w.image), 2);
     world_close(&w, NULL);
 }
@@ -114,11 +73,11 @@ static void definitions_of_another_lane_are_known_in_time(void **state)
     struct world w;
     (void)state;
     world_open(&w, 16, 2);
-    fake_put_alloc(&w.lane[0], A, 1, 0, now());
+    fake_put_alloc(&w.lane[0], A, 1, 0, world_now());
     image_drain(w.image);
-    fake_put_thread(&w.lane[1], 5, 1, now());
+    fake_put_thread(&w.lane[1], 5, 1, world_now());
     fake_put_stack(&w.lane[1], 3, (uint64_t[]){7, 8}, 2);
-    fake_put_alloc(&w.lane[0], B, 1, 3, now());
+    fake_put_alloc(&w.lane[0], B, 1, 3, world_now());
     image_drain(w.image);
     assert_int_equal(fake.calls[1].stack, 1);
     world_close(&w, NULL);
@@ -127,17 +86,17 @@ static void definitions_of_another_lane_are_known_in_time(void **state)
 static void a_late_publication_changes_nothing_for_others(void **state)
 {
     struct world w;
-    uint64_t early = now();
+    uint64_t early = world_now();
     (void)state;
     world_open(&w, 16, 2);
     for (uint64_t i = 0; i < 100; i++) {
-        fake_put_alloc(&w.lane[1], B, 1, 0, now());
-        fake_put_free(&w.lane[1], B, HOW_FREE, now());
+        fake_put_alloc(&w.lane[1], B, 1, 0, world_now());
+        fake_put_free(&w.lane[1], B, HOW_FREE, world_now());
         image_drain(w.image);
     }
     fake_put_alloc(&w.lane[0], A, 1, 0, early); /* its thread slept between stamp and publication */
     image_drain(w.image);
-    fake_put_free(&w.lane[1], A, HOW_FREE, now());
+    fake_put_free(&w.lane[1], A, HOW_FREE, world_now());
     image_drain(w.image);
     assert_string_equal(fake_story(A), "alloc100 free100");
     for (size_t i = 1; i < fake.count; i++)
@@ -186,27 +145,27 @@ static void *worker_run(void *of)
         int i = rand_r(&w->seed) % 4;
         if (mine[i] < 0) {
             mine[i] = heap_take(w->heap, &w->seed);
-            fake_put_alloc(w->lane, slot_address(mine[i]), 8, 0, now());
+            fake_put_alloc(w->lane, slot_address(mine[i]), 8, 0, world_now());
             w->allocations++;
         } else if (rand_r(&w->seed) % 3 == 0) {
             int old = mine[i];
-            fake_put_free(w->lane, slot_address(old), HOW_REALLOC, now());
+            fake_put_free(w->lane, slot_address(old), HOW_REALLOC, world_now());
             __atomic_store_n(&w->heap->taken[old], 0, __ATOMIC_RELEASE);
             mine[i] = heap_take(w->heap, &w->seed);
             if (rand_r(&w->seed) % 64 == 0)
                 usleep(1);
-            fake_put_realloc(w->lane, slot_address(mine[i]), 8, slot_address(old), now());
+            fake_put_realloc(w->lane, slot_address(mine[i]), 8, slot_address(old), world_now());
             w->allocations++;
             w->reallocations++;
         } else {
-            fake_put_free(w->lane, slot_address(mine[i]), HOW_FREE, now());
+            fake_put_free(w->lane, slot_address(mine[i]), HOW_FREE, world_now());
             __atomic_store_n(&w->heap->taken[mine[i]], 0, __ATOMIC_RELEASE);
             mine[i] = -1;
         }
     }
     for (int i = 0; i < 4; i++) {
         if (mine[i] >= 0)
-            fake_put_free(w->lane, slot_address(mine[i]), HOW_FREE, now());
+            fake_put_free(w->lane, slot_address(mine[i]), HOW_FREE, world_now());
     }
     return NULL;
 }
@@ -222,7 +181,7 @@ static void threads_that_hand_addresses_around_are_put_in_true_order(void **stat
     memset(&heap, 0, sizeof heap);
     for (int i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){&w, &heap, &w.lane[i], (unsigned)i + 1, 0, 0};
-        fake_put_thread(&w.lane[i], 100 + (uint32_t)i, (uint64_t)i + 1, now());
+        fake_put_thread(&w.lane[i], 100 + (uint32_t)i, (uint64_t)i + 1, world_now());
         pthread_create(&threads[i], NULL, worker_run, &workers[i]);
     }
     uint64_t made = 0, chained = 0, links = 0;

@@ -39,10 +39,17 @@ uint32_t create_chunks(void)
     return (uint32_t)(most < chunks ? most : chunks);
 }
 
+/* HEAPWAKE_TEST_STAMPS=sequence, for tests alone: as on a CPU whose counter is of no use. */
+static uint32_t create_stamp_kind(void)
+{
+    bool is_tsc = arch_counter_is_invariant() && !environment_is("HEAPWAKE_TEST_STAMPS", "sequence");
+    return is_tsc ? SEGMENT_STAMP_TSC : SEGMENT_STAMP_SEQUENCE;
+}
+
 static void create_fill_head(struct segment_head *head, uint32_t chunks, bool forked)
 {
     head->version = SEGMENT_VERSION;
-    head->stamp_kind = arch_counter_is_invariant() ? SEGMENT_STAMP_TSC : SEGMENT_STAMP_SEQUENCE;
+    head->stamp_kind = create_stamp_kind();
     head->size = CREATE_CHUNKS_AT + (uint64_t)chunks * SEGMENT_CHUNK_SIZE;
     head->lane_offset = CREATE_LANES_AT;
     head->lane_max = SHARE_LANES_MAX;

@@ -5,7 +5,7 @@
  * Only the program's own calls pass here, and those of allocators other than
  * glibc's; glibc's malloc and the loader map memory without asking anyone.
  * HEAPWAKE_MMAP=0 switches the telling off. Before birth the kernel is asked
- * directly.
+ * directly, but for the break, which libc keeps count of.
  */
 #include "probe/environment.h"
 #include "probe/event.h"
@@ -96,12 +96,11 @@ HOOK void *mremap(void *at, size_t old_length, size_t length, int flags, ...)
 
 HOOK int brk(void *end)
 {
-    if (HOOK_RARE(real.brk == NULL) && !life_begin()) {
-        errno = ENOMEM;
+    const struct real *call = life_real();
+    if (call == NULL)
         return -1;
-    }
-    void *old = real.sbrk(0);
-    int result = real.brk(end);
+    void *old = call->sbrk(0);
+    int result = call->brk(end);
     if (result == 0 && hook_map_is_on())
         event_brk(old, end, HOOK_FRAME);
     return result;
@@ -109,11 +108,10 @@ HOOK int brk(void *end)
 
 HOOK void *sbrk(intptr_t increment)
 {
-    if (HOOK_RARE(real.sbrk == NULL) && !life_begin()) {
-        errno = ENOMEM;
+    const struct real *call = life_real();
+    if (call == NULL)
         return (void *)-1;
-    }
-    void *old = real.sbrk(increment);
+    void *old = call->sbrk(increment);
     if (old != (void *)-1 && increment != 0 && hook_map_is_on())
         event_brk(old, (char *)old + increment, HOOK_FRAME);
     return old;

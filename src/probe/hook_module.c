@@ -12,10 +12,11 @@
 
 HOOK int dlclose(void *handle)
 {
-    if (HOOK_RARE(real.dlclose == NULL) && !life_begin())
+    const struct real *call = life_real();
+    if (call == NULL)
         return -1;
     module_close_begin();
-    int result = real.dlclose(handle);
+    int result = call->dlclose(handle);
     module_close_end();
     return result;
 }

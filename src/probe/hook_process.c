@@ -13,22 +13,24 @@
 #include "probe/env.h"
 #include "probe/event.h"
 #include "probe/hook.h"
-#include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/real.h"
+#include "probe/share.h"
 #include "probe/target.h"
 
 #include <alloca.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
 
 HOOK pid_t fork(void)
 {
-    if (HOOK_RARE(real.fork == NULL) && !life_begin())
+    const struct real *call = life_real();
+    if (call == NULL)
         return -1;
-    pid_t pid = real.fork();
-    if (pid == 0 && life.state == LIFE_ON && *lane_fork_word == 0)
-        (void)life_renew();
+    pid_t pid = call->fork();
+    if (pid == 0)
+        life_forked();
     else if (pid > 0)
         event_fork((uint32_t)pid, HOOK_FRAME);
     return pid;
@@ -39,62 +41,81 @@ HOOK pid_t fork(void)
     struct env_plan plan = env_plan(given, path); \
     char *const *name = plan.is_needed ? env_fill(&plan, alloca(plan.room)) : (given)
 
+/* exec has come back. */
+static int process_exec_failed(int result)
+{
+    share_exec_failed();
+    return result;
+}
+
 HOOK int execve(const char *path, char *const argv[], char *const envp[])
 {
-    if (HOOK_RARE(real.execve == NULL) && !life_begin())
+    const struct real *call = life_real();
+    if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, path);
-    return real.execve(path, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->execve(path, argv, env));
 }
 
 HOOK int execv(const char *path, char *const argv[])
 {
-    if (HOOK_RARE(real.execve == NULL) && !life_begin())
+    const struct real *call = life_real();
+    if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, environ, path);
-    return real.execve(path, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->execve(path, argv, env));
 }
 
 HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    if (HOOK_RARE(real.execvpe == NULL) && !life_begin())
+    const struct real *call = life_real();
+    if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    return real.execvpe(file, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->execvpe(file, argv, env));
 }
 
 HOOK int execvp(const char *file, char *const argv[])
 {
-    if (HOOK_RARE(real.execvpe == NULL) && !life_begin())
+    const struct real *call = life_real();
+    if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, environ, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    return real.execvpe(file, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->execvpe(file, argv, env));
 }
 
 HOOK int fexecve(int fd, char *const argv[], char *const envp[])
 {
-    if (HOOK_RARE(real.fexecve == NULL) && !life_begin())
+    const struct real *call = life_real();
+    if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, NULL);
-    return real.fexecve(fd, argv, env);
+    share_exec_begin();
+    return process_exec_failed(call->fexecve(fd, argv, env));
 }
 
 HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                      const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-    if (HOOK_RARE(real.posix_spawn == NULL) && !life_begin())
-        return -1;
+    const struct real *call = life_real();
+    if (call == NULL)
+        return ENOSYS;
     PROCESS_ENVIRONMENT(env, envp, path);
-    return real.posix_spawn(pid, path, actions, attributes, argv, env);
+    return call->posix_spawn(pid, path, actions, attributes, argv, env);
 }
 
 HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-    if (HOOK_RARE(real.posix_spawnp == NULL) && !life_begin())
-        return -1;
+    const struct real *call = life_real();
+    if (call == NULL)
+        return ENOSYS;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    return real.posix_spawnp(pid, file, actions, attributes, argv, env);
+    return call->posix_spawnp(pid, file, actions, attributes, argv, env);
 }
 
 /* libc's headers promise that it is not NULL; programs pass NULL all the same. */

@@ -14,6 +14,7 @@
 #include "probe/real.h"
 #include "probe/sys.h"
 
+#include <errno.h>
 #include <linux/prctl.h>
 #include <pthread.h>
 
@@ -34,9 +35,10 @@ HOOK int prctl(int option, unsigned long a, unsigned long b, unsigned long c, un
 
 HOOK int pthread_setname_np(pthread_t thread, const char *name)
 {
-    if (HOOK_RARE(real.pthread_setname_np == NULL) && !life_begin())
-        return 0;
-    int result = real.pthread_setname_np(thread, name);
+    const struct real *call = life_real();
+    if (call == NULL)
+        return ENOSYS;
+    int result = call->pthread_setname_np(thread, name);
     if (result == 0 && thread == (pthread_t)arch_thread_pointer())
         event_thread_name(name, HOOK_FRAME);
     return result;

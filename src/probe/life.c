@@ -17,8 +17,17 @@
 
 #include <errno.h>
 
+enum {
+    LIFE_NAP_NS = 100000,
+    LIFE_FIND_NAPS = 100,    /* 10 ms */
+    LIFE_OPEN_NAPS = 100000, /* 10 s: birth itself waits for 3 at most */
+};
+
 struct life life;
 uint32_t life_sandbox;
+
+/* The thread that is at it, by its thread pointer. */
+static uintptr_t life_mother;
 
 /* Holds our own load address once the loader has relocated us, and the address
  * at link time before: hooks can run before our relocation, when nothing that
@@ -47,7 +56,9 @@ static bool life_open(void)
 static void life_birth(void)
 {
     int saved = errno;
+    __atomic_store_n(&life_mother, arch_thread_pointer(), __ATOMIC_RELAXED);
     real_find();
+    __atomic_store_n(&life.state, LIFE_OPEN, __ATOMIC_RELEASE);
     life.pid = (uint32_t)sys_getpid();
     bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && life_open();
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
@@ -56,16 +67,41 @@ static void life_birth(void)
     errno = saved;
 }
 
+static bool life_is_mother(void)
+{
+    return __atomic_load_n(&life_mother, __ATOMIC_RELAXED) == arch_thread_pointer();
+}
+
+/* Until the other thread is done, or has taken longer than it may. */
+static void life_wait(void)
+{
+    const int64_t nap[2] = {0, LIFE_NAP_NS};
+    for (unsigned naps = 0; __atomic_load_n(&real.malloc, __ATOMIC_ACQUIRE) == NULL; naps++) {
+        bool is_finding = __atomic_load_n(&life.state, __ATOMIC_ACQUIRE) == LIFE_FIND;
+        if (naps >= (is_finding ? LIFE_FIND_NAPS : LIFE_OPEN_NAPS))
+            break;
+        sys_nanosleep(nap);
+    }
+}
+
 bool life_begin(void)
 {
     if (!life_is_relocated())
         return false;
     uint32_t unborn = LIFE_UNBORN;
-    if (__atomic_compare_exchange_n(&life.state, &unborn, LIFE_BIRTH, false, __ATOMIC_ACQ_REL,
+    if (__atomic_compare_exchange_n(&life.state, &unborn, LIFE_FIND, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         life_birth();
-    /* Another thread, or we ourselves further up, may still be at it. */
+    else if (!life_is_mother())
+        life_wait();
     return __atomic_load_n(&real.malloc, __ATOMIC_ACQUIRE) != NULL;
+}
+
+const struct real *life_real(void)
+{
+    if (__atomic_load_n(&real.malloc, __ATOMIC_ACQUIRE) != NULL || life_begin())
+        return &real;
+    return life_is_relocated() ? real_look() : NULL;
 }
 
 bool life_renew(void)
@@ -91,6 +127,15 @@ bool life_renew(void)
     }
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     return is_on;
+}
+
+void life_forked(void)
+{
+    uint32_t state = __atomic_load_n(&life.state, __ATOMIC_ACQUIRE);
+    if (state == LIFE_ON && *lane_fork_word == 0)
+        (void)life_renew();
+    else if ((state == LIFE_FIND || state == LIFE_OPEN) && !life_is_mother())
+        __atomic_store_n(&life.state, LIFE_UNBORN, __ATOMIC_RELEASE); /* she is not here */
 }
 
 /* For programs that allocate late or never: they too are part of the tree. */

@@ -2,15 +2,24 @@
  *
  * life: birth and death of the probe; the one state machine.
  *
- *     UNBORN --first call or constructor--> BIRTH --> ON  (recording)
- *                                             |        |
- *                                             +------> OFF (the program runs as if alone)
+ *     UNBORN --first call or constructor--> FIND --> OPEN --> ON  (recording)
+ *                                                      |
+ *                                                      +----> OFF (the program runs as if alone)
  *     ON --fork--> child: RENEW --> ON | OFF
  *
  * Every hook may be the first call, and may come before our relocation, before
- * TLS, from inside dlsym, or in several threads at once; while the state is
- * UNBORN or BIRTH calls are served by the early pool. There is no death: the
+ * TLS, from inside dlsym, or in several threads at once. There is no death: the
  * segment outlives the program.
+ *
+ * Birth is FIND, which looks up the real functions and may need the loader's
+ * lock, and OPEN, which may wait for a collector and needs no lock at all. Who
+ * calls meanwhile:
+ *
+ *     another thread     waits until we are born. During FIND it waits for a moment
+ *                        only: it may be the one who holds the loader's lock.
+ *     the same thread    (dlsym, or a handler that interrupts birth) cannot wait: heap
+ *                        calls are served by the early pool, all others by the real
+ *                        functions, which are looked up on the spot (life_real).
  */
 #ifndef HW_PROBE_LIFE_H
 #define HW_PROBE_LIFE_H
@@ -21,10 +30,11 @@
 
 enum life_state {
     LIFE_UNBORN = 0,
-    LIFE_BIRTH = 1,
-    LIFE_ON = 2,
-    LIFE_OFF = 3,
-    LIFE_RENEW = 4,
+    LIFE_FIND = 1,
+    LIFE_OPEN = 2,
+    LIFE_ON = 3,
+    LIFE_OFF = 4,
+    LIFE_RENEW = 5,
 };
 
 struct life {
@@ -32,6 +42,8 @@ struct life {
     uint32_t many;  /* 1: more than one thread has been seen */
     uint32_t pid;   /* whose segment this is */
 };
+
+struct real;
 
 extern struct life life;
 
@@ -42,7 +54,15 @@ extern uint32_t life_sandbox __attribute__((visibility("hidden")));
  * False: serve from the early pool. */
 bool life_begin(void);
 
+/* The real functions, for hooks that no pool can serve. Where birth is still
+ * under way the program is as alone: what is called now is not told of. NULL
+ * before our relocation, when nothing can be found. */
+const struct real *life_real(void);
+
 /* In a forked child, before its first event. True: recording. */
 bool life_renew(void);
+
+/* In a forked child, right after the fork. */
+void life_forked(void);
 
 #endif

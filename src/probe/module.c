@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * module: an append-only list of what has been told.
+ * module: a list of what has been told of the places that code was seen in.
  *
- *     list[0 .. count)  { start, end, eh_frame, identity, generation }
+ *     list[0 .. count)  { start, end, eh_frame, identity }
  *
- * An entry is valid once `start` is stored. A later entry that covers the same
- * addresses replaces an earlier one. Two threads that meet a module at the same
- * time both tell it, which the collector takes as one.
+ * Each place has one entry: what comes to lie over it takes its entry over, so
+ * that the list is as long as the program's modules are many, however often
+ * they come and go. If it is full all the same the oldest entries are written
+ * over, and their modules are told once more when they are met again.
+ *
+ * An entry is valid while `start` is not zero. Several threads may write at the
+ * same time: a reader who finds half of one and half of another recognises
+ * neither, and tells again, which the collector takes as one.
  */
 #include "probe/module.h"
 
@@ -167,12 +172,28 @@ static bool module_is_told(const struct module *now, bool *is_replaced)
     return false;
 }
 
+/* The entry for a module: that of what it replaces, or a new one. */
+static struct module *module_slot(const struct module *now)
+{
+    uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
+    struct module *found = NULL;
+    for (uint32_t i = count < MODULE_MAX ? count : MODULE_MAX; i-- > 0;) {
+        struct module *m = &module_list[i];
+        uint64_t start = __atomic_load_n(&m->start, __ATOMIC_ACQUIRE);
+        if (start == 0 || start >= now->end || now->start >= m->end)
+            continue;
+        __atomic_store_n(&m->start, 0, __ATOMIC_RELEASE);
+        found = m;
+    }
+    if (found == NULL)
+        found = &module_list[__atomic_fetch_add(&module_count, 1, __ATOMIC_ACQ_REL) % MODULE_MAX];
+    return found;
+}
+
 static void module_add(const struct module *now)
 {
-    uint32_t slot = __atomic_fetch_add(&module_count, 1, __ATOMIC_ACQ_REL);
-    if (slot >= MODULE_MAX)
-        return;
-    struct module *m = &module_list[slot];
+    struct module *m = module_slot(now);
+    __atomic_store_n(&m->start, 0, __ATOMIC_RELEASE);
     m->end = now->end;
     m->eh_frame = now->eh_frame;
     m->identity = now->identity;
@@ -257,7 +278,7 @@ void module_close_end(void)
 
 void module_renew(void)
 {
-    __atomic_store_n(&module_count, 0, __ATOMIC_RELEASE);
-    memory_zero(module_list, 64 * sizeof *module_list);
+    uint32_t count = __atomic_exchange_n(&module_count, 0, __ATOMIC_ACQ_REL);
+    memory_zero(module_list, (count < MODULE_MAX ? count : MODULE_MAX) * sizeof *module_list);
     module_closing = 0;
 }

@@ -47,6 +47,19 @@ bool real_same_module(const void *a, const void *b)
            real.dl_find_object((void *)(uintptr_t)b, &y) == 0 && x.link_map == y.link_map;
 }
 
+const struct real *real_look(void)
+{
+    /* Several threads may be here: all of them find the same. */
+#define X(field, name, result, arguments)                                \
+    {                                                                    \
+        void *next = real_find_name(name);                               \
+        __atomic_store_n((void **)&found.field, next, __ATOMIC_RELAXED); \
+    }
+    REAL_FUNCTIONS(X)
+#undef X
+    return &found;
+}
+
 void real_find(void)
 {
     void *const *const *stack_end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
@@ -55,9 +68,7 @@ void real_find(void)
     const char *single = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
     real.single_threaded = single != NULL ? single : &never_single;
     *(void **)&real.dl_find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
-#define X(field, name, result, arguments) *(void **)&found.field = real_find_name(name);
-    REAL_FUNCTIONS(X)
-#undef X
+    (void)real_look();
     real.is_glibc =
         real_same_module((void *)(uintptr_t)found.malloc, (void *)(uintptr_t)gnu_get_libc_version);
     *(void **)&real.program_free = dlsym(RTLD_DEFAULT, "free");

@@ -73,6 +73,10 @@ extern struct real real;
 void real_find(void);
 void real_publish(void);
 
+/* Finds the functions at any other time, for a caller who cannot wait until they
+ * are published: the same answers. stack_end and what follows it are not filled in. */
+const struct real *real_look(void);
+
 /* The definition of `name` that comes after ours, or NULL. */
 void *real_find_name(const char *name);
 

@@ -127,6 +127,29 @@ bool share_take_chunk(uint32_t *index)
     return false;
 }
 
+/* Not in a child of vfork, whose memory is its parent's, nor in one that we have not seen
+ * being forked: the head there is the parent's. */
+static bool share_is_own(void)
+{
+    return share.head != NULL && !life_sandbox && (uint32_t)sys_getpid() == life.pid;
+}
+
+void share_exec_begin(void)
+{
+    int64_t time[2] = {0, 0};
+    if (!share_is_own())
+        return;
+    sys_clock_gettime(1 /* CLOCK_MONOTONIC */, time);
+    __atomic_store_n(&share.head->exec_ns, (uint64_t)time[0] * 1000000000u + (uint64_t)time[1],
+                     __ATOMIC_RELEASE);
+}
+
+void share_exec_failed(void)
+{
+    if (share_is_own())
+        __atomic_store_n(&share.head->exec_ns, 0, __ATOMIC_RELEASE);
+}
+
 void share_stop(enum record_lost reason)
 {
     share.head->stop_reason = reason;

@@ -52,6 +52,11 @@ static inline uint64_t *share_chunk(uint32_t index)
 /* A zeroed chunk. Waits for the collector when all are in use; false once it is gone. */
 bool share_take_chunk(uint32_t *index);
 
+/* Around an exec of this very process: where it succeeds, and nothing says hello
+ * afterwards, the collector knows from it when and why the events end. */
+void share_exec_begin(void);
+void share_exec_failed(void);
+
 /* Stops recording for good. */
 void share_stop(enum record_lost reason);
 void share_count_lost(void);

@@ -113,6 +113,7 @@ struct segment_head {
     uint32_t stopped;     /* 1: the probe has given up, for the reason below */
     uint32_t stop_reason; /* enum record_lost */
     uint32_t unused3;
+    uint64_t exec_ns; /* CLOCK_MONOTONIC when the process set out to become another image; 0: has not */
 };
 
 _Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");

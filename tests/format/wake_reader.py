@@ -257,7 +257,7 @@ class Process:
 
 
 class Replay:
-    """The events of one chunk: event(op) gives (time, thread, event, address, size, stack, kind)."""
+    """The events of one chunk: event(op) gives (time, thread, event, address, size, stack, kind, usable)."""
 
     def __init__(self, process, columns, time, live):
         self.process, self.columns, self.time, self.live_max = process, columns, time, live
@@ -276,10 +276,10 @@ class Replay:
         if 1 <= code <= 15:
             return (self.time, self.thread) + self.alloc(op, code)
         if 16 <= code <= 23:
-            return (self.time, self.thread) + self.free(code - 16)
+            return (self.time, self.thread) + self.free(code - 16) + (0,)
         demand(code == 24, 'unknown op %d' % code)
         kind, record = self.get(12), Bytes(self.columns[12].text())
-        return (self.time, self.thread) + self.rare(kind, record)
+        return (self.time, self.thread) + self.rare(kind, record) + (0,)
 
     def alloc(self, op, kind):
         p = self.process
@@ -306,7 +306,7 @@ class Replay:
         p.live[number] = (self.address, size)
         p.live_bytes += size
         self.live_max = max(self.live_max, p.live_bytes)
-        return 'alloc', self.address, size, self.stack, KINDS.get(kind, '-')
+        return 'alloc', self.address, size, self.stack, KINDS.get(kind, '-'), usable
 
     def free(self, how):
         p = self.process
@@ -457,17 +457,15 @@ def dump(recording):
     lines = {}
 
     def out(p, event):
-        time, thread, name, address, size, stack, kind = event
-        lines.setdefault(id(p), (p, []))[1].append(
-            (time, thread, name, address, size, stack, kind))
+        lines.setdefault(id(p), (p, []))[1].append(event)
 
     again = recording.replay(out)
-    print('time_ns\tpid\ttid\tevent\taddress\tsize\tstack\tkind')
+    print('time_ns\tpid\ttid\tevent\taddress\tsize\tstack\tkind\tusable')
     for number in sorted(again):
         p = known[number]
-        for time, thread, name, address, size, stack, kind in lines.get(id(again[number]), (None, []))[1]:
-            print('%d\t%d\t%d\t%s\t0x%x\t%d\t%d\t%s' %
-                  (time, p.pid, p.tids.get(thread, 0), name, address, size, stack, kind))
+        for time, thread, name, address, size, stack, kind, usable in lines.get(id(again[number]), (None, []))[1]:
+            print('%d\t%d\t%d\t%s\t0x%x\t%d\t%d\t%s\t%d' %
+                  (time, p.pid, p.tids.get(thread, 0), name, address, size, stack, kind, usable))
 
 
 def main(args):

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * store_fuzz: the reader over arbitrary bytes (libFuzzer).
- *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc \
- *         tests/fuzz/store_fuzz.c src/store/[a-z]*.c src/tool/[a-z]*.c -lzstd   (without the _test.c files)
+ * store_fuzz: the reader over arbitrary bytes.
  *
  * Checksums would keep a fuzzer from ever getting past them, so unless the
  * first byte says otherwise they are put right before the bytes are read, and
@@ -23,6 +20,8 @@
 #include "store/live.h"
 #include "store/names.h"
 #include "store/reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Marks the columns of an events payload as plain where their lengths allow it. */
 static void mend_events(uint8_t *payload, size_t length)

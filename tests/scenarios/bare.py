@@ -6,9 +6,11 @@ program ends, and all commands read it."""
 import glob
 import os
 import shutil
+import signal
+import subprocess
 import time
 
-from support import PROBE, Check, Ledger, events, info, native, tool, truth, truths, workload
+from support import PROBE, Check, Ledger, events, info, native, tool, truth, truths, workload, writers
 
 
 def wait_for(pattern):
@@ -19,6 +21,16 @@ def wait_for(pattern):
             return found
         time.sleep(0.05)
     return []
+
+
+def collector_of(output):
+    """The pid of the collector that writes `output`: it has that name open, unfinished."""
+    for _ in range(100):
+        found = writers(output + ".partial")
+        if found:
+            return found.pop()
+        time.sleep(0.05)
+    raise SystemExit(f"Nobody writes {output}.")
 
 
 def compare(check, path, line):
@@ -70,6 +82,28 @@ check.equal("processes in spools", sorted(told), sorted(info(path)["pid"] for pa
 for path in spools:
     line, ledger = told[info(path)["pid"]], Ledger(events(path))
     check.equal("made and released", (line["made"], line["freed"]), (ledger.made[7069], ledger.freed[7069]))
+
+check.about("a collector that is asked to end")
+alone = native([workload("steady"), 20000, "wait"], stdin=None, input=b"\n")
+for times in (1, 2):
+    begun = time.monotonic()
+    env = {**os.environ, "LD_PRELOAD": PROBE, "HEAPWAKE_OUTPUT": f"asked{times}.wake"}
+    process = subprocess.Popen([workload("steady"), "20000", "wait"], env=env, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    check.equal("first line", b"half\n", process.stdout.readline())
+    collector = collector_of(f"asked{times}.wake")
+    for _ in range(times):
+        os.kill(collector, signal.SIGTERM)
+        time.sleep(0.1)
+    found = wait_for(f"asked{times}.wake")
+    took = time.monotonic() - begun
+    check.holds(found and (took < 3 if times == 2 else took < 10), f"SIGTERM {times}: it took {took:.1f} s.")
+    out, _ = process.communicate(b"\n")
+    check.equal("exit status and stdout", (alone.status, alone.out), (process.returncode, b"half\n" + out))
+    if found:
+        facts, ledger = check.honest(found[0]), Ledger(events(found[0]))
+        check.equal("complete", False, facts["complete"])
+        check.equal("blocks until then", (20000, 20000), (ledger.made[7069], ledger.freed[7069]))
 
 check.about("HEAPWAKE_COLLECTOR")
 run = native([workload("ends"), "exit", 2, 2000],

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Every function of the malloc family and every form of operator new and delete is
-seen once, under its own name, with the size that was asked for and the release
-that ended it; calls that failed are not seen; the program notices nothing."""
+seen once, under its own name, with the size that was asked for, the size that
+malloc_usable_size tells the program, and the release that ended it; calls that failed are not seen; the program notices nothing."""
 from support import Check, Ledger, events, native, record, truth, workload
 
 
@@ -18,6 +18,7 @@ def check_blocks(check, run, path, complaints=()):
             check.equal(f"the block of {size}", [size], [e.size for (_, at), e in ledger.live.items() if at == block["address"]])
             continue
         check.equal(f"{block['kind']}({size})", [block["kind"]], ledger.kinds[size])
+        check.equal(f"usable size of {block['kind']}({size})", [block["usable"]], ledger.usable[size])
         check.equal(f"blocks of {size} left", int(block["lives"]), ledger.left(size))
         if block["lives"]:
             here = [key for key, e in ledger.live.items() if e.size == size]

@@ -7,7 +7,7 @@ the stack and is named as the reason."""
 import re
 import subprocess
 
-from support import HEAPWAKE, WORKLOADS, Check, record, truths, workload
+from support import HEAPWAKE, WORKLOADS, Check, record, tool, truths, workload
 
 BLOCK = re.compile(r"^ *[\d.]+ .*  alloc +0x([0-9a-f]+) +(\d+) bytes")
 LEFT_OUT = re.compile(r"\((\d+) frames in the middle left out\)")
@@ -87,4 +87,13 @@ for program in ("stacks", "stacks_now", "stacks_cxx"):
     compare(check, program, run, "out.wake")
 run = record([workload("stacks"), WORKLOADS], env={"HEAPWAKE_DEPTH": "64"})
 compare(check, "HEAPWAKE_DEPTH=64", run, "out.wake", 64)
+
+check.about("--no-eh-frame-hdr")
+run = record([workload("no_table")], "no-table.wake")
+check.equal("exit status", 0, run.status)
+facts = check.sound("no-table.wake")
+check.equal("stacks and those of them that are cut", (3, 3), (facts["stacks"], facts["cut_stacks"]))
+told = tool("dump", "--stacks", "no-table.wake").out.decode()
+check.equal("allocations whose stack says why it ends", 12, told.count("(cut: code without unwind data)"))
+check.equal("frames of the program", 12, told.count("no_table+0x"))
 check.done()

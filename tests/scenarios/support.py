@@ -10,6 +10,8 @@ the recording says, and comparing that with what the program says about itself.
     check.done()
 """
 import collections
+import fnmatch
+import glob
 import json
 import os
 import subprocess
@@ -20,8 +22,13 @@ PROBE = os.environ["PROBE"]
 WORKLOADS = os.environ["WORKLOADS"]
 TIMEOUT_S = 60  # a hang becomes a failure with a name
 
+# What verify says of a recording that was cut off, and of no other.
+UNFINISHED = ("sound: ", "its end is not in the file.", "events are missing from the file.",
+              "not everything that it published was read.", "The recorder did not close the file.",
+              "Writing stopped (")
+
 Run = collections.namedtuple("Run", "status out err")
-Event = collections.namedtuple("Event", "time pid tid event address size stack kind")
+Event = collections.namedtuple("Event", "time pid tid event address size stack kind usable")
 
 
 def workload(name):
@@ -60,6 +67,19 @@ def tool(*argv):
     return native([HEAPWAKE, *argv])
 
 
+def writers(pattern):
+    """Who has a file of this folder open whose name matches: the collectors at work."""
+    found = set()
+    for link in glob.glob("/proc/[0-9]*/fd/*"):
+        try:
+            folder, name = os.path.split(os.readlink(link))
+        except OSError:
+            continue
+        if folder == os.getcwd() and fnmatch.fnmatch(name, pattern):
+            found.add(int(link.split("/")[2]))
+    return found
+
+
 def info(path):
     done = tool("info", "--json", path)
     if done.status != 0:
@@ -71,15 +91,16 @@ def events(path):
     """Every event of a recording, in its order."""
     process = subprocess.Popen([HEAPWAKE, "dump", "--tsv", path], stdout=subprocess.PIPE, text=True)
     names = process.stdout.readline().rstrip("\n").split("\t")
-    wanted = ("time_ns", "pid", "tid", "event", "address", "size", "stack", "kind")
+    wanted = ("time_ns", "pid", "tid", "event", "address", "size", "stack", "kind", "usable")
     missing = [name for name in wanted if name not in names]
     if missing:
         raise SystemExit(f"heapwake dump --tsv {path} has no column {', '.join(missing)}: {names}")
     at = [names.index(name) for name in wanted]
     for line in process.stdout:
         words = line.rstrip("\n").split("\t")
-        time, pid, tid, event, address, size, stack, kind = (words[i] for i in at)
-        yield Event(int(time), int(pid), int(tid), event, int(address or "0", 16), int(size or 0), stack, kind)
+        time, pid, tid, event, address, size, stack, kind, usable = (words[i] for i in at)
+        yield Event(int(time), int(pid), int(tid), event, int(address or "0", 16), int(size or 0), stack, kind,
+                    int(usable))
     if process.wait() != 0:
         raise SystemExit(f"heapwake dump --tsv {path}: exit {process.returncode}")
 
@@ -92,7 +113,7 @@ class Ledger:
     def __init__(self, stream, pid=None):
         self.made, self.freed = collections.Counter(), collections.Counter()
         self.by_pid = collections.defaultdict(lambda: (collections.Counter(), collections.Counter()))
-        self.kinds = collections.defaultdict(list)
+        self.kinds, self.usable = collections.defaultdict(list), collections.defaultdict(list)
         self.live = {}
         self.strays = []  # an address made twice, or released without having been made
         self.others = []
@@ -107,6 +128,7 @@ class Ledger:
                 self.made[e.size] += 1
                 self.by_pid[e.pid][0][e.size] += 1
                 self.kinds[e.size].append(e.kind)
+                self.usable[e.size].append(e.usable)
             elif e.event == "free":
                 old = self.live.pop(key, None)
                 if old is None:
@@ -160,6 +182,16 @@ class Check:
         self.equal("lost_events", 0, facts["lost_events"])
         if complete:
             self.equal("complete", True, facts["complete"])
+        return facts
+
+    def honest(self, path):
+        """verify finds nothing but that the recording stops before the program did."""
+        done = tool("verify", path)
+        said = (done.err + done.out).decode().splitlines()
+        wrong = [line for line in said if not any(words in line for words in UNFINISHED)]
+        self.holds(not wrong and done.status in (0, 1), f"verify {path}: {done.status} {wrong[:4]}")
+        facts = info(path)
+        self.holds(done.status == 1 or facts["complete"], f"{path} is not complete, and verify does not say so.")
         return facts
 
     def pairs(self, ledger):

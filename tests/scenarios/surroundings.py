@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Bad surroundings: the program goes on as if alone, what was written stays
-readable, what is missing is counted, and a sentence says so where it can."""
+readable, every event is in it or counted as lost, and beside the closing line one
+sentence at most, of heapwake's own, says what is wrong, where there is a stderr."""
 import glob
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -13,21 +15,41 @@ from support import HEAPWAKE, PROBE, Check, Ledger, events, info, native, tool, 
 
 check = Check()
 BLOCKS = 20000
+CLOSING = re.compile(r"heapwake: [\d,]+ events, peak ")
 steady = [workload("steady"), str(BLOCKS)]
 alone = native(steady)
 assert alone.status == 8, "The program does not work alone."
 
 
-def run_and_compare(what, expected=alone, argv=(*steady,), output="out.wake", says=True, **options):
-    """Runs under record, not quiet: the program as alone, and one sentence at least."""
+def run_and_compare(what, expected=alone, argv=(*steady,), output="out.wake", accounts=True, **options):
+    """Runs under record, not quiet: the program as alone, one sentence, sound accounts."""
     check.about(what)
+    for old in glob.glob("*.wake*"):
+        os.unlink(old)
     run = native([HEAPWAKE, "record", "-o", output, "--", *argv], **options)
     check.equal("exit status", expected.status, run.status)
     check.equal("stdout", expected.out, run.out)
     said = [line for line in run.err.decode(errors="replace").splitlines() if line.startswith("heapwake: ")]
     check.equal("lines on stderr that are not heapwake's", len(run.err.splitlines()), len(said))
-    check.holds(bool(said) or not says, "nothing is said.")
+    complaints = [line for line in said if not CLOSING.match(line)]
+    check.holds(said and len(complaints) <= 1 and len(said) - len(complaints) <= 1,
+                f"the closing line, a complaint, or both are expected: {said}")
+    for path in glob.glob("*.wake*") if accounts else ():
+        check_accounts(path, truth(expected))
+    check.holds(glob.glob("*.wake*") or "othing " in said[0], f"there is no recording, and it is not said: {said}")
     return " ".join(said)
+
+
+def check_accounts(path, told):
+    """Every event of the program is recorded or counted as lost, and nothing else is."""
+    facts, ledger = check.honest(path), Ledger(events(path))
+    check.pairs(ledger)
+    made, freed = ledger.made[7069], ledger.freed[7069]
+    missing = told["made"] + told["freed"] - made - freed
+    check.holds(made <= told["made"] and freed <= told["freed"], f"{made} made and {freed} released are too many.")
+    check.holds(missing <= facts["lost_events"] <= (missing + 100 if missing else 0),
+                f"{missing} events are missing, {facts['lost_events']} are counted as lost.")
+    check.holds(missing == 0 or not facts["complete"] or facts["lost_events"] != 0, "what is missing is called complete.")
 
 
 def limited(which, amount):
@@ -90,7 +112,16 @@ few = ("sh", "-c", f"exec <&-; ulimit -n 3; exec '{steady[0]}' {BLOCKS}")  # the
 check.about("RLIMIT_NOFILE of 3, preloaded")
 check.equal("alone", (alone.status, alone.out), native(few)[:2])
 check.equal("exit status and stdout", (alone.status, alone.out), native(few, {"LD_PRELOAD": PROBE})[:2])
-run_and_compare("RLIMIT_NOFILE of 3", argv=few)
+run_and_compare("RLIMIT_NOFILE of 3", argv=few, accounts=False)  # the shell is recorded, what it becomes is not
+check.equal("end of the shell", "went on as another program", info("out.wake")["processes_list"][0]["end"])
+for soft, hard in [(n, n) for n in range(4, 12)] + [(n, 1024) for n in (4, 5, 6, 8)]:  # 4: the loader's own needs
+    tight = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))}
+    said = run_and_compare(f"RLIMIT_NOFILE of {soft}, at most {hard}, for record itself", native(steady, **tight), **tight)
+    check.equal("recorded", hard >= 9 and soft > 4, os.path.exists("out.wake"))
+show = ("sh", "-c", f"ulimit -n; ulimit -Hn; exec '{steady[0]}' 10")
+tight = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (50, 1000))}
+check.about("RLIMIT_NOFILE of 50, at most 1000")
+check.equal("limits as the program sees them", native(show, **tight).out, native([HEAPWAKE, "record", *show], **tight).out)
 
 # -------------------------------------------------------------- the descriptors
 for closed in ("0<&-", "2>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"):

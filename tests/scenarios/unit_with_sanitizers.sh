@@ -8,12 +8,8 @@ if [ -z "$tests" ]; then
     echo "There are no unit tests."
     exit 77
 fi
-build=$TMPDIR/build
-cd "$ROOT"
-meson setup "$build" -Db_sanitize=address,undefined -Db_lundef=false >"$TMPDIR/log" 2>&1 || { cat "$TMPDIR/log"; exit 1; }
-ninja -C "$build" unit >"$TMPDIR/log" 2>&1 || { tail -40 "$TMPDIR/log"; exit 1; }
+build=$("$ROOT/scripts/build-sanitized" unit)
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-cd "$TMPDIR"
 failed=0
 for test in $tests; do
     name=$(basename "$test" .c)

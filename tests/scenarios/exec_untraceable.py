@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A program that becomes one which cannot be recorded (linked statically, or
+set-user-ID): its own recording ends at that moment, says so, and counts as left
+what was there then; the status is that of what it became."""
+import os
+import pwd
+import shutil
+
+from support import HEAPWAKE, Check, Ledger, events, native, workload
+
+check = Check()
+still = workload("still")
+shutil.copy("/bin/true", "other-user")
+targets = {"static": still}
+if os.geteuid() == 0:
+    os.chown("other-user", pwd.getpwnam("nobody").pw_uid, -1)
+    os.chmod("other-user", 0o4755)
+    targets["set-user-ID"] = os.path.abspath("other-user")
+
+for what, target in targets.items():
+    for way in ("exec", "path", "refused", "vfork"):
+        check.about(f"{what}, {way}")
+        argv = [workload("become"), way, target]
+        alone = native(argv)
+        run = native([HEAPWAKE, "record", "-o", "out.wake", "--", *argv])
+        check.equal("exit status", alone.status, run.status)
+        becomes = way in ("exec", "path")
+        facts = check.sound("out.wake")
+        ledger = Ledger(events("out.wake"))
+        check.equal("made and left", (100, 25), (ledger.made[7069], ledger.left(7069)))
+        check.equal("leaked_blocks", len(ledger.live), facts["leaked_blocks"])
+        process = facts["processes_list"][0]
+        check.equal("processes", 1, facts["processes"])
+        check.equal("its end", "went on as another program" if becomes else "exit code 5", process["end"])
+        if becomes and what == "static":  # which sleeps for 300 ms
+            check.holds(process["end_ns"] < 250e6, f"it ended after {process['end_ns'] / 1e6:.0f} ms.")
+        check.holds(f"leaked {facts['leaked_bytes'] / 1024:.1f} KiB in {facts['leaked_blocks']} blocks" in run.err.decode(),
+                    f"the closing line tells of other leaks: {run.err.decode()}")
+check.done()
