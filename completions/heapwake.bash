@@ -53,7 +53,7 @@ _heapwake()
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;
     verify) options='--help' ;;
-    symbolize) options='--sysroot --debug-path --maps --debuginfod --embed-binaries --help' ;;
+    symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
     help) mapfile -t COMPREPLY < <(compgen -W 'record info dump verify symbolize extract' -- "$current") && return ;;
     version) return ;;
@@ -64,7 +64,7 @@ _heapwake()
         mapfile -t COMPREPLY < <(compgen -d -- "$current")
         return
         ;;
-    --maps)
+    --maps | --perf-map)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         return

@@ -5,6 +5,7 @@
 #include "cmd/finish.h"
 
 #include "cmd/elf_id.h"
+#include "cmd/progress.h"
 #include "collect/timebase.h"
 #include "store/annex.h"
 #include "tool/file.h"
@@ -111,7 +112,13 @@ struct finish_round {
     unsigned asked; /* how often the collector had been asked to leave before */
     uint64_t start_ns;
     bool notice;
+    struct progress progress;
 };
+
+static void finish_progress(void *of, const char *what, uint64_t done, uint64_t total)
+{
+    progress_update(of, what, done, total);
+}
 
 static bool finish_is_stopped(void *of)
 {
@@ -148,6 +155,11 @@ void finish_collector(struct collector *c, bool names, bool embeds, bool notice)
     };
     round.finish.naming.is_stopped = finish_is_stopped;
     round.finish.naming.is_stopped_of = &round;
+    progress_begin(&round.progress);
+    if (notice) {
+        round.finish.naming.progress = finish_progress;
+        round.finish.naming.progress_of = &round.progress;
+    }
     err_init(&err);
     /* Whoever asked to leave is not kept waiting. */
     bool is_wanted = (names || embeds) && !c->launch->leave;
@@ -157,5 +169,6 @@ void finish_collector(struct collector *c, bool names, bool embeds, bool notice)
             c->options.say(c->options.say_of, LEVEL_WARN, err.text);
     }
     output_finish(&c->output, is_wanted ? finish_closed : NULL, &round);
+    progress_end(&round.progress);
     naming_close(round.naming);
 }

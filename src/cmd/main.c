@@ -32,14 +32,10 @@ const struct command command_list[] = {
     {"dump", command_dump, "print the events of a recording",
      "usage: heapwake dump [--tsv] [--stacks] FILE\n"
      "\n"
-     "  --tsv     one event a line: time_ns pid tid event address size stack kind usable,
-"
-     "            tab-separated, after a header line; a realloc is a free and an alloc
-"
-     "  --stacks  the stack below each allocation: function and line, or module+offset where they are
-"
-     "            not known
-",
+     "  --tsv     one event a line: time_ns pid tid event address size stack kind usable,\n"
+     "            tab-separated, after a header line; a realloc is a free and an alloc\n"
+     "  --stacks  the stack below each allocation: function and line, or module+offset where they are\n"
+     "            not known\n",
      false},
     {"verify", command_verify, "check a recording",
      "usage: heapwake verify FILE\n"
@@ -52,7 +48,8 @@ const struct command command_list[] = {
      "\n"
      "  --sysroot DIR     look for the recorded files below DIR\n"
      "  --debug-path A:B  folders with debug files\n"
-     "  --maps FILE       a perf map (perf-PID.map) with names of code that was made at run time\n"
+     "  --maps FILE       a copy of the process's /proc/PID/maps, for addresses in no known file\n"
+     "  --perf-map FILE   names of code that was made at run time (perf-PID.map)\n"
      "  --debuginfod      ask the servers of DEBUGINFOD_URLS\n"
      "  --embed-binaries  put the program and its libraries into the file too\n"
      "\n"

@@ -10,6 +10,7 @@
  */
 #include "cmd/naming.h"
 
+#include "cmd/elf_resolver.h"
 #include "cmd/perf_map.h"
 #include "tool/file.h"
 #include "tool/map.h"
@@ -23,8 +24,10 @@
 
 struct naming {
     struct naming_options options;
-    const struct naming_resolver *resolver; /* NULL: nobody knows ELF files */
-    struct perf_map maps;
+    const struct naming_resolver *resolver;
+    struct elf_resolver *own; /* NULL: the options name another */
+    struct perf_map perf_map;
+    uint64_t done, total; /* places */
     bool is_stopped;
 };
 
@@ -148,7 +151,7 @@ static bool job_is_needed(const struct naming_job *j)
 /* Code in no module: only a perf map can tell. */
 static int job_ask_maps(const struct naming_job *j, struct err *err)
 {
-    const struct perf_map *maps = &j->naming->maps;
+    const struct perf_map *maps = &j->naming->perf_map;
     const struct name_image *image = names_get_image(j->names, j->image);
     bool done = true;
     if (maps->entries.count == 0) {
@@ -206,6 +209,8 @@ static int job_resolve(const struct naming_job *j, void *opened, struct err *err
             n->is_stopped = true;
             return 0;
         }
+        if (n->options.progress != NULL)
+            n->options.progress(n->options.progress_of, "Looking up names", n->done + i, n->total);
         uint32_t count = n->resolver->resolve(n->resolver->of, opened, w->place, w->exact, &frames);
         if (count > 0 && !names_add(j->names, w->image, w->place, w->exact, frames, count))
             return job_fail(err);
@@ -247,9 +252,12 @@ struct naming *naming_open(const struct naming_options *options, struct err *err
         return NULL;
     }
     n->options = *options;
-    n->resolver = options->resolver;
-    if (options->maps != NULL && perf_map_open(&n->maps, options->maps, err) != 0) {
-        free(n);
+    if (options->resolver == NULL)
+        n->own = elf_resolver_new(options, err);
+    n->resolver = n->own != NULL ? elf_resolver_get(n->own) : options->resolver;
+    if (n->resolver == NULL ||
+        (options->perf_map != NULL && perf_map_open(&n->perf_map, options->perf_map, err) != 0)) {
+        naming_close(n);
         return NULL;
     }
     return n;
@@ -259,7 +267,8 @@ void naming_close(struct naming *n)
 {
     if (n == NULL)
         return;
-    perf_map_close(&n->maps);
+    perf_map_close(&n->perf_map);
+    elf_resolver_free(n->own);
     free(n);
 }
 
@@ -272,15 +281,17 @@ int naming_resolve(struct naming *n, struct wake_reader *r, struct err *err)
 {
     struct naming_wants wants;
     int code = naming_list(&wants, r, err);
+    n->total = wants.list.count;
     for (size_t at = 0, next; code == 0 && at < wants.list.count && !n->is_stopped; at = next) {
         next = naming_next_image(&wants, at);
         const struct naming_job job = {
             n, r, wake_reader_names(r), wants.list.data[at].image, &wants.list.data[at], next - at};
+        n->done = at;
         if (!job_is_needed(&job))
             continue;
-        if (naming_is_fileless(names_get_image(job.names, job.image)))
+        if (n->options.maps == NULL && naming_is_fileless(names_get_image(job.names, job.image)))
             code = job_ask_maps(&job, err);
-        else if (n->resolver != NULL)
+        else
             code = naming_ask(&job, err);
     }
     vec_release(&wants.list);

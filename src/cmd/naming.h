@@ -33,12 +33,16 @@ struct naming_resolver {
 struct naming_options {
     const char *sysroot;    /* NULL: none */
     const char *debug_path; /* folders between colons; NULL: the usual */
-    const char *maps;       /* perf map of code that was made at run time; NULL: none */
+    const char *maps;       /* copy of /proc/PID/maps, for code in no module; NULL: none */
+    const char *perf_map;   /* names of code that was made at run time (perf_map.h); NULL: none */
     bool debuginfod;
     bool again; /* what has a name gets it anew, where as much is known now as then */
     /* Asked between addresses: true = that is enough.  NULL: never. */
     bool (*is_stopped)(void *of);
     void *is_stopped_of;
+    /* Told now and then how far it is; NULL: nobody wants to know. */
+    void (*progress)(void *of, const char *what, uint64_t done, uint64_t total);
+    void *progress_of;
     const struct naming_resolver *resolver; /* NULL: the one of this build, for ELF files */
 };
 

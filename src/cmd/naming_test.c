@@ -268,7 +268,7 @@ static void a_perf_map_names_code_without_a_file(void **state)
     assert_null(perf_map_find(&m, 0x6fef));
     perf_map_close(&m);
     struct oracle o = {.source = NAME_SOURCE_MISSING};
-    const struct naming_options options = {.maps = maps, .again = true};
+    const struct naming_options options = {.perf_map = maps, .again = true};
     ask(&o, &options);
     struct wake_reader *r = open_recording();
     /* Return addresses: the call before them counts. */

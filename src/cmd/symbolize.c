@@ -5,6 +5,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/finish.h"
+#include "cmd/progress.h"
 #include "collect/spool.h"
 #include "present/safe.h"
 #include "present/units.h"
@@ -25,6 +26,11 @@ static bool symbolize_is_stopped(void *of)
 {
     (void)of;
     return symbolize_interrupts != 0;
+}
+
+static void symbolize_progress(void *of, const char *what, uint64_t done, uint64_t total)
+{
+    progress_update(of, what, done, total);
 }
 
 /* Ctrl-C ends the search, not us; a file that gets too large is an error, not our death. */
@@ -111,9 +117,14 @@ static int symbolize_run(struct finish *f, const char *path)
     strbuf_init(&out);
     symbolize_take_signals();
     f->show_of = &out;
+    struct progress progress;
+    progress_begin(&progress);
+    f->naming.progress = symbolize_progress;
+    f->naming.progress_of = &progress;
     struct naming *n = naming_open(&f->naming, &err);
     if (n != NULL)
         code = finish_file(f, n, path, &err);
+    progress_end(&progress);
     if (code != 0)
         command_say("%s", err.text);
     else if (!command_print(&out))
@@ -137,7 +148,8 @@ int command_symbolize(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (command_option(argv, &i, "--sysroot", &f.naming.sysroot) ||
             command_option(argv, &i, "--debug-path", &f.naming.debug_path) ||
-            command_option(argv, &i, "--maps", &f.naming.maps))
+            command_option(argv, &i, "--maps", &f.naming.maps) ||
+            command_option(argv, &i, "--perf-map", &f.naming.perf_map))
             continue;
         if (command_option(argv, &i, "--debuginfod", NULL))
             f.naming.debuginfod = true;

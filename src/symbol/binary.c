@@ -13,7 +13,7 @@
 #include "symbol/binary_make.h"
 #include "symbol/debuginfo.h"
 #include "symbol/minidebug.h"
-#include "symbol/naming.h"
+#include "symbol/spelling.h"
 #include "symbol/symtab.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct binary {
     struct elffile mini;
     struct debuginfo info;
     struct symtab symbols;
-    struct naming naming;
+    struct spelling spelling;
     bool has_info;
     bool is_read;    /* debug files have been searched */
     bool has_symtab; /* symbols have been read */
@@ -47,7 +47,7 @@ struct binary *binary_new(struct elffile *file, const char *path, struct locate 
     }
     b->locate = l;
     b->file = *file;
-    naming_init(&b->naming);
+    spelling_init(&b->spelling);
     return b;
 }
 
@@ -57,7 +57,7 @@ void binary_free(struct binary *b)
         return;
     debuginfo_close(&b->info);
     symtab_release(&b->symbols);
-    naming_release(&b->naming);
+    spelling_release(&b->spelling);
     elffile_close(&b->mini);
     elffile_close(&b->debug);
     elffile_close(&b->file);
@@ -117,23 +117,23 @@ static const char *binary_call_file(struct binary *b, Dwarf_Die *call)
         index >= count)
         return "";
     const char *path = dwarf_filesrc(files, index, NULL, NULL);
-    return path != NULL ? naming_file(&b->naming, &unit, path) : "";
+    return path != NULL ? spelling_file(&b->spelling, &unit, path) : "";
 }
 
-static void binary_set_function(struct binary_frame *f, const struct naming_name *name)
+static void binary_set_function(struct binary_frame *f, const struct spelling_name *name)
 {
     f->function = name->function;
     f->linkage = name->linkage;
 }
 
-/* Tells naming the symbols of a unit's functions.  They are looked up where the
+/* Tells spelling the symbols of a unit's functions.  They are looked up where the
  * functions begin. */
 static void binary_learn(struct binary *b, struct unit *u)
 {
     if (u->is_learnt)
         return;
     u->is_learnt = true;
-    if (!naming_is_teachable(&u->die))
+    if (!spelling_is_teachable(&u->die))
         return;
     binary_read_symbols(b);
     for (size_t i = 0; i < u->functions.count; i++) {
@@ -141,7 +141,7 @@ static void binary_learn(struct binary *b, struct unit *u)
         Dwarf_Addr entry;
         const char *symbol = dwarf_entrypc(die, &entry) == 0 ? symtab_find(&b->symbols, entry) : NULL;
         if (symbol != NULL)
-            naming_teach(&b->naming, die, symbol);
+            spelling_teach(&b->spelling, die, symbol);
     }
 }
 
@@ -152,13 +152,13 @@ static size_t binary_fill(struct binary *b, struct unit *u, uint64_t address, si
     uint32_t line = 0;
     binary_learn(b, u);
     if (unit_find_line(u, address, &file, &line))
-        file = naming_file(&b->naming, &u->die, file);
+        file = spelling_file(&b->spelling, &u->die, file);
     size_t total = count > 0 ? count : 1;
     for (size_t i = 0; i < total; i++) {
         b->frames[i] = (struct binary_frame){"", "", file, line, i + 1 < total};
         if (i >= count)
             break;
-        binary_set_function(&b->frames[i], naming_entry(&b->naming, &b->entries[i]));
+        binary_set_function(&b->frames[i], spelling_entry(&b->spelling, &b->entries[i]));
         if (i + 1 < total) {
             uint64_t number = die_number(&b->entries[i], DW_AT_call_line);
             file = binary_call_file(b, &b->entries[i]);
@@ -186,7 +186,7 @@ size_t binary_resolve(struct binary *b, uint64_t address, bool exact, const stru
         binary_read_symbols(b);
         const char *symbol = symtab_find(&b->symbols, address);
         if (symbol != NULL)
-            binary_set_function(outermost, naming_symbol(&b->naming, symbol));
+            binary_set_function(outermost, spelling_symbol(&b->spelling, symbol));
     }
     *frames = b->frames;
     return total > 1 || outermost->function[0] != '\0' || outermost->file[0] != '\0' ? total : 0;

@@ -24,7 +24,7 @@ struct unit {
     Dwarf_Die die;   /* in the file itself: has the lines */
     Dwarf_Die body;  /* has the functions: the same, or its other half in a .dwo file */
     bool says_where; /* it has the addresses of its code */
-    bool is_learnt;  /* binary.c has told naming about the functions */
+    bool is_learnt;  /* binary.c has told spelling about the functions */
     enum unit_state state;
     VEC(struct function) functions;
     struct spans spans;

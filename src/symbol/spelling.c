@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * naming: see naming.h.
+ * spelling: see spelling.h.
  *
  * Linkers merge equal strings, so one linkage name is one address however many
  * units have the function, and it is demangled once.
@@ -9,10 +9,10 @@
  * of C++ that no other file can see), has a name, and in C++ that is only its last part.  The rest are
  * the namespaces and classes around the entry, and its parameters.  All that is in the
  * symbol of the compiled function, if there is one, and then it holds for the
- * places too where the function was inlined (naming_teach).  If there is none, we
+ * places too where the function was inlined (spelling_teach).  If there is none, we
  * look for the scopes alone (scope.h).
  */
-#include "symbol/naming.h"
+#include "symbol/spelling.h"
 
 #include "symbol/demangler.h"
 #include "symbol/die.h"
@@ -25,11 +25,11 @@ enum {
     NAMING_FOLDERS_MAX = 256,
 };
 
-static const struct naming_name naming_nothing = {"", ""};
+static const struct spelling_name spelling_nothing = {"", ""};
 
-void naming_init(struct naming *n)
+void spelling_init(struct spelling *n)
 {
-    *n = (struct naming){0};
+    *n = (struct spelling){0};
     arena_init(&n->arena);
     map_init(&n->linkages);
     map_init(&n->entries);
@@ -37,7 +37,7 @@ void naming_init(struct naming *n)
     scopes_init(&n->scopes);
 }
 
-void naming_release(struct naming *n)
+void spelling_release(struct spelling *n)
 {
     map_release(&n->linkages);
     map_release(&n->entries);
@@ -46,59 +46,59 @@ void naming_release(struct naming *n)
     arena_release(&n->arena);
 }
 
-static const char *naming_copy(struct naming *n, const char *text, size_t length)
+static const char *spelling_copy(struct spelling *n, const char *text, size_t length)
 {
     return arena_push_text(&n->arena, text, length < NAMING_TEXT_MAX ? length : NAMING_TEXT_MAX);
 }
 
 /* Keeps what was found; linkage "" = the same as function. */
-static const struct naming_name *naming_keep(struct naming *n, struct map *m, const void *key,
-                                             const char *function, const char *linkage)
+static const struct spelling_name *spelling_keep(struct spelling *n, struct map *m, const void *key,
+                                                 const char *function, const char *linkage)
 {
-    struct naming_name *name = arena_push(&n->arena, sizeof *name);
+    struct spelling_name *name = arena_push(&n->arena, sizeof *name);
     if (name == NULL)
-        return &naming_nothing;
-    name->function = naming_copy(n, function, strlen(function));
-    name->linkage = naming_copy(n, linkage, strnlen(linkage, NAMING_TEXT_MAX));
+        return &spelling_nothing;
+    name->function = spelling_copy(n, function, strlen(function));
+    name->linkage = spelling_copy(n, linkage, strnlen(linkage, NAMING_TEXT_MAX));
     if (name->function == NULL || name->linkage == NULL || !map_set(m, (uintptr_t)key, (uintptr_t)name))
-        return &naming_nothing;
+        return &spelling_nothing;
     return name;
 }
 
-static const struct naming_name *naming_found(const uint64_t *value)
+static const struct spelling_name *spelling_found(const uint64_t *value)
 {
-    return (const struct naming_name *)(uintptr_t)*value;
+    return (const struct spelling_name *)(uintptr_t)*value;
 }
 
 /* --------------------------------------------------------------- linkage names */
 
-static const struct naming_name *naming_linkage(struct naming *n, const char *linkage)
+static const struct spelling_name *spelling_linkage(struct spelling *n, const char *linkage)
 {
     const uint64_t *known = map_find(&n->linkages, (uintptr_t)linkage);
     if (known != NULL)
-        return naming_found(known);
+        return spelling_found(known);
     struct strbuf text = {0};
-    const struct naming_name *name;
+    const struct spelling_name *name;
     if (demangle(&text, linkage))
-        name = naming_keep(n, &n->linkages, linkage, strbuf_get(&text), linkage);
+        name = spelling_keep(n, &n->linkages, linkage, strbuf_get(&text), linkage);
     else {
         strbuf_clear(&text);
         strbuf_add(&text, linkage, strnlen(linkage, NAMING_TEXT_MAX));
-        name = naming_keep(n, &n->linkages, linkage, strbuf_get(&text), "");
+        name = spelling_keep(n, &n->linkages, linkage, strbuf_get(&text), "");
     }
     strbuf_release(&text);
     return name;
 }
 
-const struct naming_name *naming_symbol(struct naming *n, const char *symbol)
+const struct spelling_name *spelling_symbol(struct spelling *n, const char *symbol)
 {
     const uint64_t *known = map_find(&n->linkages, (uintptr_t)symbol);
     size_t length = strnlen(symbol, NAMING_TEXT_MAX);
     const char *at = memchr(symbol, '@', length);
     if (known != NULL)
-        return naming_found(known);
+        return spelling_found(known);
     if (at == NULL)
-        return naming_linkage(n, symbol);
+        return spelling_linkage(n, symbol);
     struct strbuf plain = {0}, text = {0};
     const char *rest = strncmp(at, "@plt", length - (size_t)(at - symbol)) == 0 ? "@plt" : "";
     strbuf_add(&plain, symbol, (size_t)(at - symbol));
@@ -108,8 +108,8 @@ const struct naming_name *naming_symbol(struct naming *n, const char *symbol)
         strbuf_add_text(&text, linkage);
     strbuf_add_text(&text, rest);
     strbuf_add_text(&plain, is_mangled ? rest : "");
-    const struct naming_name *name =
-        naming_keep(n, &n->linkages, symbol, strbuf_get(&text), is_mangled ? strbuf_get(&plain) : "");
+    const struct spelling_name *name =
+        spelling_keep(n, &n->linkages, symbol, strbuf_get(&text), is_mangled ? strbuf_get(&plain) : "");
     strbuf_release(&plain);
     strbuf_release(&text);
     return name;
@@ -118,7 +118,7 @@ const struct naming_name *naming_symbol(struct naming *n, const char *symbol)
 /* ------------------------------------------------------------- qualified names */
 
 /* The entry that says what a function is, rather than where it is compiled. */
-static Dwarf_Die naming_declaration(const Dwarf_Die *die)
+static Dwarf_Die spelling_declaration(const Dwarf_Die *die)
 {
     Dwarf_Die at = *die, next;
     for (unsigned i = 0; i < 16; i++) {
@@ -130,7 +130,7 @@ static Dwarf_Die naming_declaration(const Dwarf_Die *die)
 }
 
 /* Has it namespaces?  Only languages known not to have any are left out. */
-bool naming_is_teachable(Dwarf_Die *unit)
+bool spelling_is_teachable(Dwarf_Die *unit)
 {
     switch (dwarf_srclang(unit)) {
     case DW_LANG_C89:
@@ -145,7 +145,7 @@ bool naming_is_teachable(Dwarf_Die *unit)
 }
 
 /* What a scope adds to the name of a function in it; NULL = nothing. */
-static const char *naming_scope(Dwarf_Die *die, const char *function)
+static const char *spelling_scope(Dwarf_Die *die, const char *function)
 {
     bool is_lambda = strcmp(function, "operator()") == 0 || strcmp(function, "_FUN") == 0;
     const char *name = die_text(die, DW_AT_name);
@@ -166,13 +166,13 @@ static const char *naming_scope(Dwarf_Die *die, const char *function)
 }
 
 /* Appends "a::b::" for the scopes around an entry of this name. */
-static void naming_add_scopes(struct naming *n, struct strbuf *text, Dwarf_Die *unit, Dwarf_Die *entry,
-                              const char *name)
+static void spelling_add_scopes(struct spelling *n, struct strbuf *text, Dwarf_Die *unit, Dwarf_Die *entry,
+                                const char *name)
 {
     Dwarf_Die around[SCOPE_DEPTH_MAX];
     size_t depth = scopes_find(&n->scopes, unit, entry, around);
     for (size_t i = 0; i < depth && text->length < NAMING_TEXT_MAX; i++) {
-        const char *scope = naming_scope(&around[i], name);
+        const char *scope = spelling_scope(&around[i], name);
         if (scope != NULL) {
             strbuf_add(text, scope, strnlen(scope, NAMING_TEXT_MAX));
             strbuf_add_text(text, "::");
@@ -180,39 +180,39 @@ static void naming_add_scopes(struct naming *n, struct strbuf *text, Dwarf_Die *
     }
 }
 
-static const struct naming_name *naming_plain(struct naming *n, Dwarf_Die *die, Dwarf_Die *declaration,
-                                              const char *linkage)
+static const struct spelling_name *spelling_plain(struct spelling *n, Dwarf_Die *die, Dwarf_Die *declaration,
+                                                  const char *linkage)
 {
     const uint64_t *known = map_find(&n->entries, (uintptr_t)declaration->addr);
     if (known != NULL)
-        return naming_found(known);
+        return spelling_found(known);
     const char *name = die_text(die, DW_AT_name);
     if (name == NULL)
         name = linkage;
     struct strbuf text = {0};
     Dwarf_Die unit;
-    if (dwarf_diecu(declaration, &unit, NULL, NULL) != NULL && naming_is_teachable(&unit))
-        naming_add_scopes(n, &text, &unit, declaration, name);
+    if (dwarf_diecu(declaration, &unit, NULL, NULL) != NULL && spelling_is_teachable(&unit))
+        spelling_add_scopes(n, &text, &unit, declaration, name);
     strbuf_add(&text, name, strnlen(name, NAMING_TEXT_MAX));
     if (strcmp(strbuf_get(&text), linkage) == 0)
         linkage = "";
-    const struct naming_name *kept =
-        naming_keep(n, &n->entries, declaration->addr, strbuf_get(&text), linkage);
+    const struct spelling_name *kept =
+        spelling_keep(n, &n->entries, declaration->addr, strbuf_get(&text), linkage);
     strbuf_release(&text);
     return kept;
 }
 
-static const char *naming_linkage_of(Dwarf_Die *die)
+static const char *spelling_linkage_of(Dwarf_Die *die)
 {
     const char *linkage = die_text(die, DW_AT_linkage_name);
     return linkage != NULL ? linkage : die_text(die, DW_AT_MIPS_linkage_name);
 }
 
-void naming_teach(struct naming *n, Dwarf_Die *die, const char *symbol)
+void spelling_teach(struct spelling *n, Dwarf_Die *die, const char *symbol)
 {
-    if (naming_linkage_of(die) != NULL)
+    if (spelling_linkage_of(die) != NULL)
         return;
-    Dwarf_Die declaration = naming_declaration(die);
+    Dwarf_Die declaration = spelling_declaration(die);
     if (map_find(&n->entries, (uintptr_t)declaration.addr) != NULL)
         return;
     /* name.part.0 is a part of the function, not its name. */
@@ -220,28 +220,28 @@ void naming_teach(struct naming *n, Dwarf_Die *die, const char *symbol)
     const char *dot = memchr(symbol, '.', strnlen(symbol, DEMANGLER_MAX));
     strbuf_add(&linkage, symbol, dot != NULL ? (size_t)(dot - symbol) : strnlen(symbol, DEMANGLER_MAX));
     if (demangle(&text, strbuf_get(&linkage)))
-        (void)naming_keep(n, &n->entries, declaration.addr, strbuf_get(&text), strbuf_get(&linkage));
+        (void)spelling_keep(n, &n->entries, declaration.addr, strbuf_get(&text), strbuf_get(&linkage));
     strbuf_release(&linkage);
     strbuf_release(&text);
 }
 
-const struct naming_name *naming_entry(struct naming *n, Dwarf_Die *die)
+const struct spelling_name *spelling_entry(struct spelling *n, Dwarf_Die *die)
 {
-    const char *linkage = naming_linkage_of(die);
+    const char *linkage = spelling_linkage_of(die);
     if (linkage != NULL) {
-        const struct naming_name *name = naming_linkage(n, linkage);
+        const struct spelling_name *name = spelling_linkage(n, linkage);
         if (name->linkage[0] != '\0')
             return name;
     }
-    Dwarf_Die declaration = naming_declaration(die);
-    return naming_plain(n, die, &declaration, linkage != NULL ? linkage : "");
+    Dwarf_Die declaration = spelling_declaration(die);
+    return spelling_plain(n, die, &declaration, linkage != NULL ? linkage : "");
 }
 
 /* ----------------------------------------------------------------------- files */
 
 /* Folders are dropped as the path reads, without asking the disk: sources are
  * rarely where the program runs. */
-static void naming_normalise(struct strbuf *out, const char *path, size_t length)
+static void spelling_normalise(struct strbuf *out, const char *path, size_t length)
 {
     size_t starts[NAMING_FOLDERS_MAX], parts = 0; /* where the folders begin that ".." may take away */
     const char *end = path + length;
@@ -270,7 +270,7 @@ static void naming_normalise(struct strbuf *out, const char *path, size_t length
     }
 }
 
-const char *naming_file(struct naming *n, Dwarf_Die *unit, const char *path)
+const char *spelling_file(struct spelling *n, Dwarf_Die *unit, const char *path)
 {
     const uint64_t *known = map_find(&n->files, (uintptr_t)path);
     if (known != NULL)
@@ -282,8 +282,8 @@ const char *naming_file(struct naming *n, Dwarf_Die *unit, const char *path)
         strbuf_add_char(&whole, '/');
     }
     strbuf_add(&whole, path, strnlen(path, NAMING_TEXT_MAX));
-    naming_normalise(&text, strbuf_get(&whole), whole.length);
-    const char *kept = text.failed || whole.failed ? NULL : naming_copy(n, strbuf_get(&text), text.length);
+    spelling_normalise(&text, strbuf_get(&whole), whole.length);
+    const char *kept = text.failed || whole.failed ? NULL : spelling_copy(n, strbuf_get(&text), text.length);
     strbuf_release(&whole);
     strbuf_release(&text);
     if (kept == NULL || !map_set(&n->files, (uintptr_t)path, (uintptr_t)kept))

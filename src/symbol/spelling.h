@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * naming: what functions and files are called, each worked out once.
+ * spelling: what functions and files are called, each worked out once.
  */
-#ifndef HW_SYMBOL_NAMING_H
-#define HW_SYMBOL_NAMING_H
+#ifndef HW_SYMBOL_SPELLING_H
+#define HW_SYMBOL_SPELLING_H
 
 #include "symbol/scope.h"
 #include "tool/arena.h"
@@ -13,37 +13,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct naming_name {
+struct spelling_name {
     const char *function; /* demangled; "" = not known */
     const char *linkage;  /* "" = the same, or not known */
 };
 
-struct naming {
+struct spelling {
     struct arena arena;  /* all texts */
-    struct map linkages; /* of a linkage name in a section -> struct naming_name */
+    struct map linkages; /* of a linkage name in a section -> struct spelling_name */
     struct map entries;  /* the same of an entry without linkage name */
     struct map files;    /* of a path in libdw -> its normal form */
     struct scopes scopes;
 };
 
-void naming_init(struct naming *n);
-void naming_release(struct naming *n);
+void spelling_init(struct spelling *n);
+void spelling_release(struct spelling *n);
 
 /* All results live as long as naming; none is NULL.  Keys are the addresses of
  * what is passed, which must live as long too. */
 
 /* Tells what the symbol of a compiled function is, which helps where its entry
  * has no linkage name.  To be called before its name is asked for. */
-void naming_teach(struct naming *n, Dwarf_Die *die, const char *symbol);
-/* Does this unit have functions that naming_teach() may help? */
-bool naming_is_teachable(Dwarf_Die *unit);
+void spelling_teach(struct spelling *n, Dwarf_Die *die, const char *symbol);
+/* Does this unit have functions that spelling_teach() may help? */
+bool spelling_is_teachable(Dwarf_Die *unit);
 
 /* What a function or an inlined call is called. */
-const struct naming_name *naming_entry(struct naming *n, Dwarf_Die *die);
+const struct spelling_name *spelling_entry(struct spelling *n, Dwarf_Die *die);
 /* The same of a symbol; a version behind '@' is left out, @plt is kept. */
-const struct naming_name *naming_symbol(struct naming *n, const char *symbol);
+const struct spelling_name *spelling_symbol(struct spelling *n, const char *symbol);
 /* The path of a source file in the unit that names it: from the folder where it was
  * compiled on, without "//", "/./" and "folder/../". */
-const char *naming_file(struct naming *n, Dwarf_Die *unit, const char *path);
+const char *spelling_file(struct spelling *n, Dwarf_Die *unit, const char *path);
 
 #endif
