@@ -289,7 +289,7 @@ static void frees_are_resolved_to_their_blocks(void **state)
     assert_int_equal(wake_reader_visit(r, 0, 0, UINT64_MAX, resolve_block, &live, NULL), 0);
     assert_int_equal(wake_live_count(&live), s.live.count);
     uint64_t bytes = 0;
-    for (size_t at = 0; wake_live_next(&live, &at, &block);)
+    for (struct numbered_walk at = {0}; wake_live_next(&live, &at, &block);)
         bytes += block.size;
     assert_int_equal(bytes, s.live_bytes);
     wake_live_release(&live);
