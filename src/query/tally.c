@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * tally: see tally.h.
+ */
+#include "query/tally.h"
+
+bool tally_init(struct tally *t, enum query_split split, size_t stacks)
+{
+    *t = (struct tally){.split = split, .latest_row = TALLY_NONE};
+    map_init(&t->index);
+    if (split != SPLIT_NONE)
+        return true;
+    if (!vec_reserve(&t->rows, stacks))
+        return false;
+    for (uint32_t i = 0; i < stacks; i++)
+        t->rows.data[t->rows.count++] = (struct tally_row){.stack = i};
+    return true;
+}
+
+void tally_release(struct tally *t)
+{
+    vec_release(&t->rows);
+    map_release(&t->index);
+}
+
+uint32_t tally_add(struct tally *t, uint64_t key)
+{
+    struct tally_row fresh = {
+        .epoch = t->epoch,
+        .stack = (uint32_t)(key >> 32),
+        .thread = t->split == SPLIT_THREAD ? (uint32_t)key : 0,
+        .kind = t->split == SPLIT_KIND ? (uint32_t)key : 0,
+    };
+    size_t row = t->rows.count;
+    if (row >= TALLY_NONE || !vec_push(&t->rows, fresh))
+        return TALLY_NONE;
+    if (!map_set(&t->index, key, row)) {
+        t->rows.count--;
+        return TALLY_NONE;
+    }
+    return (uint32_t)row;
+}
+
+void tally_open(struct tally *t, uint64_t time_ns)
+{
+    tally_peak(t, time_ns);
+}
+
+void tally_note_live(struct tally *t)
+{
+    for (size_t i = 0; i < t->rows.count; i++) {
+        struct tally_row *r = &t->rows.data[i];
+        r->m.live_blocks = r->live_blocks;
+        r->m.live_bytes = r->live_bytes;
+    }
+}
+
+void tally_settle(struct tally *t)
+{
+    for (uint32_t i = 0; i < t->rows.count; i++)
+        (void)tally_touch(t, i);
+}
