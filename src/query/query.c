@@ -185,9 +185,9 @@ static bool answer_settle_medians(struct answer *a, struct scan *s)
     uint64_t *medians = calloc(s->tally.rows.count, sizeof *medians);
     bool fine = medians != NULL && medians_settle(&s->medians, medians, s->tally.rows.count, a->medians);
     for (size_t i = 0; i < s->tally.rows.count && fine; i++) {
-        struct metrics *m = &s->tally.rows.data[i].m;
-        uint64_t median = medians[i] < m->lifetime_min_ns ? m->lifetime_min_ns : medians[i];
-        m->lifetime_median_ns = median > m->lifetime_max_ns ? m->lifetime_max_ns : median;
+        struct tally_row *row = &s->tally.rows.data[i];
+        uint64_t median = medians[i] < row->lifetime_min_ns ? row->lifetime_min_ns : medians[i];
+        row->lifetime_median_ns = median > row->lifetime_max_ns ? row->lifetime_max_ns : median;
     }
     free(medians);
     return fine;
@@ -200,11 +200,13 @@ static int answer_from_scan(struct answer *a, struct scan *s, uint32_t process, 
         return err_set(err, ERR_MEMORY, "There is no memory for the medians.");
     for (size_t i = 0; i < s->tally.rows.count && code == 0; i++) {
         const struct tally_row *t = &s->tally.rows.data[i];
-        code = answer_add_row(
-            a,
-            &(struct query_row){
-                .process = process, .stack = t->stack, .thread = t->thread, .kind = t->kind, .m = t->m},
-            err);
+        code = answer_add_row(a,
+                              &(struct query_row){.process = process,
+                                                  .stack = t->stack,
+                                                  .thread = t->thread,
+                                                  .kind = t->kind,
+                                                  .m = tally_get(t)},
+                              err);
     }
     answer_add_peak(a, process, s->tally.peak_bytes, s->tally.peak_time_ns);
     if (a->watch.interrupted)

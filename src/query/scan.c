@@ -22,23 +22,22 @@ static bool scan_is_temporary(const struct scan *s, const struct scan_block *was
 static inline void scan_count_alloc(struct scan *s, struct tally_row *r, const struct wake_block *b,
                                     uint32_t i)
 {
-    struct metrics *m = &r->m;
     uint64_t size = b->size[i], number = b->number[i];
-    if (m->allocated_blocks == 0)
-        m->first_ns = b->time_ns[i];
-    m->allocated_blocks++;
-    m->last_ns = b->time_ns[i];
-    m->allocated_bytes += size;
+    if (r->allocated_blocks == 0)
+        r->first_ns = b->time_ns[i];
+    r->allocated_blocks++;
+    r->last_ns = b->time_ns[i];
+    r->allocated_bytes += size;
     s->allocations++;
     s->allocated_bytes += size;
     while (s->filter->leaked.data[s->next_leaked] < number)
         s->next_leaked++;
     if (s->filter->leaked.data[s->next_leaked] == number) {
-        m->leaked_blocks++;
-        m->leaked_bytes += size;
+        r->leaked_blocks++;
+        r->leaked_bytes += size;
     }
     if ((s->query->want & WANT_DETAIL) != 0)
-        m->slack_bytes += b->usable[i] > size ? b->usable[i] - size : 0;
+        r->slack_bytes += b->usable[i] > size ? b->usable[i] - size : 0;
     if ((s->query->want & WANT_HISTOGRAMS) != 0)
         histogram_add(&s->result->sizes, size, size);
     if (s->tally.live_bytes > s->highest_bytes)
@@ -51,18 +50,17 @@ static inline void scan_count_alloc(struct scan *s, struct tally_row *r, const s
 static inline void scan_count_free(struct scan *s, struct tally_row *r, const struct scan_block *was,
                                    uint32_t slot, uint64_t time_ns)
 {
-    struct metrics *m = &r->m;
     uint64_t lifetime = time_ns - was->born_ns;
-    if (m->freed_blocks == 0 || lifetime < m->lifetime_min_ns)
-        m->lifetime_min_ns = lifetime;
-    if (lifetime > m->lifetime_max_ns)
-        m->lifetime_max_ns = lifetime;
-    m->freed_blocks++;
-    m->freed_bytes += was->size;
+    if (r->freed_blocks == 0 || lifetime < r->lifetime_min_ns)
+        r->lifetime_min_ns = lifetime;
+    if (lifetime > r->lifetime_max_ns)
+        r->lifetime_max_ns = lifetime;
+    r->freed_blocks++;
+    r->freed_bytes += was->size;
     s->frees++;
     if (scan_is_temporary(s, was, slot, lifetime)) {
-        m->temporary_blocks++;
-        m->temporary_bytes += was->size;
+        r->temporary_blocks++;
+        r->temporary_bytes += was->size;
     }
     if ((s->query->want & WANT_HISTOGRAMS) != 0)
         histogram_add(&s->result->lifetimes, lifetime, was->size);

@@ -48,8 +48,11 @@ struct scan {
     bool is_open; /* inside the window */
     bool failed;  /* no memory */
     size_t tick;
-    uint64_t allocations, frees, allocated_bytes; /* in the current tick */
-    uint64_t highest_bytes, highest_blocks;
+    uint64_t allocations; /* in the current tick, this and the next four */
+    uint64_t highest_bytes;
+    uint64_t allocated_bytes;
+    uint64_t highest_blocks;
+    uint64_t frees;
     size_t next_leaked;
     uint64_t seen_ns; /* time of the latest event */
     uint8_t pass[WAKE_BLOCK_MAX];

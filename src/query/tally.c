@@ -50,8 +50,8 @@ void tally_note_live(struct tally *t)
 {
     for (size_t i = 0; i < t->rows.count; i++) {
         struct tally_row *r = &t->rows.data[i];
-        r->m.live_blocks = r->live_blocks;
-        r->m.live_bytes = r->live_bytes;
+        r->noted_blocks = r->live_blocks;
+        r->noted_bytes = r->live_bytes;
     }
 }
 
@@ -59,4 +59,28 @@ void tally_settle(struct tally *t)
 {
     for (uint32_t i = 0; i < t->rows.count; i++)
         (void)tally_touch(t, i);
+}
+
+struct metrics tally_get(const struct tally_row *r)
+{
+    return (struct metrics){
+        .allocated_blocks = r->allocated_blocks,
+        .allocated_bytes = r->allocated_bytes,
+        .freed_blocks = r->freed_blocks,
+        .freed_bytes = r->freed_bytes,
+        .peak_blocks = r->peak_blocks,
+        .peak_bytes = r->peak_bytes,
+        .live_blocks = r->noted_blocks,
+        .live_bytes = r->noted_bytes,
+        .leaked_blocks = r->leaked_blocks,
+        .leaked_bytes = r->leaked_bytes,
+        .temporary_blocks = r->temporary_blocks,
+        .temporary_bytes = r->temporary_bytes,
+        .slack_bytes = r->slack_bytes,
+        .lifetime_min_ns = r->lifetime_min_ns,
+        .lifetime_max_ns = r->lifetime_max_ns,
+        .lifetime_median_ns = r->lifetime_median_ns,
+        .first_ns = r->first_ns,
+        .last_ns = r->last_ns,
+    };
 }

@@ -20,11 +20,26 @@
 #include "tool/map.h"
 #include "tool/vec.h"
 
+/* What changes with every event stands together, but fields that change at the
+ * same time do not stand side by side: compilers would add to both with one wide
+ * access, which has to wait for the narrow stores before it. */
 struct tally_row {
     uint64_t live_blocks;
-    uint64_t epoch;
+    uint64_t allocated_bytes;
     uint64_t live_bytes;
-    struct metrics m;
+    uint64_t freed_blocks;
+    uint64_t epoch;
+    uint64_t freed_bytes;
+    uint64_t allocated_blocks;
+    uint64_t last_ns;
+    uint64_t lifetime_min_ns, lifetime_max_ns;
+    uint64_t slack_bytes;
+    uint64_t first_ns;
+    uint64_t peak_blocks, peak_bytes;
+    uint64_t noted_blocks, noted_bytes; /* live at the moment of live_* */
+    uint64_t leaked_blocks, leaked_bytes;
+    uint64_t temporary_blocks, temporary_bytes;
+    uint64_t lifetime_median_ns;
     uint32_t stack, thread, kind;
 };
 
@@ -34,8 +49,8 @@ struct tally {
     struct map index; /* split: stack << 32 | thread or kind -> row */
     uint64_t latest_key;
     uint32_t latest_row;
-    uint64_t epoch; /* 0: no peak yet */
     uint64_t live_blocks;
+    uint64_t epoch; /* 0: no peak yet */
     uint64_t live_bytes;
     uint64_t peak_blocks;
     uint64_t peak_bytes;
@@ -53,6 +68,8 @@ void tally_open(struct tally *t, uint64_t time_ns);
 void tally_note_live(struct tally *t);
 /* Brings every row's values at the peak up to date. */
 void tally_settle(struct tally *t);
+/* A row as answers have it. */
+struct metrics tally_get(const struct tally_row *r);
 
 #define TALLY_NONE UINT32_MAX
 
@@ -75,8 +92,8 @@ static inline struct tally_row *tally_touch(struct tally *t, uint32_t row)
 {
     struct tally_row *r = &t->rows.data[row];
     if (r->epoch != t->epoch) {
-        r->m.peak_blocks = r->live_blocks;
-        r->m.peak_bytes = r->live_bytes;
+        r->peak_blocks = r->live_blocks;
+        r->peak_bytes = r->live_bytes;
         r->epoch = t->epoch;
     }
     return r;
