@@ -7,20 +7,22 @@
 
 #include "query/timeline.h"
 
+/* The loop over events is compiled twice, for inside and outside of the window. */
+#define SCAN_INLINE inline __attribute__((always_inline))
+
 /* --------------------------------------------------------------- one event */
 
-static bool scan_is_temporary(const struct scan *s, const struct scan_block *was, uint32_t slot,
-                              uint64_t lifetime)
+static SCAN_INLINE bool scan_is_temporary(const struct scan *s, const struct scan_block *was, uint32_t slot,
+                                          uint64_t lifetime)
 {
     if (was->slot != slot)
         return false;
-    return s->query->temporary_ns != 0
-               ? lifetime <= s->query->temporary_ns
-               : s->slots.all.data[slot].made - was->made < s->query->temporary_allocations;
+    return s->temporary_ns != 0 ? lifetime <= s->temporary_ns
+                                : s->slots.all.data[slot].made - was->made < s->temporary_allocations;
 }
 
-static inline void scan_count_alloc(struct scan *s, struct tally_row *r, const struct wake_block *b,
-                                    uint32_t i)
+static SCAN_INLINE void scan_count_alloc(struct scan *s, struct tally_row *r, const struct wake_block *b,
+                                         uint32_t i)
 {
     uint64_t size = b->size[i], number = b->number[i];
     if (r->allocated_blocks == 0)
@@ -30,15 +32,15 @@ static inline void scan_count_alloc(struct scan *s, struct tally_row *r, const s
     r->allocated_bytes += size;
     s->allocations++;
     s->allocated_bytes += size;
-    while (s->filter->leaked.data[s->next_leaked] < number)
-        s->next_leaked++;
-    if (s->filter->leaked.data[s->next_leaked] == number) {
+    while (*s->leaked < number)
+        s->leaked++;
+    if (*s->leaked == number) {
         r->leaked_blocks++;
         r->leaked_bytes += size;
     }
-    if ((s->query->want & WANT_DETAIL) != 0)
+    if ((s->want & WANT_DETAIL) != 0)
         r->slack_bytes += b->usable[i] > size ? b->usable[i] - size : 0;
-    if ((s->query->want & WANT_HISTOGRAMS) != 0)
+    if ((s->want & WANT_HISTOGRAMS) != 0)
         histogram_add(&s->result->sizes, size, size);
     if (s->tally.live_bytes > s->highest_bytes)
         s->highest_bytes = s->tally.live_bytes;
@@ -47,8 +49,8 @@ static inline void scan_count_alloc(struct scan *s, struct tally_row *r, const s
     tally_peak(&s->tally, b->time_ns[i]);
 }
 
-static inline void scan_count_free(struct scan *s, struct tally_row *r, const struct scan_block *was,
-                                   uint32_t slot, uint64_t time_ns)
+static SCAN_INLINE void scan_count_free(struct scan *s, struct tally_row *r, const struct scan_block *was,
+                                        uint32_t slot, uint64_t time_ns)
 {
     uint64_t lifetime = time_ns - was->born_ns;
     if (r->freed_blocks == 0 || lifetime < r->lifetime_min_ns)
@@ -62,13 +64,13 @@ static inline void scan_count_free(struct scan *s, struct tally_row *r, const st
         r->temporary_blocks++;
         r->temporary_bytes += was->size;
     }
-    if ((s->query->want & WANT_HISTOGRAMS) != 0)
+    if ((s->want & WANT_HISTOGRAMS) != 0)
         histogram_add(&s->result->lifetimes, lifetime, was->size);
-    if ((s->query->want & WANT_MEDIAN) != 0 && !medians_add(&s->medians, was->row, lifetime))
+    if ((s->want & WANT_MEDIAN) != 0 && !medians_add(&s->medians, was->row, lifetime))
         s->failed = true;
 }
 
-static inline void scan_alloc(struct scan *s, const struct wake_block *b, uint32_t i, bool counts)
+static SCAN_INLINE void scan_alloc(struct scan *s, const struct wake_block *b, uint32_t i, bool counts)
 {
     uint32_t slot = slots_get(&s->slots, b->thread[i]);
     uint32_t made = ++s->slots.all.data[slot].made;
@@ -88,7 +90,7 @@ static inline void scan_alloc(struct scan *s, const struct wake_block *b, uint32
         scan_count_alloc(s, r, b, i);
 }
 
-static inline void scan_free(struct scan *s, const struct wake_block *b, uint32_t i, bool counts)
+static SCAN_INLINE void scan_free(struct scan *s, const struct wake_block *b, uint32_t i, bool counts)
 {
     const struct scan_block *was = numbered_take(&s->live, b->number[i], sizeof *was);
     if (was == NULL)
@@ -223,7 +225,7 @@ static int scan_block(const struct wake_block *b, void *context)
 static unsigned scan_columns(const struct scan *s)
 {
     unsigned columns = WAKE_SIZE | WAKE_STACK | WAKE_THREAD | filter_columns(s->filter);
-    return (s->query->want & WANT_DETAIL) != 0 ? columns | WAKE_USABLE : columns;
+    return (s->want & WANT_DETAIL) != 0 ? columns | WAKE_USABLE : columns;
 }
 
 static void scan_stop_ticks(struct scan *s)
@@ -271,6 +273,10 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
         .chosen = chosen,
         .result = result,
         .watch = watch,
+        .leaked = f->leaked.data,
+        .want = q->want,
+        .temporary_ns = q->temporary_ns,
+        .temporary_allocations = q->temporary_allocations,
         .open_ns = w->window.min,
         .close_ns = scan_behind(w->window.max),
         .note_ns = scan_behind(w->moment),

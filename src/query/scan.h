@@ -53,7 +53,10 @@ struct scan {
     uint64_t allocated_bytes;
     uint64_t highest_blocks;
     uint64_t frees;
-    size_t next_leaked;
+    const uint64_t *leaked; /* in the filter's list: not below the latest number */
+    unsigned want;          /* of the query, this and the next two */
+    uint64_t temporary_ns;
+    uint64_t temporary_allocations;
     uint64_t seen_ns; /* time of the latest event */
     uint8_t pass[WAKE_BLOCK_MAX];
 };

@@ -18,16 +18,27 @@ enum {
 
 #define NUMBERED_NEVER UINT32_MAX
 
+const struct numbered_page numbered_left = {.count = 0, .sparse = 0};
+
 void numbered_init(struct numbered *n)
 {
     *n = (struct numbered){0};
     map_init(&n->old);
 }
 
+/* The page that is in memory, or NULL. */
+static struct numbered_page *numbered_get_page(const struct numbered *n, uint64_t page)
+{
+    uint64_t at = page - n->first_page;
+    struct numbered_page *p = at < n->directory.count ? n->directory.data[at] : NULL;
+    return p == NUMBERED_LEFT ? NULL : p;
+}
+
 void numbered_release(struct numbered *n)
 {
     for (size_t i = 0; i < n->directory.count; i++)
-        free(n->directory.data[i]);
+        if (n->directory.data[i] != NUMBERED_LEFT)
+            free(n->directory.data[i]);
     for (size_t i = 0; i < n->spare.count; i++)
         free(n->spare.data[i]);
     vec_release(&n->directory);
@@ -85,7 +96,7 @@ static bool numbered_give_up(struct numbered *n, uint64_t page, size_t size)
             return false;
         }
     }
-    n->directory.data[page - n->first_page] = NULL;
+    n->directory.data[page - n->first_page] = p->count > 0 ? NUMBERED_LEFT : NULL;
     if (!vec_push(&n->spare, p))
         free(p);
     return true;
@@ -106,7 +117,7 @@ static void numbered_age(struct numbered *n, uint64_t page, size_t size)
 static bool numbered_move(struct numbered *n, uint64_t page, size_t size)
 {
     for (uint64_t i = 0; i < n->directory.count; i++)
-        if (n->directory.data[i] != NULL && !numbered_give_up(n, n->first_page + i, size))
+        if (numbered_get_page(n, n->first_page + i) != NULL && !numbered_give_up(n, n->first_page + i, size))
             return false;
     n->directory.count = 0;
     n->current = NULL;
@@ -166,7 +177,7 @@ const void *numbered_next(const struct numbered *n, struct numbered_walk *at, ui
         return (const unsigned char *)n->rest + index * size;
     for (; at->page < n->directory.count; at->page++, at->entry = 0) {
         const struct numbered_page *p = n->directory.data[at->page];
-        for (; p != NULL && at->entry < NUMBERED_PAGE; at->entry++) {
+        for (; p != NULL && p != NUMBERED_LEFT && at->entry < NUMBERED_PAGE; at->entry++) {
             if ((p->used[at->entry / 64] >> at->entry % 64 & 1) == 0)
                 continue;
             *number = ((n->first_page + at->page) << NUMBERED_BITS) + at->entry;

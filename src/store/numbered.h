@@ -6,8 +6,9 @@
  *
  *     number ->  page = number / 1024     entry = number % 1024
  *
- *     directory  [ - | - | P | - | P | P | P ]    one pointer a page
- *                  |   |       |
+ *     directory  [ L | L | P | L | - | P | P ]    one pointer a page
+ *                  |   |       |   |
+ *                  |   |       |   +--> nothing
  *                  +---+-------+--> the few entries left of old pages: a map
  *
  * Most blocks die young, so the latest pages are kept as they are and a lookup
@@ -16,7 +17,8 @@
  * (four times at most), and one pointer for every 1024 numbers.
  *
  * Invariants
- *  1. A number is in its page or, when its page is NULL, in the map.
+ *  1. A number is in its page or, when the directory has NUMBERED_LEFT for it or does
+ *     not reach it, in the map.
  *  2. An old page has more than NUMBERED_SPARSE entries.
  *
  * Numbers that go down or jump (a damaged file) are taken as they come; only
@@ -49,6 +51,11 @@ struct numbered_page {
     unsigned char entries[] __attribute__((aligned(16)));
 };
 
+/* Stands in a directory for a page that was given up: its count is `sparse`, so
+ * that whoever asks it is sent to the map.  Never written. */
+extern const struct numbered_page numbered_left;
+#define NUMBERED_LEFT ((struct numbered_page *)&numbered_left)
+
 struct numbered {
     VEC(struct numbered_page *) directory; /* index: page - first_page */
     uint64_t first_page;
@@ -76,12 +83,6 @@ static inline size_t numbered_count(const struct numbered *n)
     return n->count;
 }
 
-static inline struct numbered_page *numbered_get_page(const struct numbered *n, uint64_t page)
-{
-    uint64_t at = page - n->first_page;
-    return at < n->directory.count ? n->directory.data[at] : NULL;
-}
-
 /* Room for the entry of number, which is to be filled by the caller; an entry
  * that it has already is overwritten.  NULL: no memory. */
 static inline void *numbered_add(struct numbered *n, uint64_t number, size_t size)
@@ -101,9 +102,12 @@ static inline void *numbered_add(struct numbered *n, uint64_t number, size_t siz
 /* The entry of number, or NULL. */
 static inline void *numbered_find(const struct numbered *n, uint64_t number, size_t size)
 {
-    struct numbered_page *page = numbered_get_page(n, number >> NUMBERED_BITS);
+    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
+    struct numbered_page *page = index < n->directory.count ? n->directory.data[index] : NUMBERED_LEFT;
     unsigned at = (unsigned)(number % NUMBERED_PAGE);
-    if (__builtin_expect(page == NULL, 0))
+    if (page == NULL)
+        return NULL;
+    if (__builtin_expect(page == NUMBERED_LEFT, 0))
         return numbered_find_old(n, number, size);
     return (page->used[at / 64] >> at % 64 & 1) != 0 ? page->entries + at * size : NULL;
 }
@@ -112,9 +116,12 @@ static inline void *numbered_find(const struct numbered *n, uint64_t number, siz
  * not there. */
 static inline const void *numbered_take(struct numbered *n, uint64_t number, size_t size)
 {
-    struct numbered_page *page = numbered_get_page(n, number >> NUMBERED_BITS);
+    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
+    struct numbered_page *page = index < n->directory.count ? n->directory.data[index] : NUMBERED_LEFT;
     unsigned at = (unsigned)(number % NUMBERED_PAGE);
-    if (__builtin_expect(page == NULL || page->count == page->sparse, 0))
+    if (page == NULL)
+        return NULL;
+    if (__builtin_expect(page->count == page->sparse, 0))
         return numbered_take_old(n, number, size);
     uint64_t *used = &page->used[at / 64], bit = UINT64_C(1) << at % 64;
     if ((*used & bit) == 0)

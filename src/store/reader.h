@@ -191,8 +191,8 @@ enum wake_column {
 };
 
 /* The same, quicker, for those who look at some columns only.  What is in the
- * others means nothing, nor is damage in them noticed.  MAP, UNMAP, BRK
- * and LOST are whole only when everything is asked for. */
+ * others means nothing, nor is damage in them noticed; address, size, usable,
+ * stack and previous are there for ALLOC only. */
 int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                               unsigned columns, wake_block_fn *visit, void *context, struct err *err);
 

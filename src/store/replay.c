@@ -172,47 +172,84 @@ static inline uint64_t replay_column_get(struct replay_column *c)
     return value;
 }
 
-/* Which events are what. */
+/* Event and detail for every op byte; event 0 = no such code. */
+struct replay_codes {
+    uint8_t event[256], detail[256];
+};
+
+static const struct replay_codes *replay_get_codes(void)
+{
+    static struct replay_codes codes;
+    if (codes.event[OP_RARE] != 0)
+        return &codes;
+    for (unsigned op = 0; op < 256; op++) {
+        unsigned code = op & OP_CODE;
+        if (code >= 1 && code <= OP_ALLOC_MAX) {
+            codes.event[op] = WAKE_ALLOC;
+            codes.detail[op] = (uint8_t)code;
+        } else if (code >= OP_FREE && code <= OP_FREE_MAX) {
+            codes.event[op] = WAKE_FREE;
+            codes.detail[op] = (uint8_t)(code - OP_FREE);
+        }
+    }
+    for (unsigned op = OP_RARE; op < 256; op += OP_CODE + 1)
+        codes.event[op] = WAKE_OTHER;
+    return &codes;
+}
+
+/* Which events are what.  Events that are neither allocation nor release are so
+ * few that they are looked for only when some are missing in the sum. */
 static void replay_classify(struct replay *r, uint32_t count)
 {
-    static const uint8_t events[OP_CODE + 1] = {
-        0,          WAKE_ALLOC, WAKE_ALLOC, WAKE_ALLOC, WAKE_ALLOC, WAKE_ALLOC, WAKE_ALLOC,
-        WAKE_ALLOC, WAKE_ALLOC, WAKE_ALLOC, WAKE_ALLOC, WAKE_ALLOC, WAKE_ALLOC, WAKE_ALLOC,
-        WAKE_ALLOC, WAKE_ALLOC, WAKE_FREE,  WAKE_FREE,  WAKE_FREE,  WAKE_FREE,  WAKE_FREE,
-        WAKE_FREE,  WAKE_FREE,  WAKE_FREE,  WAKE_OTHER,
-    };
+    const struct replay_codes *codes = replay_get_codes();
     struct replay_arrays *a = r->arrays;
     const uint8_t *ops = r->at[COLUMN_OP];
     uint32_t allocations = 0, frees = 0, others = 0;
-    bool bad = false;
     for (uint32_t i = 0; i < count; i++) {
-        unsigned code = ops[i] & OP_CODE, event = events[code];
+        unsigned op = ops[i], event = codes->event[op];
         a->event[i] = (uint8_t)event;
-        a->detail[i] = (uint8_t)(code & (event == WAKE_ALLOC ? OP_CODE : OP_FREE_MAX - OP_FREE));
+        a->detail[i] = codes->detail[op];
         a->alloc_at[allocations] = (uint16_t)i;
         a->free_at[frees] = (uint16_t)i;
-        a->made[frees] = (uint16_t)allocations;
-        a->other_at[others] = (uint16_t)i;
         allocations += event == WAKE_ALLOC;
         frees += event == WAKE_FREE;
-        others += event == WAKE_OTHER;
-        bad |= event == 0;
+    }
+    for (uint32_t i = 0; i < count && allocations + frees < count; i++) {
+        if (a->event[i] == WAKE_OTHER)
+            a->other_at[others++] = (uint16_t)i;
+        r->bad = r->bad || a->event[i] == 0;
     }
     r->block_allocations = allocations;
     r->block_frees = frees;
     r->block_others = others;
-    r->bad = r->bad || bad;
+}
+
+/* Whether none of the eight bytes from here on has one of these bits. */
+static inline bool replay_none_has(const uint8_t *bytes, unsigned bits)
+{
+    uint64_t eight;
+    memcpy(&eight, bytes, sizeof eight);
+    return (eight & bits * UINT64_C(0x0101010101010101)) == 0;
 }
 
 static void replay_times(struct replay *r, uint32_t count)
 {
     const uint8_t *ops = r->at[COLUMN_OP];
+    uint64_t *times = r->arrays->time_ns;
     struct replay_column c = replay_begin(r, COLUMN_TIME);
     uint64_t now = r->time_ns;
-    for (uint32_t i = 0; i < count; i++) {
-        if ((ops[i] & OP_TIME) != 0 && __builtin_add_overflow(now, replay_column_get(&c), &now))
-            c.bad = true;
-        r->arrays->time_ns[i] = now;
+    for (uint32_t i = 0; i < count;) {
+        if (i + 8 <= count && replay_none_has(ops + i, OP_TIME)) {
+            for (uint32_t end = i + 8; i < end; i++)
+                times[i] = now;
+            continue;
+        }
+        uint32_t end = i + 8 < count ? i + 8 : count;
+        for (; i < end; i++) {
+            if ((ops[i] & OP_TIME) != 0 && __builtin_add_overflow(now, replay_column_get(&c), &now))
+                c.bad = true;
+            times[i] = now;
+        }
     }
     r->time_ns = now;
     replay_end(r, COLUMN_TIME, &c);
@@ -221,15 +258,31 @@ static void replay_times(struct replay *r, uint32_t count)
 static void replay_threads(struct replay *r, uint32_t count)
 {
     const uint8_t *ops = r->at[COLUMN_OP];
+    uint32_t *threads = r->arrays->thread;
     struct replay_column c = replay_begin(r, COLUMN_THREAD);
     uint32_t thread = r->thread;
-    for (uint32_t i = 0; i < count; i++) {
-        if (__builtin_expect((ops[i] & OP_THREAD) != 0, 0))
-            thread += (uint32_t)varint_unzigzag(replay_column_get(&c));
-        r->arrays->thread[i] = thread;
+    for (uint32_t i = 0; i < count;) {
+        if (i + 8 <= count && replay_none_has(ops + i, OP_THREAD)) {
+            for (uint32_t end = i + 8; i < end; i++)
+                threads[i] = thread;
+            continue;
+        }
+        uint32_t end = i + 8 < count ? i + 8 : count;
+        for (; i < end; i++) {
+            if ((ops[i] & OP_THREAD) != 0)
+                thread += (uint32_t)varint_unzigzag(replay_column_get(&c));
+            threads[i] = thread;
+        }
     }
     r->thread = thread;
     replay_end(r, COLUMN_THREAD, &c);
+}
+
+/* Events that have no value in a column: promised to be 0 when all is asked for. */
+static void replay_blank(const struct replay *r, void *array, size_t bytes)
+{
+    if (r->wanted == WAKE_EVERYTHING || r->block_others > 0)
+        memset(array, 0, bytes);
 }
 
 /* Without a branch on whether there is a value: nobody could predict it. */
@@ -239,7 +292,7 @@ static void replay_stacks(struct replay *r, uint32_t count)
     const uint8_t *ops = r->at[COLUMN_OP];
     struct replay_column c = replay_begin(r, COLUMN_STACK);
     uint32_t stack = r->stack;
-    memset(r->arrays->stack, 0, count * sizeof *a->stack);
+    replay_blank(r, r->arrays->stack, count * sizeof *a->stack);
     for (uint32_t j = 0; j < r->block_allocations; j++) {
         uint32_t i = a->alloc_at[j];
         uint64_t value;
@@ -261,7 +314,7 @@ static void replay_sizes(struct replay *r, uint32_t count)
 {
     struct replay_arrays *a = r->arrays;
     struct replay_column c = replay_begin(r, COLUMN_SIZE);
-    memset(a->size, 0, count * sizeof *a->size);
+    replay_blank(r, a->size, count * sizeof *a->size);
     for (uint32_t j = 0; j < r->block_allocations; j++)
         a->size[a->alloc_at[j]] = replay_column_get(&c);
     replay_end(r, COLUMN_SIZE, &c);
@@ -271,8 +324,14 @@ static void replay_usables(struct replay *r, uint32_t count)
 {
     struct replay_arrays *a = r->arrays;
     struct replay_column c = replay_begin(r, COLUMN_USABLE);
-    memset(a->usable, 0, count * sizeof *a->usable);
+    replay_blank(r, a->usable, count * sizeof *a->usable);
     for (uint32_t j = 0; j < r->block_allocations; j++) {
+        /* Eight right guesses in a row. */
+        while (c.end - c.at >= 8 && r->block_allocations - j > 8 && replay_none_has(c.at, 0xff)) {
+            for (uint32_t end = j + 8; j < end; j++)
+                a->usable[a->alloc_at[j]] = expect_usable(&r->expect, a->size[a->alloc_at[j]]);
+            c.at += 8;
+        }
         uint32_t i = a->alloc_at[j];
         uint64_t size = a->size[i], odd = replay_column_get(&c);
         uint64_t usable = expect_usable(&r->expect, size);
@@ -291,7 +350,7 @@ static void replay_addresses(struct replay *r, uint32_t count)
     struct replay_column high = replay_begin(r, COLUMN_ADDRESS_HIGH);
     const uint8_t *low = r->at[COLUMN_ADDRESS_LOW];
     uint64_t address = r->address;
-    memset(a->address, 0, count * sizeof *a->address);
+    replay_blank(r, a->address, count * sizeof *a->address);
     if ((size_t)(r->end[COLUMN_ADDRESS_LOW] - low) < r->block_allocations) {
         r->bad = true;
         return;
@@ -315,15 +374,22 @@ static void replay_numbers(struct replay *r, uint32_t count)
     struct replay_arrays *a = r->arrays;
     struct replay_column c = replay_begin(r, COLUMN_REF);
     uint64_t first = r->prelude.first_allocation + r->allocations;
+    bool bad = false;
     if (r->block_others > 0)
         memset(a->number, 0, count * sizeof *a->number);
     for (uint32_t j = 0; j < r->block_allocations; j++)
         a->number[a->alloc_at[j]] = first + j;
+    uint32_t other = 0;
     for (uint32_t j = 0; j < r->block_frees; j++) {
-        uint64_t made = first + a->made[j], ago = replay_column_get(&c);
-        c.bad = c.bad || ago >= made;
-        a->number[a->free_at[j]] = made - 1 - ago;
+        uint32_t i = a->free_at[j];
+        while (other < r->block_others && a->other_at[other] < i)
+            other++;
+        /* What came before and was neither a release nor something else. */
+        uint64_t made = first + i - j - other, ago = replay_column_get(&c);
+        bad |= ago >= made;
+        a->number[i] = made - 1 - ago;
     }
+    r->bad = r->bad || bad;
     replay_end(r, COLUMN_REF, &c);
 }
 

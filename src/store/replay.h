@@ -31,7 +31,6 @@ struct replay_arrays {
     uint16_t alloc_at[WAKE_BLOCK_MAX + 1];
     uint16_t free_at[WAKE_BLOCK_MAX + 1];
     uint16_t other_at[WAKE_BLOCK_MAX + 1];
-    uint16_t made[WAKE_BLOCK_MAX + 1]; /* allocations in the block before a release */
 };
 
 struct replay {
