@@ -146,7 +146,10 @@ static inline uint64_t naive_event(struct naive_maker *m)
     return p->events++;
 }
 
-static inline void naive_alloc(struct naive_maker *m, uint32_t thread, uint32_t kind, size_t before)
+/* before: index + 1 of the block that it continues; claimed: of one that it names
+ * although that was not released by realloc, or has been continued already. */
+static inline void naive_alloc(struct naive_maker *m, uint32_t thread, uint32_t kind, size_t before,
+                               size_t claimed)
 {
     struct naive *n = m->naive;
     struct naive_block b = {
@@ -172,6 +175,8 @@ static inline void naive_alloc(struct naive_maker *m, uint32_t thread, uint32_t 
         n->blocks.data[before - 1].next = n->blocks.count + 1;
         previous = n->blocks.data[before - 1].number + 1;
     }
+    if (claimed != 0)
+        previous = n->blocks.data[claimed - 1].number + 1;
     wake_stream_alloc(m->stream, m->now, thread, kind, b.stack, b.address, b.size, b.usable, previous);
     (void)vec_push(&n->blocks, b);
     (void)vec_push(&m->live, n->blocks.count - 1);
@@ -213,6 +218,18 @@ static inline void naive_other(struct naive_maker *m, uint32_t thread)
     naive_event(m);
 }
 
+/* A realloc that names a block which has no chain to go on with. */
+static inline bool naive_claim(struct naive_maker *m, uint32_t thread)
+{
+    struct naive *n = m->naive;
+    size_t index = n->blocks.count == 0 ? 0 : naive_below(n, n->blocks.count);
+    if (n->blocks.count == 0 || n->blocks.data[index].process != m->process ||
+        (n->blocks.data[index].died_how == HOW_REALLOC && n->blocks.data[index].next == 0))
+        return false;
+    naive_alloc(m, thread, KIND_REALLOC, 0, index + 1);
+    return true;
+}
+
 static inline void naive_step(struct naive_maker *m)
 {
     struct naive *n = m->naive;
@@ -229,12 +246,12 @@ static inline void naive_step(struct naive_maker *m)
         if (naive_below(n, 5) == 0)
             return;
         if (naive_below(n, 4) == 0)
-            naive_alloc(m, thread, KIND_MALLOC, 0);
-        naive_alloc(m, thread, KIND_REALLOC, naive_below(n, 6) == 0 ? 0 : old + 1);
+            naive_alloc(m, thread, KIND_MALLOC, 0, 0);
+        naive_alloc(m, thread, KIND_REALLOC, naive_below(n, 6) == 0 ? 0 : old + 1, 0);
     } else if (r < 11 && m->live.count > 0) {
         naive_free(m, thread, HOW_FREE);
-    } else {
-        naive_alloc(m, thread, naive_below(n, 4) == 0 ? KIND_NEW : KIND_MALLOC, 0);
+    } else if (r < 19 || !naive_claim(m, thread)) {
+        naive_alloc(m, thread, naive_below(n, 4) == 0 ? KIND_NEW : KIND_MALLOC, 0, 0);
     }
     if (naive_below(n, 15) == 0) {
         struct wake_sample s = {m->now, 4096 * naive_below(n, 1000)};
