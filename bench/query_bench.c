@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * query_bench: how fast questions about a recording are answered.
- * query_bench FILE.wake [ROUNDS]
+ * query_bench FILE.wake [ROUNDS [WORD]]
  *
  *     gcc -O2 -g -D_GNU_SOURCE -Isrc bench/query_bench.c build/libheapwake-tool.a -lzstd -o query_bench
  *
