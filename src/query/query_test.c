@@ -467,6 +467,50 @@ static void totals_answer_without_reading_events(void **state)
     naive_release(&n);
 }
 
+/* Chunk headers never show less than there was, and nothing is counted twice. */
+static void a_rough_timeline_needs_no_events(void **state)
+{
+    (void)state;
+    struct naive n;
+    struct wake_reader *reader;
+    struct query_result exact, rough;
+    struct query q;
+    struct err err;
+    naive_make(&n, path, 5, 2, 3000, true);
+    assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    query_result_init(&exact);
+    query_result_init(&rough);
+    query_init(&q);
+    q.ticks = 6;
+    assert_int_equal(query_run(&q, reader, &exact, &err), 0);
+    q.rough_ticks = true;
+    assert_int_equal(query_run(&q, reader, &rough, &err), 0);
+    assert_true(rough.timeline_is_rough && !exact.timeline_is_rough);
+    assert_int_equal(rough.events, 0);
+    assert_int_equal(rough.timeline.count, exact.timeline.count);
+    uint64_t allocations = 0, frees = 0;
+    for (size_t i = 0; i < rough.timeline.count; i++) {
+        const struct query_tick *r = &rough.timeline.data[i], *e = &exact.timeline.data[i];
+        assert_int_equal(r->from_ns, e->from_ns);
+        assert_int_equal(r->rss_bytes, e->rss_bytes);
+        assert_true(r->live_bytes >= e->live_bytes);
+        assert_true(r->live_bytes <= 2 * exact.total.peak_bytes);
+        allocations += r->allocations;
+        frees += r->frees;
+    }
+    assert_int_equal(allocations, exact.total.allocated_blocks);
+    assert_int_equal(frees, exact.total.freed_blocks);
+    /* With a condition the events are read. */
+    assert_int_equal(query_parse(&q, "size-min", "10", &err), 0);
+    assert_int_equal(query_run(&q, reader, &rough, &err), 0);
+    assert_true(!rough.timeline_is_rough && rough.events > 0);
+    query_release(&q);
+    query_result_release(&exact);
+    query_result_release(&rough);
+    wake_reader_close(reader);
+    naive_release(&n);
+}
+
 static volatile sig_atomic_t stop;
 
 static void stop_soon(void *context, uint64_t done, uint64_t total)
@@ -504,6 +548,12 @@ static void an_interrupted_query_says_how_far_it_came(void **state)
     assert_true(result.events >= limit && result.events < limit + (1 << 20));
     assert_int_equal(result.total.allocated_blocks, (result.events + 1) / 2);
     assert_int_equal(result.read_until_ns, 1000 + (result.events - 1) / 2);
+    /* Interrupted before anything was decided: nothing is said. */
+    assert_int_equal(query_parse(&q, "lifetime-max", "1s", &err), 0);
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_true(result.interrupted);
+    assert_int_equal(result.rows.count, 0);
+    assert_int_equal(result.read_until_ns, 0);
     query_release(&q);
     query_result_release(&result);
     wake_reader_close(reader);
@@ -514,6 +564,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_queries_are_answered_to_the_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(totals_answer_without_reading_events, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_rough_timeline_needs_no_events, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupted_query_says_how_far_it_came, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

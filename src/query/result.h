@@ -67,8 +67,9 @@ struct query_result {
     uint64_t peak_rss_bytes, peak_rss_time_ns;
     uint64_t from_ns, to_ns, moment_ns; /* the window and the moment of live_*, as they were understood */
     VEC(struct query_tick) timeline;    /* empty unless asked for */
-    bool
-        timeline_is_rough; /* made of chunk headers: a peak may show in the next tick too, no allocated_bytes */
+    /* The timeline is made of chunk headers: a level may show in the tick after it too, and
+     * allocated_bytes is not known. */
+    bool timeline_is_rough;
     struct query_histogram sizes;     /* by size; zero unless asked for */
     struct query_histogram lifetimes; /* of freed blocks, by ns; zero unless asked for */
     uint64_t events;  /* that were read for this answer; 0 = the file's own totals were enough */
