@@ -73,6 +73,19 @@ static inline const uint8_t *varint_get(const uint8_t *p, const uint8_t *end, ui
     return varint_get_long(p, end, value);
 }
 
+/* The same where one and two bytes are as likely as each other: told apart
+ * without a branch.  Two bytes from p on must be readable, even past end. */
+static inline const uint8_t *varint_get_padded(const uint8_t *p, const uint8_t *end, uint64_t *value)
+{
+    size_t two = p[0] >> 7;
+    uint64_t second = p[1] & (0 - two);
+    if (__builtin_expect(second >= 0x80, 0))
+        return varint_get_long(p, end, value);
+    *value = (p[0] & 0x7f) | second << 7;
+    p += 1 + two;
+    return p <= end ? p : NULL;
+}
+
 /* Bytes that varint_put writes. */
 static inline size_t varint_size(uint64_t value)
 {

@@ -42,7 +42,8 @@ struct query_row {
     struct metrics m;
 };
 
-/* A stretch of time.  Levels are the highest in it; counts are sums. */
+/* A stretch of time.  Levels are the highest in it; counts are sums.  Of several
+ * processes the highest levels of each are added; one that has ended has none. */
 struct query_tick {
     uint64_t from_ns; /* up to that of the next tick */
     uint64_t live_bytes, live_blocks;
@@ -64,7 +65,11 @@ struct query_result {
     uint32_t peak_process;
     uint64_t peak_time_ns;
     uint64_t peak_rss_bytes, peak_rss_time_ns;
-    VEC(struct query_tick) timeline;  /* empty unless asked for */
+    uint64_t from_ns, to_ns, moment_ns; /* the window and the moment of live_*, as they were understood */
+    VEC(struct query_tick) timeline;    /* empty unless asked for */
+    /* The timeline is made of chunk headers: a level may show in the tick after it too, and
+     * allocated_bytes is not known. */
+    bool timeline_is_rough;
     struct query_histogram sizes;     /* by size; zero unless asked for */
     struct query_histogram lifetimes; /* of freed blocks, by ns; zero unless asked for */
     uint64_t events;  /* that were read for this answer; 0 = the file's own totals were enough */

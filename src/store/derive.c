@@ -105,7 +105,7 @@ static bool derive_settle(struct derive *d, struct wake_process *p)
     for (uint32_t i = 0; i < d->rows.count; i++)
         if (!vec_push(&p->totals, derive_row(d, i)->totals))
             return false;
-    for (size_t at = 0; wake_live_next(&d->live, &at, &block);)
+    for (struct numbered_walk at = {0}; wake_live_next(&d->live, &at, &block);)
         if (!vec_push(&p->live, block))
             return false;
     p->derived = true;

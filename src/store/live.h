@@ -11,14 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/numbered.h"
 #include "store/reader.h"
-#include "tool/map.h"
-#include "tool/vec.h"
 
 struct wake_live {
-    struct map slots; /* allocation number -> index in blocks */
-    VEC(struct wake_live_block) blocks;
-    VEC(uint32_t) unused; /* indexes in blocks */
+    struct numbered blocks;
 };
 
 void wake_live_init(struct wake_live *l);
@@ -31,7 +28,7 @@ bool wake_live_add(struct wake_live *l, const struct wake_block *block, uint32_t
 /* Takes out what a FREE of allocation `number` releases.  False: not here (made
  * before the window, or in a damaged part). */
 bool wake_live_take(struct wake_live *l, uint64_t number, struct wake_live_block *was);
-/* The next live block from *at (start with 0) on, in no order.  False: no more. */
-bool wake_live_next(const struct wake_live *l, size_t *at, struct wake_live_block *block);
+/* The next live block from *at (start with {0}) on, in no order.  False: no more. */
+bool wake_live_next(const struct wake_live *l, struct numbered_walk *at, struct wake_live_block *block);
 
 #endif

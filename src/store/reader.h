@@ -219,6 +219,23 @@ typedef int wake_block_fn(const struct wake_block *block, void *context);
 int wake_reader_visit(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                       wake_block_fn *visit, void *context, struct err *err);
 
+/* Columns that can be done without; the others are always there. */
+enum wake_column {
+    WAKE_THREAD = 1,
+    WAKE_STACK = 2,
+    WAKE_ADDRESS = 4,
+    WAKE_SIZE = 8,
+    WAKE_USABLE = 16,
+    WAKE_PREVIOUS = 32,
+    WAKE_EVERYTHING = 63,
+};
+
+/* The same, quicker, for those who look at some columns only.  What is in the
+ * others means nothing, nor is damage in them noticed; address, size, usable,
+ * stack and previous are there for ALLOC only. */
+int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
+                              unsigned columns, wake_block_fn *visit, void *context, struct err *err);
+
 /* An overview without reading events: the chunks of a process in order. */
 struct wake_span {
     uint64_t first_ns, last_ns, first_event;

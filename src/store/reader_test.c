@@ -91,6 +91,67 @@ static int count_block(const struct wake_block *b, void *context)
     return 0;
 }
 
+struct columns {
+    const struct sample *sample;
+    unsigned wanted;
+    uint64_t events;
+};
+
+/* What was asked for is right, whatever else was not. */
+static int check_columns(const struct wake_block *b, void *context)
+{
+    struct columns *c = context;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct sample_event *e = &c->sample->events.data[b->first_event + i];
+        assert_int_equal(b->event[i], e->event);
+        assert_int_equal(b->detail[i], e->detail);
+        assert_int_equal(b->time_ns[i], e->time_ns);
+        assert_int_equal(b->number[i], e->number);
+        if ((c->wanted & WAKE_THREAD) != 0)
+            assert_int_equal(b->thread[i], e->thread);
+        if (e->event != WAKE_ALLOC)
+            continue;
+        if ((c->wanted & WAKE_STACK) != 0)
+            assert_int_equal(b->stack[i], e->stack);
+        if ((c->wanted & WAKE_ADDRESS) != 0)
+            assert_int_equal(b->address[i], e->address);
+        if ((c->wanted & WAKE_SIZE) != 0)
+            assert_int_equal(b->size[i], e->size);
+        if ((c->wanted & WAKE_USABLE) != 0)
+            assert_int_equal(b->usable[i], e->usable);
+        if ((c->wanted & WAKE_PREVIOUS) != 0)
+            assert_int_equal(b->previous[i], e->previous);
+    }
+    c->events += b->count;
+    return 0;
+}
+
+static void any_choice_of_columns_is_right(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct wake_writer *w;
+    struct wake_reader *r;
+    const struct wake_process_info info = {.pid = 100, .exe = "/bin/app"};
+    sample_init(&s, 5);
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    uint32_t process = wake_writer_add_process(w, &info);
+    sample_add_events(&s, wake_writer_stream(w, process), 5000);
+    wake_writer_flush(w);
+    sample_add_events(&s, wake_writer_stream(w, process), 300);
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&r, path, NULL), 0);
+    for (unsigned wanted = 0; wanted <= WAKE_EVERYTHING; wanted++) {
+        struct columns c = {.sample = &s, .wanted = wanted};
+        assert_int_equal(
+            wake_reader_visit_columns(r, process, 0, UINT64_MAX, wanted, check_columns, &c, NULL), 0);
+        assert_int_equal(c.events, s.events.count);
+    }
+    assert_int_equal(wake_reader_damage_count(r), 0);
+    wake_reader_close(r);
+    sample_release(&s);
+}
+
 static void check_whole(const struct sample *s, const struct wake_process *p)
 {
     assert_int_equal(p->end.allocations, s->allocations);
@@ -289,7 +350,7 @@ static void frees_are_resolved_to_their_blocks(void **state)
     assert_int_equal(wake_reader_visit(r, 0, 0, UINT64_MAX, resolve_block, &live, NULL), 0);
     assert_int_equal(wake_live_count(&live), s.live.count);
     uint64_t bytes = 0;
-    for (size_t at = 0; wake_live_next(&live, &at, &block);)
+    for (struct numbered_walk at = {0}; wake_live_next(&live, &at, &block);)
         bytes += block.size;
     assert_int_equal(bytes, s.live_bytes);
     wake_live_release(&live);
@@ -307,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_newer_major_version_is_refused),
         cmocka_unit_test(a_newer_minor_version_is_read),
         cmocka_unit_test(frees_are_resolved_to_their_blocks),
+        cmocka_unit_test(any_choice_of_columns_is_right),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

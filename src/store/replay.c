@@ -2,6 +2,12 @@
  *
  * replay: the mirror of stream.c; what the columns hold is drawn there.
  *
+ * A block of events is decoded column by column.  A first loop over the op
+ * bytes notes which events are allocations, releases and others; each column
+ * is then one short loop over those that it has values for, so that no loop
+ * has to guess what comes next.  Columns that nobody asked for are not even
+ * unpacked.
+ *
  * The payload comes from a file and may say anything.  Columns are bounded by
  * their ends; a read past the end, a number that does not fit, or counts that
  * differ from the prelude set `bad`.
@@ -9,9 +15,14 @@
 #include "store/replay.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/varint.h"
 #include "wire/record.h"
+
+enum {
+    REPLAY_SPARE = 16 /* bytes behind the columns that may be looked at, never used */
+};
 
 void replay_init(struct replay *r)
 {
@@ -32,7 +43,7 @@ static bool replay_reserve(struct replay *r, size_t raw)
     if (raw <= r->capacity)
         return true;
     free(r->raw);
-    r->raw = malloc(raw);
+    r->raw = malloc(raw + REPLAY_SPARE);
     r->capacity = r->raw == NULL ? 0 : raw;
     return r->raw != NULL;
 }
@@ -51,6 +62,18 @@ static size_t replay_raw_size(const struct replay *r, struct cursor directory)
     return cursor_is_bad(&directory) || cursor_left(&directory) != stored ? 0 : raw;
 }
 
+/* Whether a column of the file is needed for these columns of a block. */
+static bool replay_is_wanted(unsigned column, unsigned wanted)
+{
+    static const uint8_t needed_for[COLUMN_COUNT] = {
+        [COLUMN_THREAD] = WAKE_THREAD,       [COLUMN_STACK] = WAKE_STACK,
+        [COLUMN_SIZE] = WAKE_SIZE,           [COLUMN_USABLE] = WAKE_USABLE,
+        [COLUMN_ADDRESS_LOW] = WAKE_ADDRESS, [COLUMN_ADDRESS_HIGH] = WAKE_ADDRESS,
+        [COLUMN_ADDRESS_ODD] = WAKE_ADDRESS, [COLUMN_PREVIOUS] = WAKE_PREVIOUS,
+    };
+    return needed_for[column] == 0 || (needed_for[column] & wanted) != 0;
+}
+
 static bool replay_unpack(struct replay *r, struct codec *codec, struct cursor directory)
 {
     struct cursor data = directory;
@@ -62,7 +85,7 @@ static bool replay_unpack(struct replay *r, struct codec *codec, struct cursor d
         const uint8_t *bytes = cursor_take(&data, stored);
         if (bytes == NULL)
             return false;
-        if (column == 0 || column >= COLUMN_COUNT)
+        if (column == 0 || column >= COLUMN_COUNT || !replay_is_wanted(column, r->wanted))
             continue;
         if (r->at[column] != NULL || !codec_unpack(codec, to, raw, bytes, stored, flags))
             return false;
@@ -73,8 +96,8 @@ static bool replay_unpack(struct replay *r, struct codec *codec, struct cursor d
     return true;
 }
 
-int replay_open(struct replay *r, struct codec *codec, uint32_t process, const uint8_t *payload,
-                size_t length)
+int replay_open(struct replay *r, struct codec *codec, uint32_t process, unsigned wanted,
+                const uint8_t *payload, size_t length)
 {
     struct cursor c;
     cursor_init(&c, payload, length);
@@ -86,6 +109,9 @@ int replay_open(struct replay *r, struct codec *codec, uint32_t process, const u
         return ERR_INPUT;
     if (!replay_reserve(r, raw))
         return ERR_MEMORY;
+    memset(r->raw + raw, 0, REPLAY_SPARE);
+    /* A usable size is told as a difference to the size. */
+    r->wanted = wanted | ((wanted & WAKE_USABLE) != 0 ? WAKE_SIZE : 0);
     for (unsigned i = 0; i < COLUMN_COUNT; i++)
         r->at[i] = r->end[i] = NULL;
     if (!replay_unpack(r, codec, c))
@@ -117,78 +143,276 @@ static inline uint64_t replay_get(struct replay *r, unsigned column)
     return value;
 }
 
-static inline uint64_t replay_get_address(struct replay *r)
+/* A column while one loop reads it. */
+struct replay_column {
+    const uint8_t *at, *end;
+    bool bad;
+};
+
+static inline struct replay_column replay_begin(const struct replay *r, unsigned column)
 {
-    if (__builtin_expect(r->at[COLUMN_ADDRESS_LOW] == r->end[COLUMN_ADDRESS_LOW], 0)) {
-        r->bad = true;
+    return (struct replay_column){.at = r->at[column], .end = r->end[column]};
+}
+
+static inline void replay_end(struct replay *r, unsigned column, const struct replay_column *c)
+{
+    r->at[column] = c->at;
+    r->bad = r->bad || c->bad;
+}
+
+static inline uint64_t replay_column_get(struct replay_column *c)
+{
+    uint64_t value;
+    const uint8_t *after = varint_get_padded(c->at, c->end, &value);
+    if (__builtin_expect(after == NULL, 0)) {
+        c->bad = true;
         return 0;
     }
-    uint64_t low = *r->at[COLUMN_ADDRESS_LOW]++;
-    uint64_t value = replay_get(r, COLUMN_ADDRESS_HIGH) << 8 | low;
-    if (__builtin_expect(value == 0, 0))
-        r->address += varint_unzigzag(replay_get(r, COLUMN_ADDRESS_ODD));
-    else
-        r->address = ((r->address >> 4) + varint_unzigzag(value - 1)) << 4;
-    return r->address;
+    c->at = after;
+    return value;
 }
 
-static void replay_alloc(struct replay *r, unsigned op, uint32_t i)
+/* Event and detail for every op byte; event 0 = no such code. */
+struct replay_codes {
+    uint8_t event[256], detail[256];
+};
+
+static const struct replay_codes *replay_get_codes(void)
+{
+    static struct replay_codes codes;
+    if (codes.event[OP_RARE] != 0)
+        return &codes;
+    for (unsigned op = 0; op < 256; op++) {
+        unsigned code = op & OP_CODE;
+        if (code >= 1 && code <= OP_ALLOC_MAX) {
+            codes.event[op] = WAKE_ALLOC;
+            codes.detail[op] = (uint8_t)code;
+        } else if (code >= OP_FREE && code <= OP_FREE_MAX) {
+            codes.event[op] = WAKE_FREE;
+            codes.detail[op] = (uint8_t)(code - OP_FREE);
+        }
+    }
+    for (unsigned op = OP_RARE; op < 256; op += OP_CODE + 1)
+        codes.event[op] = WAKE_OTHER;
+    return &codes;
+}
+
+/* Which events are what.  Events that are neither allocation nor release are so
+ * few that they are looked for only when some are missing in the sum. */
+static void replay_classify(struct replay *r, uint32_t count)
+{
+    const struct replay_codes *codes = replay_get_codes();
+    struct replay_arrays *a = r->arrays;
+    const uint8_t *ops = r->at[COLUMN_OP];
+    uint32_t allocations = 0, frees = 0, others = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned op = ops[i], event = codes->event[op];
+        a->event[i] = (uint8_t)event;
+        a->detail[i] = codes->detail[op];
+        a->alloc_at[allocations] = (uint16_t)i;
+        a->free_at[frees] = (uint16_t)i;
+        allocations += event == WAKE_ALLOC;
+        frees += event == WAKE_FREE;
+    }
+    for (uint32_t i = 0; i < count && allocations + frees < count; i++) {
+        if (a->event[i] == WAKE_OTHER)
+            a->other_at[others++] = (uint16_t)i;
+        r->bad = r->bad || a->event[i] == 0;
+    }
+    r->block_allocations = allocations;
+    r->block_frees = frees;
+    r->block_others = others;
+}
+
+/* Whether none of the eight bytes from here on has one of these bits. */
+static inline bool replay_none_has(const uint8_t *bytes, unsigned bits)
+{
+    uint64_t eight;
+    memcpy(&eight, bytes, sizeof eight);
+    return (eight & bits * UINT64_C(0x0101010101010101)) == 0;
+}
+
+static void replay_times(struct replay *r, uint32_t count)
+{
+    const uint8_t *ops = r->at[COLUMN_OP];
+    uint64_t *times = r->arrays->time_ns;
+    struct replay_column c = replay_begin(r, COLUMN_TIME);
+    uint64_t now = r->time_ns;
+    for (uint32_t i = 0; i < count;) {
+        if (i + 8 <= count && replay_none_has(ops + i, OP_TIME)) {
+            for (uint32_t end = i + 8; i < end; i++)
+                times[i] = now;
+            continue;
+        }
+        uint32_t end = i + 8 < count ? i + 8 : count;
+        for (; i < end; i++) {
+            if ((ops[i] & OP_TIME) != 0 && __builtin_add_overflow(now, replay_column_get(&c), &now))
+                c.bad = true;
+            times[i] = now;
+        }
+    }
+    r->time_ns = now;
+    replay_end(r, COLUMN_TIME, &c);
+}
+
+static void replay_threads(struct replay *r, uint32_t count)
+{
+    const uint8_t *ops = r->at[COLUMN_OP];
+    uint32_t *threads = r->arrays->thread;
+    struct replay_column c = replay_begin(r, COLUMN_THREAD);
+    uint32_t thread = r->thread;
+    for (uint32_t i = 0; i < count;) {
+        if (i + 8 <= count && replay_none_has(ops + i, OP_THREAD)) {
+            for (uint32_t end = i + 8; i < end; i++)
+                threads[i] = thread;
+            continue;
+        }
+        uint32_t end = i + 8 < count ? i + 8 : count;
+        for (; i < end; i++) {
+            if ((ops[i] & OP_THREAD) != 0)
+                thread += (uint32_t)varint_unzigzag(replay_column_get(&c));
+            threads[i] = thread;
+        }
+    }
+    r->thread = thread;
+    replay_end(r, COLUMN_THREAD, &c);
+}
+
+/* Events that have no value in a column: promised to be 0 when all is asked for. */
+static void replay_blank(const struct replay *r, void *array, size_t bytes)
+{
+    if (r->wanted == WAKE_EVERYTHING || r->block_others > 0)
+        memset(array, 0, bytes);
+}
+
+/* Without a branch on whether there is a value: nobody could predict it. */
+static void replay_stacks(struct replay *r, uint32_t count)
+{
+    const struct replay_arrays *a = r->arrays;
+    const uint8_t *ops = r->at[COLUMN_OP];
+    struct replay_column c = replay_begin(r, COLUMN_STACK);
+    uint32_t stack = r->stack;
+    replay_blank(r, r->arrays->stack, count * sizeof *a->stack);
+    for (uint32_t j = 0; j < r->block_allocations; j++) {
+        uint32_t i = a->alloc_at[j];
+        uint64_t value;
+        size_t has = ops[i] / OP_STACK;
+        const uint8_t *after = varint_get_padded(c.at, c.end, &value);
+        if (__builtin_expect(after == NULL, 0)) {
+            c.bad = c.bad || has != 0;
+            after = c.at;
+        }
+        c.at += (size_t)(after - c.at) & (0 - has);
+        stack = has != 0 ? (uint32_t)value : stack;
+        r->arrays->stack[i] = stack;
+    }
+    r->stack = stack;
+    replay_end(r, COLUMN_STACK, &c);
+}
+
+static void replay_sizes(struct replay *r, uint32_t count)
 {
     struct replay_arrays *a = r->arrays;
-    if (op & OP_STACK)
-        r->stack = (uint32_t)replay_get(r, COLUMN_STACK);
-    uint64_t size = replay_get(r, COLUMN_SIZE);
-    uint64_t odd = replay_get(r, COLUMN_USABLE);
-    uint64_t usable = expect_usable(&r->expect, size);
-    if (__builtin_expect(odd != 0, 0)) {
-        usable = size + varint_unzigzag(odd - 1);
-        expect_learn(&r->expect, size, usable);
-    }
-    uint64_t number = r->prelude.first_allocation + r->allocations++;
-    uint64_t previous = 0;
-    if (__builtin_expect((op & OP_CODE) == KIND_REALLOC, 0)) {
-        uint64_t ago = replay_get(r, COLUMN_PREVIOUS);
-        if (ago > number)
-            r->bad = true;
-        else if (ago != 0)
-            previous = number - ago + 1;
-    }
-    a->event[i] = WAKE_ALLOC;
-    a->detail[i] = op & OP_CODE;
-    a->stack[i] = r->stack;
-    a->address[i] = replay_get_address(r);
-    a->size[i] = size;
-    a->usable[i] = usable;
-    a->number[i] = number;
-    a->previous[i] = previous;
+    struct replay_column c = replay_begin(r, COLUMN_SIZE);
+    replay_blank(r, a->size, count * sizeof *a->size);
+    for (uint32_t j = 0; j < r->block_allocations; j++)
+        a->size[a->alloc_at[j]] = replay_column_get(&c);
+    replay_end(r, COLUMN_SIZE, &c);
 }
 
-static void replay_blank(struct replay *r, uint32_t i)
+static void replay_usables(struct replay *r, uint32_t count)
+{
+    struct replay_arrays *a = r->arrays;
+    struct replay_column c = replay_begin(r, COLUMN_USABLE);
+    replay_blank(r, a->usable, count * sizeof *a->usable);
+    for (uint32_t j = 0; j < r->block_allocations; j++) {
+        /* Eight right guesses in a row. */
+        while (c.end - c.at >= 8 && r->block_allocations - j > 8 && replay_none_has(c.at, 0xff)) {
+            for (uint32_t end = j + 8; j < end; j++)
+                a->usable[a->alloc_at[j]] = expect_usable(&r->expect, a->size[a->alloc_at[j]]);
+            c.at += 8;
+        }
+        uint32_t i = a->alloc_at[j];
+        uint64_t size = a->size[i], odd = replay_column_get(&c);
+        uint64_t usable = expect_usable(&r->expect, size);
+        if (__builtin_expect(odd != 0, 0)) {
+            usable = size + varint_unzigzag(odd - 1);
+            expect_learn(&r->expect, size, usable);
+        }
+        a->usable[i] = usable;
+    }
+    replay_end(r, COLUMN_USABLE, &c);
+}
+
+static void replay_addresses(struct replay *r, uint32_t count)
+{
+    struct replay_arrays *a = r->arrays;
+    struct replay_column high = replay_begin(r, COLUMN_ADDRESS_HIGH);
+    const uint8_t *low = r->at[COLUMN_ADDRESS_LOW];
+    uint64_t address = r->address;
+    replay_blank(r, a->address, count * sizeof *a->address);
+    if ((size_t)(r->end[COLUMN_ADDRESS_LOW] - low) < r->block_allocations) {
+        r->bad = true;
+        return;
+    }
+    for (uint32_t j = 0; j < r->block_allocations; j++) {
+        uint64_t value = replay_column_get(&high) << 8 | low[j];
+        if (__builtin_expect(value == 0, 0))
+            address += varint_unzigzag(replay_get(r, COLUMN_ADDRESS_ODD));
+        else
+            address = ((address >> 4) + varint_unzigzag(value - 1)) << 4;
+        a->address[a->alloc_at[j]] = address;
+    }
+    r->address = address;
+    r->at[COLUMN_ADDRESS_LOW] = low + r->block_allocations;
+    replay_end(r, COLUMN_ADDRESS_HIGH, &high);
+}
+
+/* Allocations are numbered as they come; a release says how many were made since. */
+static void replay_numbers(struct replay *r, uint32_t count)
+{
+    struct replay_arrays *a = r->arrays;
+    struct replay_column c = replay_begin(r, COLUMN_REF);
+    uint64_t first = r->prelude.first_allocation + r->allocations;
+    bool bad = false;
+    if (r->block_others > 0)
+        memset(a->number, 0, count * sizeof *a->number);
+    for (uint32_t j = 0; j < r->block_allocations; j++)
+        a->number[a->alloc_at[j]] = first + j;
+    uint32_t other = 0;
+    for (uint32_t j = 0; j < r->block_frees; j++) {
+        uint32_t i = a->free_at[j];
+        while (other < r->block_others && a->other_at[other] < i)
+            other++;
+        /* What came before and was neither a release nor something else. */
+        uint64_t made = first + i - j - other, ago = replay_column_get(&c);
+        bad |= ago >= made;
+        a->number[i] = made - 1 - ago;
+    }
+    r->bad = r->bad || bad;
+    replay_end(r, COLUMN_REF, &c);
+}
+
+static void replay_previous(struct replay *r, uint32_t count)
+{
+    struct replay_arrays *a = r->arrays;
+    struct replay_column c = replay_begin(r, COLUMN_PREVIOUS);
+    memset(a->previous, 0, count * sizeof *a->previous);
+    for (uint32_t j = 0; j < r->block_allocations; j++) {
+        uint32_t i = a->alloc_at[j];
+        if (__builtin_expect(a->detail[i] != KIND_REALLOC, 1))
+            continue;
+        uint64_t ago = replay_column_get(&c);
+        c.bad = c.bad || ago > a->number[i];
+        a->previous[i] = ago == 0 ? 0 : a->number[i] - ago + 1;
+    }
+    replay_end(r, COLUMN_PREVIOUS, &c);
+}
+
+static void replay_other(struct replay *r, uint32_t i)
 {
     struct replay_arrays *a = r->arrays;
     a->detail[i] = 0;
-    a->stack[i] = 0;
-    a->address[i] = a->size[i] = a->usable[i] = a->number[i] = a->previous[i] = 0;
-}
-
-static void replay_free(struct replay *r, unsigned op, uint32_t i)
-{
-    struct replay_arrays *a = r->arrays;
-    replay_blank(r, i);
-    uint64_t made = r->prelude.first_allocation + r->allocations;
-    uint64_t ago = replay_get(r, COLUMN_REF);
-    if (ago >= made)
-        r->bad = true;
-    r->frees++;
-    a->event[i] = WAKE_FREE;
-    a->detail[i] = (uint8_t)((op & OP_CODE) - OP_FREE);
-    a->number[i] = made - 1 - ago;
-}
-
-static void replay_rare(struct replay *r, uint32_t i)
-{
-    struct replay_arrays *a = r->arrays;
-    replay_blank(r, i);
     uint64_t type = replay_get(r, COLUMN_RARE), length = replay_get(r, COLUMN_RARE);
     struct cursor c;
     cursor_init(&c, r->at[COLUMN_RARE], (size_t)(r->end[COLUMN_RARE] - r->at[COLUMN_RARE]));
@@ -272,27 +496,28 @@ bool replay_next(struct replay *r)
     uint32_t count = left < WAKE_BLOCK_MAX ? left : WAKE_BLOCK_MAX;
     if (count == 0 || r->bad)
         return false;
-    const uint8_t *ops = r->at[COLUMN_OP];
-    for (uint32_t i = 0; i < count; i++) {
-        unsigned op = ops[i], code = op & OP_CODE;
-        if ((op & OP_TIME) && __builtin_add_overflow(r->time_ns, replay_get(r, COLUMN_TIME), &r->time_ns))
-            r->bad = true;
-        if (op & OP_THREAD)
-            r->thread += (uint32_t)varint_unzigzag(replay_get(r, COLUMN_THREAD));
-        r->arrays->time_ns[i] = r->time_ns;
-        r->arrays->thread[i] = r->thread;
-        if (code - 1 < OP_ALLOC_MAX)
-            replay_alloc(r, op, i);
-        else if (code >= OP_FREE && code <= OP_FREE_MAX)
-            replay_free(r, op, i);
-        else if (code == OP_RARE)
-            replay_rare(r, i);
-        else
-            r->bad = true;
-        if (__builtin_expect(r->bad, 0))
-            return false;
-    }
+    replay_classify(r, count);
+    replay_times(r, count);
+    replay_numbers(r, count);
+    if ((r->wanted & WAKE_THREAD) != 0)
+        replay_threads(r, count);
+    if ((r->wanted & WAKE_STACK) != 0)
+        replay_stacks(r, count);
+    if ((r->wanted & WAKE_SIZE) != 0)
+        replay_sizes(r, count);
+    if ((r->wanted & WAKE_USABLE) != 0)
+        replay_usables(r, count);
+    if ((r->wanted & WAKE_ADDRESS) != 0)
+        replay_addresses(r, count);
+    if ((r->wanted & WAKE_PREVIOUS) != 0)
+        replay_previous(r, count);
+    for (uint32_t j = 0; j < r->block_others && !r->bad; j++)
+        replay_other(r, r->arrays->other_at[j]);
+    if (r->bad)
+        return false;
     r->at[COLUMN_OP] += count;
+    r->allocations += r->block_allocations;
+    r->frees += r->block_frees;
     replay_publish(r, count);
     r->done += count;
     if (r->done == r->prelude.events)

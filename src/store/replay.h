@@ -27,6 +27,10 @@ struct replay_arrays {
     uint64_t usable[WAKE_BLOCK_MAX];
     uint64_t number[WAKE_BLOCK_MAX];
     uint64_t previous[WAKE_BLOCK_MAX];
+    /* Where in the block the allocations, releases and others are. */
+    uint16_t alloc_at[WAKE_BLOCK_MAX + 1];
+    uint16_t free_at[WAKE_BLOCK_MAX + 1];
+    uint16_t other_at[WAKE_BLOCK_MAX + 1];
 };
 
 struct replay {
@@ -36,8 +40,10 @@ struct replay {
     const uint8_t *end[COLUMN_COUNT];
     struct events_prelude prelude;
     uint32_t process;
-    uint32_t done; /* events decoded so far */
+    unsigned wanted; /* enum wake_column */
+    uint32_t done;   /* events decoded so far */
     uint32_t allocations, frees;
+    uint32_t block_allocations, block_frees, block_others; /* in the latest block */
     uint64_t time_ns, address;
     uint32_t thread, stack;
     bool bad; /* the columns contradict each other */
@@ -49,10 +55,10 @@ struct replay {
 void replay_init(struct replay *r);
 void replay_release(struct replay *r);
 
-/* Unpacks a payload whose checksum has been found right.  0, or ERR_INPUT (it
- * makes no sense), ERR_MEMORY. */
-int replay_open(struct replay *r, struct codec *codec, uint32_t process, const uint8_t *payload,
-                size_t length);
+/* Unpacks the wanted columns of a payload whose checksum has been found right.
+ * 0, or ERR_INPUT (it makes no sense), ERR_MEMORY. */
+int replay_open(struct replay *r, struct codec *codec, uint32_t process, unsigned wanted,
+                const uint8_t *payload, size_t length);
 /* Decodes the next events into r->block.  False: no more, or r->bad. */
 bool replay_next(struct replay *r);
 

@@ -45,6 +45,7 @@ static struct wake_block visit_trim(const struct wake_block *block, uint64_t fro
 
 struct visit {
     uint64_t from_ns, to_ns;
+    unsigned wanted;
     wake_block_fn *call;
     void *context;
 };
@@ -54,7 +55,7 @@ static int visit_chunk(struct wake_reader *r, const struct index_entry *e, const
     struct payload payload;
     int code = recording_read(r, e, &payload);
     if (code == 0)
-        code = replay_open(&r->replay, &r->codec, e->process, payload.bytes, payload.length);
+        code = replay_open(&r->replay, &r->codec, e->process, v->wanted, payload.bytes, payload.length);
     if (code == ERR_MEMORY)
         return code;
     if (code == 0 && r->replay.prelude.first_event != e->events.first_event)
@@ -75,10 +76,17 @@ static int visit_chunk(struct wake_reader *r, const struct index_entry *e, const
 int wake_reader_visit(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                       wake_block_fn *visit, void *context, struct err *err)
 {
+    return wake_reader_visit_columns(r, process, from_ns, to_ns, WAKE_EVERYTHING, visit, context, err);
+}
+
+int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
+                              unsigned columns, wake_block_fn *visit, void *context, struct err *err)
+{
     if (process >= r->shelves.count)
         return err_set(err, ERR_ABSENT, "%s has no process number %zu.", r->path, process);
     const struct shelf *shelf = r->shelves.data[process];
-    const struct visit v = {.from_ns = from_ns, .to_ns = to_ns, .call = visit, .context = context};
+    const struct visit v = {
+        .from_ns = from_ns, .to_ns = to_ns, .wanted = columns, .call = visit, .context = context};
     for (size_t i = 0; i < shelf->spans.count; i++) {
         const struct index_entry *e = &r->index.entries.data[shelf->spans.data[i]];
         if (e->events.last_ns < from_ns || e->events.first_ns > to_ns)

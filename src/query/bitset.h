@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * bitset: a bit for every number, kept in pages that exist only where a bit
+ * was set.  Numbers near the latest one cost a load.
+ */
+#ifndef HW_QUERY_BITSET_H
+#define HW_QUERY_BITSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tool/map.h"
+#include "tool/vec.h"
+
+enum { BITSET_PAGE_BITS = 15 };
+
+struct bitset_page {
+    uint64_t words[(1 << BITSET_PAGE_BITS) / 64];
+};
+
+struct bitset {
+    struct map index; /* page number -> index in pages */
+    VEC(struct bitset_page *) pages;
+    uint64_t latest;          /* page number */
+    struct bitset_page *page; /* of latest; NULL = not there */
+};
+
+void bitset_init(struct bitset *b);
+void bitset_release(struct bitset *b);
+/* False: no memory. */
+bool bitset_set(struct bitset *b, uint64_t number);
+/* For bitset_has. */
+void bitset_turn(struct bitset *b, uint64_t page);
+
+static inline bool bitset_has(struct bitset *b, uint64_t number)
+{
+    if (__builtin_expect(number >> BITSET_PAGE_BITS != b->latest, 0))
+        bitset_turn(b, number >> BITSET_PAGE_BITS);
+    uint64_t at = number & ((UINT64_C(1) << BITSET_PAGE_BITS) - 1);
+    return b->page != NULL && (b->page->words[at / 64] >> at % 64 & 1) != 0;
+}
+
+#endif

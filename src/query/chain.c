@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * chain: see chain.h.
+ */
+#include "query/chain.h"
+
+void chains_init(struct chains *c, const struct filter *f, struct bitset *chosen)
+{
+    *c =
+        (struct chains){.filter = f, .chosen = chosen, .unused_chain = CHAIN_NONE, .unused_link = CHAIN_NONE};
+    map_init(&c->released);
+}
+
+void chains_release(struct chains *c)
+{
+    vec_release(&c->all);
+    vec_release(&c->links);
+    map_release(&c->released);
+}
+
+static uint32_t chains_new(struct chains *c, uint64_t size, uint64_t time_ns)
+{
+    struct chain fresh = {.first_size = size, .born_ns = time_ns, .last = CHAIN_NONE};
+    uint32_t chain = c->unused_chain;
+    if (chain == CHAIN_NONE) {
+        chain = (uint32_t)c->all.count;
+        return chain != CHAIN_NONE && vec_push(&c->all, fresh) ? chain : CHAIN_NONE;
+    }
+    c->unused_chain = c->all.data[chain].last;
+    c->all.data[chain] = fresh;
+    return chain;
+}
+
+static bool chains_add_link(struct chains *c, struct chain *chain, uint64_t number)
+{
+    struct chain_link fresh = {.number = number, .before = chain->last};
+    uint32_t link = c->unused_link;
+    if (link != CHAIN_NONE) {
+        c->unused_link = c->links.data[link].before;
+        c->links.data[link] = fresh;
+    } else {
+        link = (uint32_t)c->links.count;
+        if (link == CHAIN_NONE || !vec_push(&c->links, fresh))
+            return false;
+    }
+    chain->last = link;
+    chain->length++;
+    return true;
+}
+
+uint32_t chains_add(struct chains *c, uint64_t number, uint64_t previous, uint64_t size, uint64_t time_ns)
+{
+    uint64_t continued;
+    uint32_t chain = previous != 0 && map_remove(&c->released, previous - 1, &continued)
+                         ? (uint32_t)continued
+                         : chains_new(c, size, time_ns);
+    if (chain == CHAIN_NONE || !chains_add_link(c, &c->all.data[chain], number))
+        return CHAIN_NONE;
+    c->all.data[chain].last_size = size;
+    return chain;
+}
+
+static bool chains_passes(const struct chains *c, const struct chain *chain, bool leaked)
+{
+    const struct query_filter *q = &c->filter->query->filter;
+    uint64_t until = leaked ? c->filter->end_ns : chain->died_ns;
+    uint64_t lifetime = until > chain->born_ns ? until - chain->born_ns : 0;
+    return range_has(&q->chain_length, chain->length) && range_has(&q->chain_first_size, chain->first_size) &&
+           range_has(&q->chain_last_size, chain->last_size) && range_has(&q->chain_lifetime, lifetime) &&
+           ((q->states & STATE_CHAIN_LEAKED) == 0 || leaked);
+}
+
+/* Decides all links of a chain and gives them back.  False: no memory. */
+static bool chains_decide(struct chains *c, uint32_t index, bool leaked)
+{
+    struct chain *chain = &c->all.data[index];
+    const struct query_range *position = &c->filter->query->filter.chain_position;
+    bool passes = chains_passes(c, chain, leaked), fine = true;
+    for (uint32_t link = chain->last, before; link != CHAIN_NONE; link = before, chain->length--) {
+        struct chain_link *l = &c->links.data[link];
+        before = l->before;
+        if (passes && l->passes && range_has(position, chain->length))
+            fine = bitset_set(c->chosen, l->number) && fine;
+        l->before = c->unused_link;
+        c->unused_link = link;
+    }
+    chain->last = c->unused_chain;
+    c->unused_chain = index;
+    return fine;
+}
+
+bool chains_end_link(struct chains *c, uint32_t chain, bool passes, uint64_t time_ns, bool by_realloc)
+{
+    uint64_t number = c->links.data[c->all.data[chain].last].number;
+    c->links.data[c->all.data[chain].last].passes = passes;
+    c->all.data[chain].died_ns = time_ns;
+    if (by_realloc)
+        return map_set(&c->released, number, chain);
+    return chains_decide(c, chain, false);
+}
+
+bool chains_leak_link(struct chains *c, uint32_t chain, bool passes)
+{
+    c->links.data[c->all.data[chain].last].passes = passes;
+    return chains_decide(c, chain, true);
+}
+
+bool chains_finish(struct chains *c)
+{
+    uint64_t number, chain;
+    bool fine = true;
+    for (size_t at = 0; map_next(&c->released, &at, &number, &chain);)
+        fine = chains_decide(c, (uint32_t)chain, false) && fine;
+    return fine;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * chain: realloc chains while events are read.  What a chain is: query.h.
+ *
+ *     chain   first size, first birth, length, latest size, last death
+ *       |
+ *       v
+ *     link (position n) -> link (n - 1) -> ... -> link (1)
+ *
+ * A chain grows at its end only.  When it is over all its links are decided at
+ * once: only then are its length and its last size known.  Memory goes by the
+ * links of chains that are not over yet.
+ */
+#ifndef HW_QUERY_CHAIN_H
+#define HW_QUERY_CHAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/bitset.h"
+#include "query/filter.h"
+#include "tool/map.h"
+#include "tool/vec.h"
+
+struct chain_link {
+    uint64_t number;
+    uint32_t before; /* the link before it; also the next unused one */
+    bool passes;     /* every condition but those on chains */
+};
+
+struct chain {
+    uint64_t first_size, last_size;
+    uint64_t born_ns, died_ns;
+    uint64_t length;
+    uint32_t last; /* link; also the next unused chain */
+};
+
+struct chains {
+    const struct filter *filter;
+    struct bitset *chosen;
+    VEC(struct chain) all;
+    VEC(struct chain_link) links;
+    uint32_t unused_chain, unused_link;
+    struct map released; /* number of a block that realloc released -> its chain */
+};
+
+#define CHAIN_NONE UINT32_MAX
+
+void chains_init(struct chains *c, const struct filter *f, struct bitset *chosen);
+void chains_release(struct chains *c);
+
+/* A block is born.  previous: as in struct wake_block.  Its chain, or CHAIN_NONE: no memory. */
+uint32_t chains_add(struct chains *c, uint64_t number, uint64_t previous, uint64_t size, uint64_t time_ns);
+/* The latest link of a chain dies, and passes or not.  by_realloc: the chain may go on.  False: no memory. */
+bool chains_end_link(struct chains *c, uint32_t chain, bool passes, uint64_t time_ns, bool by_realloc);
+/* The same at the end of the stream, for a block that is still live there. */
+bool chains_leak_link(struct chains *c, uint32_t chain, bool passes);
+/* No more events: chains that nobody continued are over. */
+bool chains_finish(struct chains *c);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * decide: see decide.h.
+ *
+ * Without chains and groups only blocks that pass at birth are followed.  With
+ * them all are: a link that does not match still makes its chain longer.
+ */
+#include "query/decide.h"
+
+#include <stdlib.h>
+
+#include "query/chain.h"
+#include "query/cohort.h"
+#include "store/numbered.h"
+#include "wire/record.h"
+
+/* A live block. */
+struct decide_block {
+    uint64_t born_ns;
+    uint64_t size;
+    uint32_t slot, made; /* as in struct scan_block */
+    uint32_t stack;
+    uint32_t chain;
+    bool passes; /* at birth */
+};
+
+struct decide {
+    struct filter *filter;
+    struct bitset *chosen;
+    struct watch *watch;
+    struct numbered live;
+    struct slots slots;
+    struct chains chains;
+    struct cohort *groups; /* NULL: not asked for */
+    bool has_threads;     /* the thread column is read */
+    bool has_chains, follows_all;
+    bool failed; /* no memory */
+    uint8_t pass[WAKE_BLOCK_MAX];
+};
+
+bool decide_is_needed(struct filter *f, bool totals_agree)
+{
+    const struct wake_process *p = f->process;
+    if ((f->checks & (CHECK_AT_DEATH | CHECK_GROUP_TIMES)) != 0)
+        return true;
+    if ((f->checks & CHECK_GROUP_COUNTS) == 0)
+        return false;
+    struct cohort *groups = totals_agree ? cohort_new(f) : NULL;
+    if (groups == NULL)
+        return true;
+    for (size_t i = 0; i < f->stack_count && i < p->totals.count; i++)
+        groups[i].allocations = p->totals.data[i].allocations;
+    cohort_narrow(f, groups);
+    free(groups);
+    return false;
+}
+
+static void decide_alloc(struct decide *d, const struct wake_block *b, uint32_t i)
+{
+    uint32_t slot = 0, made = 0;
+    if (d->has_threads) {
+        slot = slots_get(&d->slots, b->thread[i]);
+        made = ++d->slots.all.data[slot].made;
+    }
+    if (!d->pass[i] && !d->follows_all)
+        return;
+    struct decide_block *block = numbered_add(&d->live, b->number[i], sizeof *block);
+    if (block == NULL) {
+        d->failed = true;
+        return;
+    }
+    *block = (struct decide_block){
+        .born_ns = b->time_ns[i], .slot = slot, .made = made, .chain = CHAIN_NONE, .passes = d->pass[i]};
+    if (d->groups != NULL) {
+        block->size = b->size[i];
+        block->stack = filter_stack(d->filter, b->stack[i]);
+        cohort_alloc(&d->groups[block->stack], block->size, b->time_ns[i]);
+    }
+    if (d->has_chains) {
+        block->chain = chains_add(&d->chains, b->number[i], b->previous[i], b->size[i], b->time_ns[i]);
+        d->failed = d->failed || block->chain == CHAIN_NONE;
+    }
+}
+
+static bool decide_is_temporary(const struct decide *d, const struct decide_block *was, uint32_t slot,
+                                uint64_t time_ns)
+{
+    const struct query *q = d->filter->query;
+    if (!d->has_threads || was->slot != slot)
+        return false;
+    return q->temporary_ns != 0 ? time_ns - was->born_ns <= q->temporary_ns
+                                : d->slots.all.data[slot].made - was->made < q->temporary_allocations;
+}
+
+static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i)
+{
+    const struct decide_block *was = numbered_take(&d->live, b->number[i], sizeof *was);
+    if (was == NULL)
+        return;
+    if (d->groups != NULL)
+        d->groups[was->stack].bytes -= was->size;
+    uint32_t slot = d->has_threads ? slots_get(&d->slots, b->thread[i]) : 0;
+    const struct fate fate = {
+        .born_ns = was->born_ns,
+        .died_ns = b->time_ns[i],
+        .freed = true,
+        .temporary = decide_is_temporary(d, was, slot, b->time_ns[i]),
+        .by_wanted_thread = d->slots.all.data[slot].may_free,
+    };
+    bool passes = was->passes && filter_fate(d->filter, &fate);
+    bool fine = true;
+    if (d->has_chains && was->chain != CHAIN_NONE)
+        fine = chains_end_link(&d->chains, was->chain, passes, b->time_ns[i], b->detail[i] == HOW_REALLOC);
+    else if (passes)
+        fine = bitset_set(d->chosen, b->number[i]);
+    d->failed = d->failed || !fine;
+}
+
+static int decide_block(const struct wake_block *b, void *context)
+{
+    struct decide *d = context;
+    filter_births(d->filter, &d->slots, b, d->pass);
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] == WAKE_ALLOC)
+            decide_alloc(d, b, i);
+        else if (b->event[i] == WAKE_FREE)
+            decide_free(d, b, i);
+    }
+    d->failed = d->failed || d->slots.failed;
+    return d->failed ? ERR_MEMORY : watch_advance(d->watch, b->count);
+}
+
+/* Blocks that nobody freed. */
+static void decide_rest(struct decide *d)
+{
+    const struct decide_block *block;
+    uint64_t number;
+    for (struct numbered_walk at = {0};
+         (block = numbered_next(&d->live, &at, &number, sizeof *block)) != NULL && !d->failed;) {
+        const struct fate fate = {.born_ns = block->born_ns};
+        bool passes = block->passes && filter_fate(d->filter, &fate);
+        if (d->has_chains && block->chain != CHAIN_NONE)
+            d->failed = !chains_leak_link(&d->chains, block->chain, passes);
+        else if (passes)
+            d->failed = !bitset_set(d->chosen, number);
+    }
+    if (d->has_chains && !d->failed)
+        d->failed = !chains_finish(&d->chains);
+}
+
+static unsigned decide_columns(const struct decide *d)
+{
+    unsigned columns = filter_columns(d->filter);
+    if (d->has_threads)
+        columns |= WAKE_THREAD;
+    if (d->groups != NULL)
+        columns |= WAKE_STACK | WAKE_SIZE;
+    if (d->has_chains)
+        columns |= WAKE_PREVIOUS | WAKE_SIZE;
+    return columns;
+}
+
+int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, struct wake_reader *reader,
+               uint32_t process, struct err *err)
+{
+    struct decide d = {
+        .filter = f,
+        .chosen = chosen,
+        .watch = watch,
+        .has_threads = (f->checks & (CHECK_TEMPORARY | CHECK_FREER)) != 0,
+        .has_chains = (f->checks & CHECK_CHAIN) != 0,
+        .follows_all = (f->checks & (CHECK_CHAIN | CHECK_GROUPS)) != 0,
+    };
+    int code = ERR_MEMORY;
+    numbered_init(&d.live);
+    chains_init(&d.chains, f, chosen);
+    filter_restart(f);
+    if (!slots_init(&d.slots, f->query, f->process))
+        goto out;
+    if ((f->checks & CHECK_GROUPS) != 0 && (d.groups = cohort_new(f)) == NULL)
+        goto out;
+    code =
+        wake_reader_visit_columns(reader, process, 0, UINT64_MAX, decide_columns(&d), decide_block, &d, err);
+    if (code == 0)
+        decide_rest(&d);
+    if (code == 0 && d.failed)
+        code = ERR_MEMORY;
+    if (code == 0 && d.groups != NULL)
+        cohort_narrow(f, d.groups);
+out:
+    if (code == ERR_MEMORY)
+        err_set(err, code, "There is no memory for the live blocks of the query.");
+    numbered_release(&d.live);
+    chains_release(&d.chains);
+    slots_release(&d.slots);
+    free(d.groups);
+    return code;
+}

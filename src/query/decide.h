@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * decide: the first of two readings, for conditions that are known only when a
+ * block has died, its chain is over, or its whole group has been seen.
+ *
+ * It leaves a bit for every allocation that passes the conditions at birth and
+ * at death, and narrows the stacks of the filter to groups that pass.  It
+ * reads only the columns that it needs.
+ */
+#ifndef HW_QUERY_DECIDE_H
+#define HW_QUERY_DECIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/bitset.h"
+#include "query/filter.h"
+#include "query/watch.h"
+#include "tool/err.h"
+
+/* Whether events have to be read to decide.  If not, groups have been decided. */
+bool decide_is_needed(struct filter *f, bool totals_agree);
+/* Fills `chosen` when the filter has conditions at death.  0, WATCH_STOP, or an error. */
+int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, struct wake_reader *reader,
+               uint32_t process, struct err *err);
+
+#endif

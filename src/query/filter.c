@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * filter: see filter.h.
+ */
+#include "query/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/pattern.h"
+
+/* ------------------------------------------------------------- what is set */
+
+static unsigned filter_check_births(const struct query_filter *f, const struct when *w)
+{
+    unsigned checks = 0;
+    if (!range_is_whole(&w->born) || f->allocated == SIDE_INSIDE)
+        checks |= CHECK_BORN;
+    if (f->allocated == SIDE_OUTSIDE)
+        checks |= CHECK_OUTSIDE;
+    if (!range_is_whole(&f->size))
+        checks |= CHECK_SIZE;
+    if (!range_is_whole(&f->usable))
+        checks |= CHECK_USABLE;
+    if (!range_is_whole(&f->slack))
+        checks |= CHECK_SLACK;
+    if (!range_is_whole(&f->address))
+        checks |= CHECK_ADDRESS;
+    if (!range_is_whole(&f->depth) || f->stacks.count > 0 || f->patterns.count > 0)
+        checks |= CHECK_STACK;
+    if (f->threads.count > 0)
+        checks |= CHECK_THREAD;
+    if (f->kinds != 0)
+        checks |= CHECK_KIND;
+    if (f->mark != NULL)
+        checks |= CHECK_MARK;
+    if ((f->states & (STATE_LEAKED | STATE_FREED)) != 0)
+        checks |= CHECK_LEAKED;
+    return checks;
+}
+
+static unsigned filter_check_rest(const struct query_filter *f, const struct when *w)
+{
+    unsigned checks = 0;
+    if (w->must_have_died || f->freed != SIDE_ANY || w->has_alive_at[0] || w->has_alive_at[1] ||
+        !range_is_whole(&f->lifetime))
+        checks |= CHECK_FATE;
+    if ((f->states & STATE_TEMPORARY) != 0)
+        checks |= CHECK_TEMPORARY;
+    if (f->freeing_threads.count > 0)
+        checks |= CHECK_FREER;
+    if (!range_is_whole(&f->chain_length) || !range_is_whole(&f->chain_position) ||
+        !range_is_whole(&f->chain_first_size) || !range_is_whole(&f->chain_last_size) ||
+        !range_is_whole(&f->chain_lifetime) || (f->states & STATE_CHAIN_LEAKED) != 0)
+        checks |= CHECK_CHAIN;
+    if (!range_is_whole(&f->group_allocations) || f->group_leaked_min.is_set || f->group_leaked_max.is_set ||
+        (f->states & STATE_GROUP_LEAKED) != 0)
+        checks |= CHECK_GROUP_COUNTS;
+    if (!range_is_whole(&w->group_interval) || !range_is_whole(&w->group_peak))
+        checks |= CHECK_GROUP_TIMES;
+    return checks;
+}
+
+/* ------------------------------------------------------------------ making */
+
+static int filter_compare(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static bool filter_list_leaked(struct filter *f)
+{
+    const struct wake_process *p = f->process;
+    if (!vec_reserve(&f->leaked, p->live.count + 1))
+        return false;
+    for (size_t i = 0; i < p->live.count; i++)
+        f->leaked.data[f->leaked.count++] = p->live.data[i].allocation;
+    qsort(f->leaked.data, f->leaked.count, sizeof *f->leaked.data, filter_compare);
+    f->leaked.data[f->leaked.count++] = UINT64_MAX;
+    return true;
+}
+
+static bool filter_names_stack(const struct query_filter *f, uint32_t stack)
+{
+    for (size_t i = 0; i < f->stacks.count; i++)
+        if (f->stacks.data[i] == stack)
+            return true;
+    return f->stacks.count == 0;
+}
+
+static int filter_allow_stacks(struct filter *f, uint32_t process, struct err *err)
+{
+    f->stacks = malloc(f->stack_count);
+    if (f->stacks == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory for the stacks of the query.");
+    for (uint32_t i = 0; i < f->stack_count; i++) {
+        const struct wake_stack *s = wake_process_find_stack(f->process, i);
+        f->stacks[i] = filter_names_stack(&f->query->filter, i) &&
+                       range_has(&f->query->filter.depth, s == NULL ? 0 : s->depth);
+    }
+    return pattern_narrow(f->query, f->process, process, f->stacks, f->stack_count, err);
+}
+
+int filter_init(struct filter *f, const struct query *q, const struct when *w,
+                const struct wake_reader *reader, uint32_t process, struct err *err)
+{
+    const struct wake_process *p = wake_reader_process(reader, process);
+    *f = (struct filter){
+        .query = q,
+        .when = w,
+        .process = p,
+        .checks = filter_check_births(&q->filter, w) | filter_check_rest(&q->filter, w),
+        .born = w->born,
+        .stack_count = p->stacks.count > 0 ? p->stacks.count : 1,
+        .end_ns = p->end.end_ns,
+    };
+    if (q->filter.allocated == SIDE_INSIDE) {
+        f->born.min = w->window.min > f->born.min ? w->window.min : f->born.min;
+        f->born.max = w->window.max < f->born.max ? w->window.max : f->born.max;
+    }
+    if (!filter_list_leaked(f))
+        return err_set(err, ERR_MEMORY, "There is no memory for the list of leaked blocks.");
+    return (f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0 ? filter_allow_stacks(f, process, err) : 0;
+}
+
+void filter_release(struct filter *f)
+{
+    free(f->stacks);
+    f->stacks = NULL;
+    vec_release(&f->leaked);
+}
+
+void filter_restart(struct filter *f)
+{
+    f->next_leaked = 0;
+    f->is_marked = false;
+}
+
+unsigned filter_columns(const struct filter *f)
+{
+    unsigned columns = 0;
+    if ((f->checks & (CHECK_SIZE | CHECK_SLACK)) != 0)
+        columns |= WAKE_SIZE;
+    if ((f->checks & (CHECK_USABLE | CHECK_SLACK)) != 0)
+        columns |= WAKE_USABLE;
+    if ((f->checks & CHECK_ADDRESS) != 0)
+        columns |= WAKE_ADDRESS;
+    if ((f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0)
+        columns |= WAKE_STACK;
+    if ((f->checks & CHECK_THREAD) != 0)
+        columns |= WAKE_THREAD;
+    return columns;
+}
+
+/* ----------------------------------------------------------- events at birth */
+
+static void filter_range(const uint64_t *values, uint32_t count, const struct query_range *range,
+                         uint8_t *pass)
+{
+    uint64_t min = range->min, width = range->max - min;
+    if (range->min > range->max) {
+        memset(pass, 0, count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        pass[i] &= values[i] - min <= width;
+}
+
+static void filter_slack(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    const struct query_range *range = &f->query->filter.slack;
+    for (uint32_t i = 0; i < b->count; i++)
+        pass[i] &= range_has(range, b->usable[i] > b->size[i] ? b->usable[i] - b->size[i] : 0);
+}
+
+static void filter_outside(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        pass[i] &= !range_has(&f->when->window, b->time_ns[i]);
+}
+
+static void filter_stacks(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        pass[i] &= f->stacks[filter_stack(f, b->stack[i])];
+}
+
+static void filter_threads(struct slots *slots, const struct wake_block *b, uint8_t *pass)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        pass[i] &= slots->all.data[slots_get(slots, b->thread[i])].may_allocate;
+}
+
+static void filter_kinds(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        pass[i] &= (uint8_t)(f->query->filter.kinds >> (b->detail[i] & 31) & 1);
+}
+
+static void filter_marks(struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    const struct wake_process *p = f->process;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] == WAKE_MARK) {
+            const char *name = b->number[i] < p->marks.count ? p->marks.data[b->number[i]].name : NULL;
+            f->is_marked = name != NULL && strcmp(name, f->query->filter.mark) == 0;
+        }
+        pass[i] &= f->is_marked;
+    }
+}
+
+/* Numbers rise from allocation to allocation, as they do in the list. */
+static void filter_leaked(struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    unsigned states = f->query->filter.states;
+    bool leaked_pass = (states & STATE_FREED) == 0, freed_pass = (states & STATE_LEAKED) == 0;
+    size_t next = f->next_leaked;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] != WAKE_ALLOC)
+            continue;
+        while (f->leaked.data[next] < b->number[i])
+            next++;
+        pass[i] &= f->leaked.data[next] == b->number[i] ? leaked_pass : freed_pass;
+    }
+    f->next_leaked = next;
+}
+
+void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass)
+{
+    const struct query_filter *q = &f->query->filter;
+    unsigned checks = f->checks;
+    memset(pass, 1, b->count);
+    if ((checks & CHECK_BORN) != 0)
+        filter_range(b->time_ns, b->count, &f->born, pass);
+    if ((checks & CHECK_OUTSIDE) != 0)
+        filter_outside(f, b, pass);
+    if ((checks & CHECK_SIZE) != 0)
+        filter_range(b->size, b->count, &q->size, pass);
+    if ((checks & CHECK_USABLE) != 0)
+        filter_range(b->usable, b->count, &q->usable, pass);
+    if ((checks & CHECK_SLACK) != 0)
+        filter_slack(f, b, pass);
+    if ((checks & CHECK_ADDRESS) != 0)
+        filter_range(b->address, b->count, &q->address, pass);
+    if ((checks & (CHECK_STACK | CHECK_GROUPS)) != 0)
+        filter_stacks(f, b, pass);
+    if ((checks & CHECK_THREAD) != 0)
+        filter_threads(slots, b, pass);
+    if ((checks & CHECK_KIND) != 0)
+        filter_kinds(f, b, pass);
+    if ((checks & CHECK_MARK) != 0)
+        filter_marks(f, b, pass);
+    if ((checks & CHECK_LEAKED) != 0)
+        filter_leaked(f, b, pass);
+}
+
+/* ----------------------------------------------------------------- at death */
+
+bool filter_fate(const struct filter *f, const struct fate *fate)
+{
+    const struct query_filter *q = &f->query->filter;
+    const struct when *w = f->when;
+    uint64_t until = fate->freed ? fate->died_ns : f->end_ns;
+    bool in_window = fate->freed && range_has(&w->window, fate->died_ns);
+    if (w->must_have_died && !(fate->freed && range_has(&w->died, fate->died_ns)))
+        return false;
+    if (q->freed != SIDE_ANY && in_window != (q->freed == SIDE_INSIDE))
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (w->has_alive_at[i] &&
+            (fate->born_ns > w->alive_at[i] || (fate->freed && fate->died_ns <= w->alive_at[i])))
+            return false;
+    if (!range_has(&q->lifetime, until > fate->born_ns ? until - fate->born_ns : 0))
+        return false;
+    if ((q->states & STATE_TEMPORARY) != 0 && !fate->temporary)
+        return false;
+    return q->freeing_threads.count == 0 || (fate->freed && fate->by_wanted_thread);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * filter: the conditions of a query, for one process.
+ *
+ * Conditions come in three kinds, by when they can be decided:
+ *
+ *     at birth    size, stack, thread, kind, address, time of birth, marks, and
+ *                 leaked or not (the file lists what was live at the end)
+ *     at death    time of death, lifetime, freeing thread, temporary, alive at
+ *                 a moment, and everything about chains
+ *     by group    about all blocks of a stack
+ *
+ * Those at birth are looked at a block of events at a time, one short loop a
+ * condition that is set.  If there are others, a first reading of the events
+ * decides them (query/decide.h).
+ */
+#ifndef HW_QUERY_FILTER_H
+#define HW_QUERY_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/query.h"
+#include "query/slots.h"
+#include "query/when.h"
+#include "store/reader.h"
+#include "tool/err.h"
+#include "tool/vec.h"
+
+/* What has to be looked at. */
+enum filter_check {
+    CHECK_BORN = 1 << 0,
+    CHECK_OUTSIDE = 1 << 1,
+    CHECK_SIZE = 1 << 2,
+    CHECK_USABLE = 1 << 3,
+    CHECK_SLACK = 1 << 4,
+    CHECK_ADDRESS = 1 << 5,
+    CHECK_STACK = 1 << 6,
+    CHECK_THREAD = 1 << 7,
+    CHECK_KIND = 1 << 8,
+    CHECK_MARK = 1 << 9,
+    CHECK_LEAKED = 1 << 10,
+    /* at death */
+    CHECK_FATE = 1 << 11,
+    CHECK_TEMPORARY = 1 << 12,
+    CHECK_FREER = 1 << 13,
+    CHECK_CHAIN = 1 << 14,
+    /* by group */
+    CHECK_GROUP_COUNTS = 1 << 15,
+    CHECK_GROUP_TIMES = 1 << 16,
+
+    CHECK_AT_DEATH = CHECK_FATE | CHECK_TEMPORARY | CHECK_FREER | CHECK_CHAIN,
+    CHECK_GROUPS = CHECK_GROUP_COUNTS | CHECK_GROUP_TIMES,
+};
+
+struct filter {
+    const struct query *query;
+    const struct when *when;
+    const struct wake_process *process;
+    unsigned checks;
+    struct query_range born;
+    uint8_t *stacks; /* by number: 1 = allowed; NULL unless CHECK_STACK or CHECK_GROUPS */
+    size_t stack_count;
+    VEC(uint64_t) leaked; /* numbers of leaked blocks, rising, and UINT64_MAX behind them */
+    uint64_t end_ns;      /* until when leaked blocks live */
+
+    /* While events are read: */
+    size_t next_leaked;
+    bool is_marked; /* the latest mark is the one asked for */
+};
+
+/* Conditions of a query for a process; stack conditions that need no events are
+ * decided here.  Release whatever comes back. */
+int filter_init(struct filter *f, const struct query *q, const struct when *w,
+                const struct wake_reader *reader, uint32_t process, struct err *err);
+void filter_release(struct filter *f);
+/* The events are about to be read from the beginning. */
+void filter_restart(struct filter *f);
+/* Columns that the conditions at birth need (enum wake_column). */
+unsigned filter_columns(const struct filter *f);
+/* pass[i] = 1 for each event that is an allocation which passes the conditions at
+ * birth; what other events get means nothing. */
+void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass);
+
+/* The end of a block. */
+struct fate {
+    uint64_t born_ns, died_ns; /* died_ns: only if it was freed */
+    bool freed, temporary;
+    bool by_wanted_thread;
+};
+/* The conditions at death, without those on chains. */
+bool filter_fate(const struct filter *f, const struct fate *fate);
+
+/* The stack that a number stands for: those that the file does not know are 0. */
+static inline uint32_t filter_stack(const struct filter *f, uint32_t stack)
+{
+    return stack < f->stack_count ? stack : 0;
+}
+
+static inline bool range_has(const struct query_range *r, uint64_t value)
+{
+    return value - r->min <= r->max - r->min && r->min <= r->max;
+}
+
+static inline bool range_is_whole(const struct query_range *r)
+{
+    return r->min == 0 && r->max == UINT64_MAX;
+}
+
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * parse: see parse.h.  The table at the end is all there is to know about a
+ * key: its reader, and where in struct query the value goes.
+ */
+#include "query/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/pattern.h"
+#include "query/quantity.h"
+#include "wire/record.h"
+
+struct parse_key;
+/* `to` points into the query.  0, ERR_USAGE without a sentence (it says what the
+ * table says), or any code with one. */
+typedef int parse_fn(struct query *q, const struct parse_key *key, void *to, const char *value,
+                     struct err *err);
+
+struct parse_key {
+    const char *name, *value, *help;
+    parse_fn *read;
+    size_t to;       /* offset in struct query */
+    unsigned choice; /* what a reader that serves several keys should do */
+};
+
+static int parse_no_memory(struct err *err)
+{
+    return err_set(err, ERR_MEMORY, "There is no memory for the query.");
+}
+
+/* ------------------------------------------------------------- single values */
+
+static int parse_size(struct query *q, const struct parse_key *key, void *to, const char *value,
+                      struct err *err)
+{
+    uint64_t bytes;
+    (void)q, (void)key, (void)err;
+    if (!quantity_size(value, &bytes))
+        return ERR_USAGE;
+    *(uint64_t *)to = bytes;
+    return 0;
+}
+
+static int parse_duration(struct query *q, const struct parse_key *key, void *to, const char *value,
+                          struct err *err)
+{
+    uint64_t ns;
+    (void)q, (void)key, (void)err;
+    if (!quantity_duration(value, &ns))
+        return ERR_USAGE;
+    *(uint64_t *)to = ns;
+    return 0;
+}
+
+static int parse_count(struct query *q, const struct parse_key *key, void *to, const char *value,
+                       struct err *err)
+{
+    uint64_t count;
+    (void)q, (void)key, (void)err;
+    if (!quantity_count(value, &count))
+        return ERR_USAGE;
+    *(uint64_t *)to = count;
+    return 0;
+}
+
+static int parse_address(struct query *q, const struct parse_key *key, void *to, const char *value,
+                         struct err *err)
+{
+    uint64_t address;
+    (void)q, (void)key, (void)err;
+    if (!quantity_address(value, &address))
+        return ERR_USAGE;
+    *(uint64_t *)to = address;
+    return 0;
+}
+
+/* A duration, a percentage, "end", "peak-rss" (choice: only where it makes sense), or a mark. */
+static int parse_time(struct query *q, const struct parse_key *key, void *to, const char *value,
+                      struct err *err)
+{
+    struct query_time time = {.when = WHEN_NS};
+    bool is_mark = strncmp(value, "mark:", 5) == 0;
+    if (is_mark)
+        value += 5;
+    if (!is_mark && strcmp(value, "end") == 0)
+        time = (struct query_time){.when = WHEN_PERCENT, .percent = 100};
+    else if (!is_mark && key->choice == WHEN_PEAK_RSS && strcmp(value, "peak-rss") == 0)
+        time.when = WHEN_PEAK_RSS;
+    else if (!is_mark && quantity_percent(value, &time.percent))
+        time.when = WHEN_PERCENT;
+    else if (is_mark || !quantity_duration(value, &time.ns)) {
+        if (value[0] == '\0' || (!is_mark && ((value[0] >= '0' && value[0] <= '9') || value[0] == '-')))
+            return ERR_USAGE;
+        time = (struct query_time){.when = WHEN_MARK};
+        time.mark = arena_push_text(&q->arena, value, strlen(value));
+        if (time.mark == NULL)
+            return parse_no_memory(err);
+    }
+    *(struct query_time *)to = time;
+    return 0;
+}
+
+/* A count (choice 0) or a duration (choice 1), or a percentage. */
+static int parse_amount(struct query *q, const struct parse_key *key, void *to, const char *value,
+                        struct err *err)
+{
+    struct query_amount amount = {.is_set = true};
+    (void)q, (void)err;
+    if (quantity_percent(value, &amount.percent))
+        amount.is_percent = true;
+    else if (!(key->choice == 0 ? quantity_count(value, &amount.number)
+                                : quantity_duration(value, &amount.number)))
+        return ERR_USAGE;
+    *(struct query_amount *)to = amount;
+    return 0;
+}
+
+static int parse_text(struct query *q, const struct parse_key *key, void *to, const char *value,
+                      struct err *err)
+{
+    const char *copy = arena_push_text(&q->arena, value, strlen(value));
+    (void)key;
+    if (copy == NULL)
+        return parse_no_memory(err);
+    *(const char **)to = copy;
+    return 0;
+}
+
+/* -------------------------------------------------------------------- words */
+
+struct parse_word {
+    const char *word;
+    unsigned number;
+};
+
+static bool parse_find_word(const struct parse_word *words, const char *value, size_t length,
+                            unsigned *number)
+{
+    for (; words->word != NULL; words++) {
+        if (strlen(words->word) == length && strncmp(words->word, value, length) == 0) {
+            *number = words->number;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The words of a list with commas, or'ed; every word must be known. */
+static bool parse_find_words(const struct parse_word *words, const char *value, unsigned *numbers)
+{
+    *numbers = 0;
+    for (;;) {
+        size_t length = strcspn(value, ",");
+        unsigned number;
+        if (!parse_find_word(words, value, length, &number))
+            return false;
+        *numbers |= number;
+        if (value[length] == '\0')
+            return true;
+        value += length + 1;
+    }
+}
+
+static int parse_side(struct query *q, const struct parse_key *key, void *to, const char *value,
+                      struct err *err)
+{
+    static const struct parse_word words[] = {
+        {"inside", SIDE_INSIDE}, {"outside", SIDE_OUTSIDE}, {"any", SIDE_ANY}, {NULL, 0}};
+    unsigned side;
+    (void)q, (void)key, (void)err;
+    if (!parse_find_word(words, value, strlen(value), &side))
+        return ERR_USAGE;
+    *(enum query_side *)to = (enum query_side)side;
+    return 0;
+}
+
+static int parse_state(struct query *q, const struct parse_key *key, void *to, const char *value,
+                       struct err *err)
+{
+    static const struct parse_word words[] = {
+        {"leaked", STATE_LEAKED},
+        {"freed", STATE_FREED},
+        {"temporary", STATE_TEMPORARY},
+        {"chain-leaked", STATE_CHAIN_LEAKED},
+        {"group-leaked", STATE_GROUP_LEAKED},
+        {"all", 0},
+        {NULL, 0},
+    };
+    unsigned states;
+    (void)q, (void)key, (void)err;
+    if (!parse_find_words(words, value, &states))
+        return ERR_USAGE;
+    *(unsigned *)to = states;
+    return 0;
+}
+
+static int parse_kinds(struct query *q, const struct parse_key *key, void *to, const char *value,
+                       struct err *err)
+{
+    static const struct parse_word words[] = {
+        {"malloc", 1u << KIND_MALLOC},
+        {"calloc", 1u << KIND_CALLOC},
+        {"realloc", 1u << KIND_REALLOC},
+        {"memalign", 1u << KIND_MEMALIGN},
+        {"aligned_alloc", 1u << KIND_ALIGNED_ALLOC},
+        {"posix_memalign", 1u << KIND_POSIX_MEMALIGN},
+        {"valloc", 1u << KIND_VALLOC},
+        {"pvalloc", 1u << KIND_PVALLOC},
+        {"new", 1u << KIND_NEW | 1u << KIND_NEW_ALIGNED},
+        {"new[]", 1u << KIND_NEW_ARRAY | 1u << KIND_NEW_ARRAY_ALIGNED},
+        {NULL, 0},
+    };
+    unsigned kinds;
+    (void)q, (void)key, (void)err;
+    if (!parse_find_words(words, value, &kinds))
+        return ERR_USAGE;
+    *(uint32_t *)to = kinds;
+    return 0;
+}
+
+static int parse_split(struct query *q, const struct parse_key *key, void *to, const char *value,
+                       struct err *err)
+{
+    static const struct parse_word words[] = {
+        {"none", SPLIT_NONE}, {"thread", SPLIT_THREAD}, {"kind", SPLIT_KIND}, {NULL, 0}};
+    unsigned split;
+    (void)q, (void)key, (void)err;
+    if (!parse_find_word(words, value, strlen(value), &split))
+        return ERR_USAGE;
+    *(enum query_split *)to = (enum query_split)split;
+    return 0;
+}
+
+/* Whether something (choice: enum query_want) is wanted. */
+static int parse_want(struct query *q, const struct parse_key *key, void *to, const char *value,
+                      struct err *err)
+{
+    static const struct parse_word words[] = {{"yes", 1}, {"1", 1}, {"no", 0}, {"0", 0}, {NULL, 0}};
+    unsigned wanted;
+    (void)to, (void)err;
+    if (!parse_find_word(words, value, strlen(value), &wanted))
+        return ERR_USAGE;
+    q->want = wanted ? q->want | key->choice : q->want & ~key->choice;
+    return 0;
+}
+
+static int parse_ticks(struct query *q, const struct parse_key *key, void *to, const char *value,
+                       struct err *err)
+{
+    uint64_t ticks;
+    (void)key, (void)to, (void)err;
+    if (!quantity_count(value, &ticks) || ticks > 100000)
+        return ERR_USAGE;
+    q->ticks = (uint32_t)ticks;
+    return 0;
+}
+
+/* "3": freed before the thread's third allocation after it; "10ms": within that time. */
+static int parse_temporary(struct query *q, const struct parse_key *key, void *to, const char *value,
+                           struct err *err)
+{
+    uint64_t number;
+    (void)key, (void)to, (void)err;
+    if (quantity_count(value, &number) && number > 0 && number <= INT32_MAX) {
+        q->temporary_allocations = number;
+        q->temporary_ns = 0;
+        return 0;
+    }
+    if (quantity_count(value, &number) || !quantity_duration(value, &number) || number == 0)
+        return ERR_USAGE;
+    q->temporary_ns = number;
+    return 0;
+}
+
+/* -------------------------------------------------------------------- lists */
+
+enum parse_list { LIST_PIDS, LIST_STACKS, LIST_THREADS, LIST_FREEING_THREADS };
+
+/* Process or stack numbers, with commas. */
+static int parse_numbers(struct query *q, const struct parse_key *key, void *to, const char *value,
+                         struct err *err)
+{
+    size_t pids = q->pids.count, stacks = q->filter.stacks.count;
+    int code = 0;
+    (void)to;
+    for (bool more = true; more && code == 0;) {
+        char one[16] = {0};
+        size_t length = strcspn(value, ",");
+        uint64_t number;
+        if (length < sizeof one)
+            memcpy(one, value, length);
+        if (!quantity_count(one, &number) || number > UINT32_MAX)
+            code = ERR_USAGE;
+        else if (!(key->choice == LIST_PIDS ? vec_push(&q->pids, (uint32_t)number)
+                                            : vec_push(&q->filter.stacks, (uint32_t)number)))
+            code = parse_no_memory(err);
+        more = value[length] != '\0';
+        value += length + more;
+    }
+    if (code != 0) {
+        q->pids.count = pids;
+        q->filter.stacks.count = stacks;
+    }
+    return code;
+}
+
+static int parse_thread(struct query *q, const struct parse_key *key, void *to, const char *value,
+                        struct err *err)
+{
+    struct query_thread thread = {0};
+    uint64_t tid;
+    (void)to;
+    if (value[0] == '\0')
+        return ERR_USAGE;
+    if (quantity_count(value, &tid) && tid <= UINT32_MAX)
+        thread.tid = (uint32_t)tid;
+    else if ((thread.name = arena_push_text(&q->arena, value, strlen(value))) == NULL)
+        return parse_no_memory(err);
+    bool fine = key->choice == LIST_THREADS ? vec_push(&q->filter.threads, thread)
+                                            : vec_push(&q->filter.freeing_threads, thread);
+    return fine ? 0 : parse_no_memory(err);
+}
+
+enum { NEGATED = 8 };
+
+static int parse_pattern(struct query *q, const struct parse_key *key, void *to, const char *value,
+                         struct err *err)
+{
+    struct query_pattern pattern = {.field = (enum query_field)(key->choice & ~NEGATED),
+                                    .negated = (key->choice & NEGATED) != 0};
+    (void)to;
+    int code = pattern_check(value, err);
+    if (code != 0)
+        return code;
+    pattern.text = arena_push_text(&q->arena, value, strlen(value));
+    return pattern.text != NULL && vec_push(&q->filter.patterns, pattern) ? 0 : parse_no_memory(err);
+}
+
+/* ---------------------------------------------------------------- the table */
+
+#define AT(member) offsetof(struct query, member)
+#define RANGE(name, unit, help, read, member)                               \
+    {name "-min", unit, "at least: " help, read, AT(filter.member.min), 0}, \
+    {                                                                       \
+        name "-max", unit, "at most: " help, read, AT(filter.member.max), 0 \
+    }
+
+static const char side_words[] = "inside|outside|any";
+
+static const struct parse_key keys[] = {
+    {"pid", "PID,...", "processes to look at", parse_numbers, 0, LIST_PIDS},
+    {"from", "TIME", "the window begins", parse_time, AT(from), 0},
+    {"to", "TIME", "the window ends", parse_time, AT(to), 0},
+    {"at", "TIME", "the moment whose live blocks are shown", parse_time, AT(moment), WHEN_PEAK_RSS},
+
+    {"allocated-from", "TIME", "allocated at or after", parse_time, AT(filter.allocated_from), 0},
+    {"allocated-to", "TIME", "allocated at or before", parse_time, AT(filter.allocated_to), 0},
+    {"freed-from", "TIME", "freed at or after", parse_time, AT(filter.freed_from), 0},
+    {"freed-to", "TIME", "freed at or before", parse_time, AT(filter.freed_to), 0},
+    {"alive-at", "TIME", "live at this moment", parse_time, AT(filter.alive_at), 0},
+    {"alive-at-2", "TIME", "and at this one too", parse_time, AT(filter.alive_at_2), 0},
+    {"allocated", side_words, "allocated in the window, or not", parse_side, AT(filter.allocated), 0},
+    {"freed", side_words, "freed in the window, or not", parse_side, AT(filter.freed), 0},
+    {"state", "leaked|freed|temporary|chain-leaked|group-leaked|all",
+     "what became of it; several with commas", parse_state, AT(filter.states), 0},
+    {"mark", "NAME", "allocated behind a mark and before the next one", parse_text, AT(filter.mark), 0},
+
+    RANGE("size", "SIZE", "size asked for", parse_size, size),
+    RANGE("usable", "SIZE", "usable size", parse_size, usable),
+    RANGE("slack", "SIZE", "usable size beyond the size asked for", parse_size, slack),
+    RANGE("lifetime", "DURATION", "time from allocation to free, or to the end", parse_duration, lifetime),
+    RANGE("address", "ADDRESS", "address", parse_address, address),
+    RANGE("depth", "COUNT", "frames of its stack", parse_count, depth),
+
+    RANGE("chain-length", "COUNT", "blocks of its realloc chain", parse_count, chain_length),
+    RANGE("chain-position", "COUNT", "place in its realloc chain, from 1", parse_count, chain_position),
+    RANGE("chain-first-size", "SIZE", "size of the first of its chain", parse_size, chain_first_size),
+    RANGE("chain-last-size", "SIZE", "size of the last of its chain", parse_size, chain_last_size),
+    RANGE("chain-lifetime", "DURATION", "lifetime of its whole chain", parse_duration, chain_lifetime),
+
+    {"stack", "NUMBER,...", "allocated from these stacks", parse_numbers, 0, LIST_STACKS},
+    {"function", "REGEX", "a function on its stack matches", parse_pattern, 0, FIELD_FUNCTION},
+    {"not-function", "REGEX", "no function on its stack matches", parse_pattern, 0, FIELD_FUNCTION | NEGATED},
+    {"source", "REGEX", "a source file on its stack matches", parse_pattern, 0, FIELD_SOURCE},
+    {"not-source", "REGEX", "no source file on its stack matches", parse_pattern, 0, FIELD_SOURCE | NEGATED},
+    {"module", "REGEX", "a module on its stack matches", parse_pattern, 0, FIELD_MODULE},
+    {"not-module", "REGEX", "no module on its stack matches", parse_pattern, 0, FIELD_MODULE | NEGATED},
+    {"thread", "TID|NAME", "allocated by this thread; may be repeated", parse_thread, 0, LIST_THREADS},
+    {"freed-by", "TID|NAME", "freed by this thread; may be repeated", parse_thread, 0, LIST_FREEING_THREADS},
+    {"kind", "malloc|calloc|new|...", "allocated by these functions, with commas", parse_kinds,
+     AT(filter.kinds), 0},
+
+    RANGE("group-allocations", "COUNT", "allocations from its stack", parse_count, group_allocations),
+    {"group-leaked-min", "COUNT|PERCENT", "at least: leaked blocks of its stack", parse_amount,
+     AT(filter.group_leaked_min), 0},
+    {"group-leaked-max", "COUNT|PERCENT", "at most: leaked blocks of its stack", parse_amount,
+     AT(filter.group_leaked_max), 0},
+    {"group-interval-min", "DURATION|PERCENT",
+     "at least: time from the first to the last allocation of its stack", parse_amount,
+     AT(filter.group_interval_min), 1},
+    {"group-interval-max", "DURATION|PERCENT",
+     "at most: time from the first to the last allocation of its stack", parse_amount,
+     AT(filter.group_interval_max), 1},
+    {"group-peak-from", "TIME", "its stack had most bytes live at or after", parse_time,
+     AT(filter.group_peak_from), 0},
+    {"group-peak-to", "TIME", "its stack had most bytes live at or before", parse_time,
+     AT(filter.group_peak_to), 0},
+
+    {"temporary", "COUNT|DURATION",
+     "what counts as temporary: allocations of its thread, or time, until it is freed", parse_temporary, 0,
+     0},
+    {"split", "none|thread|kind", "one row a stack, or for each thread or kind too", parse_split, AT(split),
+     0},
+    {"ticks", "COUNT", "stretches of the timeline, up to 100000", parse_ticks, 0, 0},
+    {"detail", "yes|no", "every metric, also those that need the events", parse_want, 0, WANT_DETAIL},
+    {"median", "yes|no", "median lifetimes", parse_want, 0, WANT_MEDIAN},
+    {"histograms", "yes|no", "histograms of sizes and lifetimes", parse_want, 0, WANT_HISTOGRAMS},
+};
+
+enum { KEY_COUNT = sizeof keys / sizeof *keys };
+
+bool query_get_key(size_t i, struct query_key *key)
+{
+    if (i >= KEY_COUNT)
+        return false;
+    *key = (struct query_key){keys[i].name, keys[i].value, keys[i].help};
+    return true;
+}
+
+/* --------------------------------------------------------------- strange keys */
+
+enum { NEAR_LENGTH = 24 };
+
+/* How many letters have to be changed, added or left out to make b of a. */
+static unsigned parse_distance(const char *a, const char *b)
+{
+    unsigned row[NEAR_LENGTH + 1];
+    size_t n = strnlen(a, NEAR_LENGTH), m = strnlen(b, NEAR_LENGTH);
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned swap = diagonal + (a[i - 1] != b[j - 1]);
+            unsigned less = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = swap < less ? swap : less;
+        }
+    }
+    return row[m];
+}
+
+static int parse_unknown(const char *key, struct err *err)
+{
+    char near[128] = "";
+    size_t length = 0, asked = strlen(key);
+    for (size_t i = 0; i < KEY_COUNT && asked > 0; i++) {
+        bool begins = asked >= 3 && strncmp(keys[i].name, key, asked) == 0;
+        size_t need = strlen(keys[i].name) + 2;
+        if ((!begins && parse_distance(key, keys[i].name) > 2) || length + need >= sizeof near)
+            continue;
+        memcpy(near + length, length > 0 ? ", " : "", length > 0 ? 2 : 0);
+        length += length > 0 ? 2 : 0;
+        memcpy(near + length, keys[i].name, need - 1);
+        length += need - 2;
+    }
+    if (length == 0)
+        return err_set(err, ERR_USAGE, "There is no filter called \"%.60s\".", key);
+    return err_set(err, ERR_USAGE, "There is no filter called \"%.60s\"; near it are: %s.", key, near);
+}
+
+int query_parse(struct query *q, const char *key, const char *value, struct err *err)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        const struct parse_key *k = &keys[i];
+        if (strcmp(k->name, key) != 0)
+            continue;
+        struct err own;
+        err_init(&own);
+        int code = k->read(q, k, (char *)q + k->to, value, &own);
+        if (code != 0 && own.code != 0)
+            return err_set(err, code, "%s", own.text);
+        if (code != 0)
+            return err_set(err, code, "\"%.100s\" is no value for %s, which takes %s (%s).", value, k->name,
+                           k->value, k->help);
+        return 0;
+    }
+    return parse_unknown(key, err);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * parse: the words in which people ask: "size-min" and "4K".  One place for
+ * all faces: options of commands, query strings of the web page, and the help
+ * of both.
+ */
+#ifndef HW_QUERY_PARSE_H
+#define HW_QUERY_PARSE_H
+
+#include <stddef.h>
+
+#include "query/query.h"
+#include "tool/err.h"
+
+/* Adds one condition or wish.  A key given again replaces what it set, or adds to a list.
+ * ERR_USAGE and a sentence: no such key (and which is near), or a value that
+ * cannot be; ERR_MEMORY.  Then the query is as before. */
+int query_parse(struct query *q, const char *key, const char *value, struct err *err);
+
+/* The keys in their order, for help: i from 0 on.  False: no more. */
+struct query_key {
+    const char *name;
+    const char *value; /* what its value looks like: "SIZE", "TIME", "inside|outside" */
+    const char *help;  /* half a sentence */
+};
+bool query_get_key(size_t i, struct query_key *key);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * pattern: see pattern.h.
+ *
+ * Stacks share their outer frames: they are paths in a tree of nodes, and a
+ * parent has a smaller number than its children.  So each node is looked at
+ * once, and a node matches when its own frame does or its parent matches.  An
+ * address that stands in many nodes is looked up once too.
+ */
+#include "query/pattern.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/map.h"
+
+int pattern_check(const char *text, struct err *err)
+{
+    regex_t expression;
+    char why[128];
+    int code = regcomp(&expression, text, REG_EXTENDED | REG_NOSUB);
+    if (code == 0) {
+        regfree(&expression);
+        return 0;
+    }
+    regerror(code, &expression, why, sizeof why);
+    return err_set(err, ERR_USAGE, "\"%.200s\" is not a regular expression: %s.", text, why);
+}
+
+struct pattern {
+    const struct query_pattern *asked;
+    const struct query *query;
+    const struct wake_process *process;
+    uint32_t index; /* of the process */
+    regex_t expression;
+};
+
+static bool pattern_matches(const struct pattern *p, const char *text)
+{
+    return text != NULL && text[0] != '\0' && regexec(&p->expression, text, 0, NULL, 0) == 0;
+}
+
+/* Whether the frame of a node matches, all functions that were inlined there included. */
+static bool pattern_look(const struct pattern *p, const struct wake_node *node)
+{
+    if (p->asked->field == FIELD_MODULE) {
+        if (node->module == 0 || node->module > p->process->modules.count)
+            return false;
+        const char *path = p->process->modules.data[node->module - 1].path;
+        return pattern_matches(p, path[0] != '\0' ? path : p->process->info.exe);
+    }
+    const struct name_place *place = p->query->find_place(p->query->place_context, p->index, node);
+    for (uint32_t i = 0; place != NULL && i < place->count; i++)
+        if (pattern_matches(p, p->asked->field == FIELD_SOURCE ? place->frames[i].file
+                                                               : place->frames[i].function))
+            return true;
+    return false;
+}
+
+/* matches[node] for every node.  False: no memory. */
+static bool pattern_mark(const struct pattern *p, uint8_t *matches)
+{
+    struct map known;
+    bool fine = true;
+    map_init(&known);
+    matches[0] = 0;
+    for (size_t i = 1; i < p->process->nodes.count && fine; i++) {
+        const struct wake_node *node = &p->process->nodes.data[i];
+        if (node->parent < i && matches[node->parent]) {
+            matches[i] = 1;
+            continue;
+        }
+        const uint64_t *answer = map_find(&known, node->address);
+        matches[i] = answer != NULL && *answer >> 1 == node->module ? *answer & 1 : pattern_look(p, node);
+        if (answer == NULL)
+            fine = map_set(&known, node->address, (uint64_t)node->module << 1 | matches[i]);
+    }
+    map_release(&known);
+    return fine;
+}
+
+static int pattern_apply(const struct pattern *p, uint8_t *allowed, size_t count, struct err *err)
+{
+    size_t nodes = p->process->nodes.count;
+    uint8_t *matches = malloc(nodes + 1);
+    bool fine = matches != NULL && pattern_mark(p, matches);
+    for (uint32_t i = 0; i < count && fine; i++) {
+        const struct wake_stack *s = wake_process_find_stack(p->process, i);
+        bool hit = s != NULL && s->leaf < nodes && matches[s->leaf] != 0;
+        allowed[i] &= hit != p->asked->negated;
+    }
+    free(matches);
+    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory to match the stacks.");
+}
+
+int pattern_narrow(const struct query *q, const struct wake_process *p, uint32_t process, uint8_t *allowed,
+                   size_t count, struct err *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < q->filter.patterns.count && code == 0; i++) {
+        struct pattern one = {
+            .asked = &q->filter.patterns.data[i], .query = q, .process = p, .index = process};
+        if (one.asked->field != FIELD_MODULE && q->find_place == NULL)
+            return err_set(err, ERR_USAGE, "Nobody is there to name the functions of this recording.");
+        code = pattern_check(one.asked->text, err);
+        if (code != 0)
+            return code;
+        if (regcomp(&one.expression, one.asked->text, REG_EXTENDED | REG_NOSUB) != 0)
+            return err_set(err, ERR_MEMORY, "There is no memory to match the stacks.");
+        code = pattern_apply(&one, allowed, count, err);
+        regfree(&one.expression);
+    }
+    return code;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * pattern: regular expressions over the frames of stacks.
+ */
+#ifndef HW_QUERY_PATTERN_H
+#define HW_QUERY_PATTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/query.h"
+#include "store/reader.h"
+#include "tool/err.h"
+
+/* Whether a text is an expression that can be used.  ERR_USAGE. */
+int pattern_check(const char *text, struct err *err);
+
+/* Sets allowed[stack] to 0 where a pattern of the query does not hold. */
+int pattern_narrow(const struct query *q, const struct wake_process *p, uint32_t process, uint8_t *allowed,
+                   size_t count, struct err *err);
+
+#endif

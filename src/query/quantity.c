@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * quantity: see quantity.h.
+ *
+ * Numbers are read by hand: strtod would follow the locale and take "inf",
+ * "nan" and hexadecimal fractions.
+ */
+#include "query/quantity.h"
+
+#include <stddef.h>
+#include <strings.h>
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+static const struct unit sizes[] = {
+    {"", 1},
+    {"B", 1},
+    {"K", UINT64_C(1) << 10},
+    {"KiB", UINT64_C(1) << 10},
+    {"KB", 1000},
+    {"M", UINT64_C(1) << 20},
+    {"MiB", UINT64_C(1) << 20},
+    {"MB", 1000000},
+    {"G", UINT64_C(1) << 30},
+    {"GiB", UINT64_C(1) << 30},
+    {"GB", 1000000000},
+    {"T", UINT64_C(1) << 40},
+    {"TiB", UINT64_C(1) << 40},
+    {"TB", UINT64_C(1000000000000)},
+    {NULL, 0},
+};
+
+static const struct unit durations[] = {
+    {"", 1000000000},
+    {"ns", 1},
+    {"us", 1000},
+    {"ms", 1000000},
+    {"s", 1000000000},
+    {"min", UINT64_C(60) * 1000000000},
+    {"h", UINT64_C(3600) * 1000000000},
+    {"d", UINT64_C(86400) * 1000000000},
+    {NULL, 0},
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* "12.5" as whole 12, fraction 5 over scale 10.  The character behind, or NULL. */
+static const char *quantity_number(const char *text, uint64_t *number, uint64_t *fraction, uint64_t *scale)
+{
+    const char *at = text;
+    *number = *fraction = 0;
+    *scale = 1;
+    if (!is_digit(*at))
+        return NULL;
+    for (; is_digit(*at); at++)
+        if (__builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, (uint64_t)(*at - '0'), number))
+            return NULL;
+    if (*at != '.')
+        return at;
+    if (!is_digit(*++at))
+        return NULL;
+    /* Nine digits are more than anybody means. */
+    for (; is_digit(*at); at++) {
+        if (*scale >= 1000000000)
+            continue;
+        *fraction = *fraction * 10 + (uint64_t)(*at - '0');
+        *scale *= 10;
+    }
+    return at;
+}
+
+static bool quantity_read(const char *text, const struct unit *units, uint64_t *value)
+{
+    uint64_t number, fraction, scale;
+    const char *behind = quantity_number(text, &number, &fraction, &scale);
+    if (behind == NULL)
+        return false;
+    while (*behind == ' ')
+        behind++;
+    for (; units->name != NULL; units++) {
+        if (strcasecmp(units->name, behind) != 0)
+            continue;
+        uint64_t part = units->factor / scale * fraction + units->factor % scale * fraction / scale;
+        return !__builtin_mul_overflow(number, units->factor, value) &&
+               !__builtin_add_overflow(*value, part, value);
+    }
+    return false;
+}
+
+bool quantity_size(const char *text, uint64_t *bytes)
+{
+    return quantity_read(text, sizes, bytes);
+}
+
+bool quantity_duration(const char *text, uint64_t *ns)
+{
+    return quantity_read(text, durations, ns);
+}
+
+bool quantity_percent(const char *text, double *percent)
+{
+    uint64_t number, fraction, scale;
+    const char *behind = quantity_number(text, &number, &fraction, &scale);
+    if (behind == NULL || behind[0] != '%' || behind[1] != '\0' || number > 1000000)
+        return false;
+    *percent = (double)number + (double)fraction / (double)scale;
+    return true;
+}
+
+bool quantity_count(const char *text, uint64_t *count)
+{
+    uint64_t fraction, scale;
+    const char *behind = quantity_number(text, count, &fraction, &scale);
+    return behind != NULL && *behind == '\0' && scale == 1;
+}
+
+bool quantity_address(const char *text, uint64_t *address)
+{
+    *address = 0;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+        text += 2;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        char c = *text;
+        unsigned digit = is_digit(c)              ? (unsigned)(c - '0')
+                         : (c >= 'a' && c <= 'f') ? (unsigned)(c - 'a') + 10
+                         : (c >= 'A' && c <= 'F') ? (unsigned)(c - 'A') + 10
+                                                  : 16;
+        if (digit > 15 || *address >> 60 != 0)
+            return false;
+        *address = *address << 4 | digit;
+    }
+    return true;
+}

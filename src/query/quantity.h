@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * quantity: numbers with units, as people write them.
+ *
+ *     size        4096   4K   1.5MiB   2GB      K and KiB are 1024, KB is 1000
+ *     duration    250ns   10us   5ms   1.5s   2min   1h   3        (seconds)
+ *     percent     30%   99.5%
+ *     address     7f0012ab   0x7f0012ab
+ *
+ * Each gives false when the text is anything else, or too large.
+ */
+#ifndef HW_QUERY_QUANTITY_H
+#define HW_QUERY_QUANTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool quantity_size(const char *text, uint64_t *bytes);
+bool quantity_duration(const char *text, uint64_t *ns);
+bool quantity_percent(const char *text, double *percent);
+bool quantity_address(const char *text, uint64_t *address);
+/* Decimal digits only. */
+bool quantity_count(const char *text, uint64_t *count);
+
+#endif

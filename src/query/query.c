@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * query: the plan of an answer, and the sum of its parts.
+ *
+ * For each process, the cheapest of
+ *
+ *  0. what the collector wrote at the end (totals for each stack): no filter, the
+ *     whole run, nothing that totals do not have;
+ *  1. one reading of the events: conditions that are known at birth;
+ *  2. two readings: the first decides, the second counts.
+ *
+ * The totals are used only where they agree with what the chunk headers say
+ * about the events that are in the file.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+#include "query/decide.h"
+#include "query/filter.h"
+#include "query/scan.h"
+#include "query/timeline.h"
+#include "query/watch.h"
+#include "query/when.h"
+
+static const struct query_range whole = {0, UINT64_MAX};
+
+void query_init(struct query *q)
+{
+    *q = (struct query){.temporary_allocations = 1};
+    q->filter = (struct query_filter){
+        .size = whole,
+        .usable = whole,
+        .slack = whole,
+        .address = whole,
+        .lifetime = whole,
+        .depth = whole,
+        .chain_length = whole,
+        .chain_position = whole,
+        .chain_first_size = whole,
+        .chain_last_size = whole,
+        .chain_lifetime = whole,
+        .group_allocations = whole,
+    };
+    arena_init(&q->arena);
+}
+
+void query_release(struct query *q)
+{
+    vec_release(&q->pids);
+    vec_release(&q->filter.stacks);
+    vec_release(&q->filter.threads);
+    vec_release(&q->filter.freeing_threads);
+    vec_release(&q->filter.patterns);
+    arena_release(&q->arena);
+}
+
+/* An answer in the making. */
+struct answer {
+    const struct query *query;
+    struct wake_reader *reader;
+    struct query_result *result;
+    struct when when;
+    struct watch watch;
+    uint64_t peak_bytes; /* of the process with the highest peak so far */
+    bool has_peak;
+    uint64_t *medians; /* counts of all processes, when asked for */
+};
+
+/* ------------------------------------------------------------------- totals */
+
+static bool answer_totals_agree(const struct answer *a, uint32_t process)
+{
+    const struct wake_process *p = wake_reader_process(a->reader, process);
+    uint64_t allocations = 0, frees = 0;
+    struct wake_span span;
+    for (size_t i = 0; wake_reader_span(a->reader, process, i, &span); i++) {
+        allocations += span.allocations;
+        frees += span.frees;
+    }
+    bool agree = p->missing_events == 0 && allocations == p->end.allocations && frees == p->end.frees &&
+                 p->live.count == p->end.leaked_blocks && p->totals.count <= p->stacks.count;
+    for (size_t i = 0; i < p->totals.count; i++) {
+        allocations -= p->totals.data[i].allocations;
+        frees -= p->totals.data[i].freed;
+    }
+    return agree && allocations == 0 && frees == 0;
+}
+
+static bool answer_is_plain(const struct answer *a, const struct filter *f)
+{
+    const struct query *q = a->query;
+    bool no_ticks = q->ticks == 0 || a->result->timeline_is_rough;
+    return f->checks == 0 && q->split == SPLIT_NONE && q->want == 0 && no_ticks &&
+           q->temporary_allocations == 1 && q->temporary_ns == 0 && a->when.window.min == 0 &&
+           a->when.window.max >= a->when.run_to && a->when.moment >= a->when.run_to;
+}
+
+/* ------------------------------------------------------------------ results */
+
+/* Counts are added here; peaks when all processes are known. */
+static void answer_sum(struct metrics *sum, const struct metrics *m)
+{
+    if (m->allocated_blocks > 0) {
+        sum->first_ns =
+            sum->allocated_blocks == 0 || m->first_ns < sum->first_ns ? m->first_ns : sum->first_ns;
+        sum->last_ns = m->last_ns > sum->last_ns ? m->last_ns : sum->last_ns;
+    }
+    if (m->freed_blocks > 0) {
+        if (sum->freed_blocks == 0 || m->lifetime_min_ns < sum->lifetime_min_ns)
+            sum->lifetime_min_ns = m->lifetime_min_ns;
+        if (m->lifetime_max_ns > sum->lifetime_max_ns)
+            sum->lifetime_max_ns = m->lifetime_max_ns;
+    }
+    sum->allocated_blocks += m->allocated_blocks;
+    sum->allocated_bytes += m->allocated_bytes;
+    sum->freed_blocks += m->freed_blocks;
+    sum->freed_bytes += m->freed_bytes;
+    sum->live_blocks += m->live_blocks;
+    sum->live_bytes += m->live_bytes;
+    sum->leaked_blocks += m->leaked_blocks;
+    sum->leaked_bytes += m->leaked_bytes;
+    sum->temporary_blocks += m->temporary_blocks;
+    sum->temporary_bytes += m->temporary_bytes;
+    sum->slack_bytes += m->slack_bytes;
+}
+
+static bool answer_is_empty(const struct metrics *m)
+{
+    return m->allocated_blocks == 0 && m->freed_blocks == 0 && m->peak_blocks == 0 && m->live_blocks == 0;
+}
+
+static int answer_add_row(struct answer *a, const struct query_row *row, struct err *err)
+{
+    if (answer_is_empty(&row->m))
+        return 0;
+    if (!vec_push(&a->result->rows, *row))
+        return err_set(err, ERR_MEMORY, "There is no memory for the rows of the answer.");
+    answer_sum(&a->result->total, &row->m);
+    return 0;
+}
+
+static void answer_add_peak(struct answer *a, uint32_t process, uint64_t bytes, uint64_t time_ns)
+{
+    if (a->has_peak && bytes <= a->peak_bytes)
+        return;
+    a->has_peak = true;
+    a->peak_bytes = bytes;
+    a->result->peak_process = process;
+    a->result->peak_time_ns = time_ns;
+}
+
+static int answer_from_totals(struct answer *a, uint32_t process, struct err *err)
+{
+    const struct wake_process *p = wake_reader_process(a->reader, process);
+    int code = 0;
+    for (uint32_t i = 0; i < p->totals.count && code == 0; i++) {
+        const struct wake_stack_totals *t = &p->totals.data[i];
+        uint64_t blocks = t->allocations - t->freed, bytes = t->allocated_bytes - t->freed_bytes;
+        const struct query_row row = {.process = process,
+                                      .stack = i,
+                                      .m = {
+                                          .allocated_blocks = t->allocations,
+                                          .allocated_bytes = t->allocated_bytes,
+                                          .freed_blocks = t->freed,
+                                          .freed_bytes = t->freed_bytes,
+                                          .peak_blocks = t->peak_blocks,
+                                          .peak_bytes = t->peak_bytes,
+                                          .live_blocks = blocks,
+                                          .live_bytes = bytes,
+                                          .leaked_blocks = blocks,
+                                          .leaked_bytes = bytes,
+                                          .temporary_blocks = t->temporary,
+                                      }};
+        code = answer_add_row(a, &row, err);
+    }
+    answer_add_peak(a, process, p->end.peak_bytes, p->end.peak_time_ns);
+    return code;
+}
+
+static bool answer_settle_medians(struct answer *a, struct scan *s)
+{
+    if (a->medians == NULL || s->tally.rows.count == 0)
+        return true;
+    uint64_t *medians = calloc(s->tally.rows.count, sizeof *medians);
+    bool fine = medians != NULL && medians_settle(&s->medians, medians, s->tally.rows.count, a->medians);
+    for (size_t i = 0; i < s->tally.rows.count && fine; i++) {
+        struct tally_row *row = &s->tally.rows.data[i];
+        uint64_t median = medians[i] < row->lifetime_min_ns ? row->lifetime_min_ns : medians[i];
+        row->lifetime_median_ns = median > row->lifetime_max_ns ? row->lifetime_max_ns : median;
+    }
+    free(medians);
+    return fine;
+}
+
+static int answer_from_scan(struct answer *a, struct scan *s, uint32_t process, struct err *err)
+{
+    int code = 0;
+    if (!answer_settle_medians(a, s))
+        return err_set(err, ERR_MEMORY, "There is no memory for the medians.");
+    for (size_t i = 0; i < s->tally.rows.count && code == 0; i++) {
+        const struct tally_row *t = &s->tally.rows.data[i];
+        code = answer_add_row(a,
+                              &(struct query_row){.process = process,
+                                                  .stack = t->stack,
+                                                  .thread = t->thread,
+                                                  .kind = t->kind,
+                                                  .m = tally_get(t)},
+                              err);
+    }
+    answer_add_peak(a, process, s->tally.peak_bytes, s->tally.peak_time_ns);
+    if (a->watch.interrupted)
+        a->result->read_until_ns = s->seen_ns;
+    return code;
+}
+
+/* ---------------------------------------------------------------- processes */
+
+static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
+{
+    struct bitset chosen;
+    struct scan *scan = NULL;
+    int code = 0;
+    bitset_init(&chosen);
+    if (decide_is_needed(f, answer_totals_agree(a, process))) {
+        a->watch.total += f->process->events;
+        code = decide_run(f, &chosen, &a->watch, a->reader, process, err);
+    }
+    if (code != 0)
+        goto out;
+    scan = calloc(1, sizeof *scan);
+    if (scan == NULL) {
+        code = err_set(err, ERR_MEMORY, "There is no memory for the query.");
+        goto out;
+    }
+    code = scan_run(scan, a->query, &a->when, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL,
+                    &a->watch, a->reader, process, a->result, err);
+    if (code == 0)
+        code = answer_from_scan(a, scan, process, err);
+out:
+    if (scan != NULL)
+        scan_release(scan);
+    free(scan);
+    bitset_release(&chosen);
+    return code;
+}
+
+static int answer_process(struct answer *a, uint32_t process, struct err *err)
+{
+    struct filter filter;
+    int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
+    if (code == 0 && answer_is_plain(a, &filter) && answer_totals_agree(a, process))
+        code = answer_from_totals(a, process, err);
+    else if (code == 0)
+        code = answer_read(a, &filter, process, err);
+    filter_release(&filter);
+    return code;
+}
+
+/* A timeline, and whether chunk headers are good enough for it. */
+static int answer_prepare_ticks(struct answer *a, struct err *err)
+{
+    const struct query *q = a->query;
+    struct query_result *result = a->result;
+    if (q->ticks == 0)
+        return 0;
+    if (!timeline_init(result, q, &a->when, a->reader))
+        return err_set(err, ERR_MEMORY, "There is no memory for %u ticks.", q->ticks);
+    result->timeline_is_rough =
+        q->rough_ticks && a->when.window.min == 0 && a->when.window.max >= a->when.run_to;
+    for (size_t i = 0; i < a->when.processes.count; i++) {
+        uint32_t process = a->when.processes.data[i];
+        struct filter f;
+        int code = filter_init(&f, q, &a->when, a->reader, process, err);
+        if (code == 0)
+            result->timeline_is_rough = result->timeline_is_rough && answer_is_plain(a, &f) &&
+                                        answer_totals_agree(a, process) &&
+                                        timeline_has_fine_spans(result, a->reader, process);
+        filter_release(&f);
+        if (code != 0)
+            return code;
+    }
+    for (size_t i = 0; i < a->when.processes.count && result->timeline_is_rough; i++)
+        timeline_add_spans(result, a->reader, a->when.processes.data[i]);
+    return 0;
+}
+
+/* Only the process with the highest peak keeps its values. */
+static void answer_finish(struct answer *a)
+{
+    struct query_result *r = a->result;
+    for (size_t i = 0; i < r->rows.count; i++) {
+        struct metrics *m = &r->rows.data[i].m;
+        if (r->rows.data[i].process != r->peak_process)
+            m->peak_blocks = m->peak_bytes = 0;
+        r->total.peak_blocks += m->peak_blocks;
+        r->total.peak_bytes += m->peak_bytes;
+    }
+    if (a->medians != NULL && r->total.freed_blocks > 0) {
+        uint64_t median = medians_of(a->medians);
+        median = median < r->total.lifetime_min_ns ? r->total.lifetime_min_ns : median;
+        r->total.lifetime_median_ns = median > r->total.lifetime_max_ns ? r->total.lifetime_max_ns : median;
+    }
+    r->peak_rss_bytes = a->when.rss_bytes;
+    r->peak_rss_time_ns = a->when.rss_ns;
+    r->events = a->watch.done;
+    r->interrupted = a->watch.interrupted;
+}
+
+static void answer_begin(struct answer *a)
+{
+    struct query_result *r = a->result;
+    query_result_release(r);
+    r->from_ns = a->when.window.min;
+    r->to_ns = a->when.window.max;
+    r->moment_ns = a->when.moment;
+    for (size_t i = 0; i < a->when.processes.count; i++)
+        a->watch.total += wake_reader_process(a->reader, a->when.processes.data[i])->events;
+}
+
+int query_run(const struct query *q, struct wake_reader *reader, struct query_result *result, struct err *err)
+{
+    struct answer a = {.query = q, .reader = reader, .result = result, .watch = {.query = q}};
+    int code = when_resolve(&a.when, q, reader, err);
+    if (code == 0 && (q->want & WANT_MEDIAN) != 0 &&
+        (a.medians = calloc(MEDIAN_BUCKETS, sizeof *a.medians)) == NULL)
+        code = err_set(err, ERR_MEMORY, "There is no memory for the medians.");
+    if (code == 0) {
+        answer_begin(&a);
+        code = answer_prepare_ticks(&a, err);
+    }
+    for (size_t i = 0; i < a.when.processes.count && code == 0 && !a.watch.interrupted; i++)
+        code = answer_process(&a, a.when.processes.data[i], err);
+    if (code >= 0) {
+        answer_finish(&a);
+        code = 0;
+    }
+    when_release(&a.when);
+    free(a.medians);
+    return code;
+}

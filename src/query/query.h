@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * query: a question about a recording, and how it is answered.
+ *
+ *     struct query q;
+ *     query_init(&q);
+ *     query_parse(&q, "size-min", "4K", &err)      (query/parse.h)
+ *     query_run(&q, reader, &result, &err)         (query/result.h)
+ *     query_release(&q);
+ *
+ * Which blocks.  A query is about the blocks (allocations) that pass its
+ * filter: all conditions that are set hold.  A block was born, and has died or
+ * is leaked; times are on the recording's clock.  Of two events at the same
+ * time the order in the file decides, and "at a moment" means behind all events
+ * of that time.
+ *
+ * Which stretch.  The window says what is counted: allocations and releases in
+ * it, the peak within (of blocks born before it too), the level at its end.  It
+ * is no filter: see `allocated` and `freed` for those.
+ *
+ * A realloc ends one block and begins another; the two are links of a chain.  A
+ * block continues the chain of the block that it names as the one before, if
+ * that was released by realloc and nobody has continued it yet.  Every block
+ * is in one chain, most are in one of length 1.
+ *
+ * A group is all blocks of one stack of one process, whether they match or not.
+ */
+#ifndef HW_QUERY_QUERY_H
+#define HW_QUERY_QUERY_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/result.h"
+#include "store/names.h"
+#include "store/reader.h"
+#include "tool/arena.h"
+#include "tool/err.h"
+#include "tool/vec.h"
+
+/* A moment as a person gives it. */
+enum query_when {
+    WHEN_UNSET = 0,
+    WHEN_NS,      /* on the recording's clock */
+    WHEN_PERCENT, /* of the run: from the first start to the last end of the chosen processes */
+    WHEN_MARK,    /* the first mark of this name in a chosen process */
+    WHEN_PEAK_RSS /* the highest sample in the window; as `moment` only */
+};
+
+struct query_time {
+    enum query_when when;
+    uint64_t ns;
+    double percent;
+    const char *mark;
+};
+
+/* Both ends included. */
+struct query_range {
+    uint64_t min, max;
+};
+
+/* A number, or a share of something. */
+struct query_amount {
+    bool is_set, is_percent;
+    uint64_t number;
+    double percent;
+};
+
+enum query_side {
+    SIDE_ANY = 0,
+    SIDE_INSIDE,  /* happened in the window */
+    SIDE_OUTSIDE, /* did not happen in the window; `freed`: a leaked block too */
+};
+
+/* All that are set must hold. */
+enum query_state {
+    STATE_LEAKED = 1,       /* never freed: live at the end, as the file has it */
+    STATE_FREED = 2,        /* not leaked */
+    STATE_TEMPORARY = 4,    /* as `temporary_...` says */
+    STATE_CHAIN_LEAKED = 8, /* the last link of its chain was never freed */
+    STATE_GROUP_LEAKED = 16 /* no block of its group was ever freed */
+};
+
+enum query_field { FIELD_FUNCTION, FIELD_SOURCE, FIELD_MODULE };
+
+/* POSIX extended regular expression.  A stack matches when one of its frames
+ * does; negated: when none does. */
+struct query_pattern {
+    enum query_field field;
+    bool negated;
+    const char *text;
+};
+
+/* A thread by its tid, or (name not NULL) by its name. */
+struct query_thread {
+    uint32_t tid;
+    const char *name;
+};
+
+struct query_filter {
+    struct query_time allocated_from, allocated_to;
+    struct query_time freed_from, freed_to; /* a leaked block matches neither */
+    struct query_time alive_at, alive_at_2; /* live at the moment */
+    enum query_side allocated, freed;
+    unsigned states; /* enum query_state */
+    struct query_range size, usable, slack, address;
+    struct query_range lifetime;                     /* ns; a leaked block lives until its process ends */
+    struct query_range depth;                        /* frames of its stack, without those left out */
+    struct query_range chain_length, chain_position; /* position from 1 */
+    struct query_range chain_first_size, chain_last_size;
+    struct query_range chain_lifetime; /* ns, from the first birth to the last death */
+    struct query_range group_allocations;
+    struct query_amount group_leaked_min, group_leaked_max; /* or share of the group's blocks */
+    struct query_amount group_interval_min,
+        group_interval_max; /* ns between first and last birth, or share of the run */
+    struct query_time group_peak_from, group_peak_to; /* when the group's bytes were first at their highest */
+    uint32_t kinds;                                   /* bit n: enum record_kind n; 0 = any */
+    const char *mark;     /* born behind a mark of this name and before the next mark; NULL = any */
+    VEC(uint32_t) stacks; /* numbers; empty = any */
+    VEC(struct query_thread) threads;         /* that allocated; empty = any */
+    VEC(struct query_thread) freeing_threads; /* that freed; empty = any */
+    VEC(struct query_pattern) patterns;       /* all must hold */
+};
+
+enum query_split { SPLIT_NONE = 0, SPLIT_THREAD, SPLIT_KIND };
+
+/* What a query may ask for beyond what every recording has ready. */
+enum query_want {
+    WANT_DETAIL = 1,     /* every member of struct metrics; without it temporary_bytes, slack_bytes,
+                            lifetimes and first and last may be 0 */
+    WANT_MEDIAN = 2,     /* lifetime_median_ns */
+    WANT_HISTOGRAMS = 4, /* sizes and lifetimes */
+};
+
+/* The names at a frame of a stack, or NULL. */
+typedef const struct name_place *query_place_fn(void *context, uint32_t process,
+                                                const struct wake_node *node);
+/* Called now and then: events read, and to be read in all. */
+typedef void query_progress_fn(void *context, uint64_t done, uint64_t total);
+
+struct query {
+    VEC(uint32_t) pids;         /* empty = all processes */
+    struct query_time from, to; /* the window; unset: the whole run */
+    struct query_time moment;   /* of live_*; unset: the end of the window */
+    struct query_filter filter;
+    enum query_split split;
+    unsigned want;    /* enum query_want */
+    uint32_t ticks;   /* of the timeline; 0 = none */
+    bool rough_ticks; /* without a filter the timeline may be made of chunk headers alone */
+    /* Temporary: freed by the thread that made it, before that thread has made
+     * this many allocations more (1: before its next); or, when
+     * temporary_ns is not 0, within this time. */
+    uint64_t temporary_allocations;
+    uint64_t temporary_ns;
+
+    query_place_fn *find_place; /* needed for patterns of functions and sources */
+    void *place_context;
+    query_progress_fn *progress; /* NULL = nobody watches */
+    void *progress_context;
+    const volatile sig_atomic_t *interrupt; /* not 0: stop; NULL = never */
+    struct arena arena;                     /* texts */
+};
+
+void query_init(struct query *q);
+void query_release(struct query *q);
+
+/* Answers into *result (query_result_init'ed).  0, or ERR_ABSENT (no such
+ * process, mark or thread), ERR_USAGE, ERR_MEMORY, ERR_IO.  An answer that was
+ * interrupted is a success; `interrupted` says so. */
+int query_run(const struct query *q, struct wake_reader *reader, struct query_result *result,
+              struct err *err);
+
+#endif

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * query_test: thousands of random queries on random recordings, each compared
+ * in every number with the answer by definition (naive_answer.h).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "query/naive_answer.h"
+#include "query/parse.h"
+
+static char path[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/query_test.%d.wake", (int)getpid());
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(path);
+    return 0;
+}
+
+/* ---------------------------------------------------------- random questions */
+
+static void ask(struct query *q, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What was asked, to be shown when an answer is wrong. */
+static char asked[4096];
+
+static void ask(struct query *q, const char *key, const char *format, ...)
+{
+    char value[64];
+    struct err err;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(value, sizeof value, format, args);
+    va_end(args);
+    if (query_parse(q, key, value, &err) != 0)
+        fail_msg("%s", err.text);
+    size_t length = strlen(asked);
+    snprintf(asked + length, sizeof asked - length, " %s=%s", key, value);
+}
+
+static const char *random_time(struct naive *n)
+{
+    static char text[8][32];
+    static unsigned next;
+    char *to = text[next++ % 8];
+    const struct naive_process *p = &n->processes.data[naive_below(n, n->processes.count)];
+    switch (naive_below(n, 4)) {
+    case 0:
+        snprintf(to, 32, "%u.%u%%", (unsigned)naive_below(n, 100), (unsigned)naive_below(n, 100));
+        break;
+    case 1:
+        if (p->marks.count > 0) {
+            snprintf(to, 32, "mark:%s", p->marks.data[naive_below(n, p->marks.count)].name);
+            break;
+        }
+        /* fall through */
+    default:
+        snprintf(to, 32, "%lluns",
+                 (unsigned long long)(p->times.data[naive_below(n, p->events)] + naive_below(n, 3) - 1));
+    }
+    return to;
+}
+
+/* A range of some property: near values that exist. */
+static void ask_range(struct naive *n, struct query *q, const char *name, const char *unit, uint64_t low,
+                      uint64_t width)
+{
+    char key[64];
+    uint64_t from = low + naive_below(n, width);
+    snprintf(key, sizeof key, "%s-min", name);
+    if (naive_below(n, 3) != 0)
+        ask(q, key, "%llu%s", (unsigned long long)from, unit);
+    snprintf(key, sizeof key, "%s-max", name);
+    if (naive_below(n, 3) != 0)
+        ask(q, key, "%llu%s", (unsigned long long)(from + naive_below(n, width)), unit);
+}
+
+static void ask_birth(struct naive *n, struct query *q)
+{
+    static const char *const patterns[] = {"fn_1",   "fn_[36]\\(", "part0",  "file[0-4]\\.cc$",
+                                           "libfoo", "app$",       "nothing"};
+    static const char *const keys[] = {"function",   "not-function", "source",
+                                       "not-source", "module",       "not-module"};
+    switch (naive_below(n, 13)) {
+    case 0:
+        ask(q, "allocated-from", "%s", random_time(n));
+        break;
+    case 1:
+        ask(q, "allocated-to", "%s", random_time(n));
+        break;
+    case 2:
+        ask(q, "allocated", "%s", naive_below(n, 2) ? "inside" : "outside");
+        break;
+    case 3:
+        ask_range(n, q, "size", "", 0, naive_below(n, 2) ? 300 : 50000);
+        break;
+    case 4:
+        ask_range(n, q, "usable", "", 0, 300);
+        break;
+    case 5:
+        ask_range(n, q, "slack", "", 0, 40);
+        break;
+    case 6:
+        ask(q, naive_below(n, 2) ? "address-min" : "address-max", "%llx",
+            (unsigned long long)(0x550000000000 + naive_below(n, 4096) * 16));
+        break;
+    case 7:
+        ask_range(n, q, "depth", "", 0, 4);
+        break;
+    case 8:
+        ask(q, "stack", "%u,%u,%u", (unsigned)naive_below(n, NAIVE_STACKS),
+            (unsigned)naive_below(n, NAIVE_STACKS), (unsigned)naive_below(n, 100));
+        break;
+    case 9:
+        ask(q, keys[naive_below(n, 6)], "%s", patterns[naive_below(n, 7)]);
+        break;
+    case 10:
+        if (naive_below(n, 2))
+            ask(q, "thread", "%u", (unsigned)(1000 + naive_below(n, 6)));
+        else
+            ask(q, "thread", "%s", naive_thread_names[1 + naive_below(n, NAIVE_THREADS)]);
+        break;
+    case 11:
+        ask(q, "kind", "%s", naive_below(n, 3) == 0 ? "realloc" : naive_below(n, 2) ? "malloc,new" : "new");
+        break;
+    default:
+        ask(q, "mark", "%s", naive_marks[naive_below(n, 3)]);
+    }
+}
+
+static void ask_death(struct naive *n, struct query *q)
+{
+    static const char *const states[] = {"leaked",       "freed",        "temporary",
+                                         "chain-leaked", "group-leaked", "freed,chain-leaked"};
+    switch (naive_below(n, 13)) {
+    case 0:
+        ask(q, "freed-from", "%s", random_time(n));
+        break;
+    case 1:
+        ask(q, "freed-to", "%s", random_time(n));
+        break;
+    case 2:
+        ask(q, "alive-at", "%s", random_time(n));
+        break;
+    case 3:
+        ask(q, "alive-at", "%s", random_time(n));
+        ask(q, "alive-at-2", "%s", random_time(n));
+        break;
+    case 4:
+        ask(q, "freed", "%s", naive_below(n, 2) ? "inside" : "outside");
+        break;
+    case 5:
+    case 6:
+        ask(q, "state", "%s", states[naive_below(n, 6)]);
+        break;
+    case 7:
+        ask_range(n, q, "lifetime", "ns", 0, naive_below(n, 2) ? 10000 : 1000000);
+        break;
+    case 8:
+        if (naive_below(n, 2))
+            ask(q, "freed-by", "%u", (unsigned)(1000 + naive_below(n, 6)));
+        else
+            ask(q, "freed-by", "%s", naive_thread_names[1 + naive_below(n, NAIVE_THREADS)]);
+        break;
+    case 9:
+        ask_range(n, q, "chain-length", "", 1, 3);
+        break;
+    case 10:
+        ask_range(n, q, "chain-position", "", 1, 3);
+        break;
+    case 11:
+        ask_range(n, q, naive_below(n, 2) ? "chain-first-size" : "chain-last-size", "", 0, 300);
+        break;
+    default:
+        ask_range(n, q, "chain-lifetime", "ns", 0, 1000000);
+    }
+}
+
+static void ask_group(struct naive *n, struct query *q)
+{
+    switch (naive_below(n, 5)) {
+    case 0:
+        ask_range(n, q, "group-allocations", "", 0, 30);
+        break;
+    case 1:
+        ask_range(n, q, "group-leaked", "", 0, 20);
+        break;
+    case 2:
+        ask_range(n, q, "group-leaked", "%", 0, 60);
+        break;
+    case 3:
+        if (naive_below(n, 2))
+            ask_range(n, q, "group-interval", "%", 0, 100);
+        else
+            ask_range(n, q, "group-interval", "us", 0, 2000);
+        break;
+    default:
+        ask(q, naive_below(n, 2) ? "group-peak-from" : "group-peak-to", "%s", random_time(n));
+    }
+}
+
+static void ask_rest(struct naive *n, struct query *q)
+{
+    static const char *const splits[] = {"none", "thread", "kind"};
+    if (naive_below(n, 4) == 0)
+        ask(q, "from", "%s", random_time(n));
+    if (naive_below(n, 4) == 0)
+        ask(q, "to", "%s", random_time(n));
+    if (naive_below(n, 4) == 0)
+        ask(q, "at", "%s", naive_below(n, 4) == 0 ? "peak-rss" : random_time(n));
+    if (naive_below(n, 4) == 0)
+        ask(q, "pid", "%u", (unsigned)(100 + naive_below(n, n->processes.count)));
+    if (naive_below(n, 6) == 0)
+        ask(q, "temporary", "%u%s", 1 + (unsigned)naive_below(n, 5), naive_below(n, 2) ? "us" : "");
+    if (naive_below(n, 3) == 0)
+        ask(q, "ticks", "%u", 1 + (unsigned)naive_below(n, 12));
+    ask(q, "split", "%s", splits[naive_below(n, 3)]);
+    if (naive_below(n, 2) == 0) {
+        ask(q, "detail", "yes");
+        ask(q, "median", "yes");
+        ask(q, "histograms", "yes");
+    }
+}
+
+static void ask_anything(struct naive *n, struct query *q)
+{
+    asked[0] = '\0';
+    ask_rest(n, q);
+    for (uint64_t i = naive_below(n, 3); i > 0; i--)
+        ask_birth(n, q);
+    for (uint64_t i = naive_below(n, 3) == 0 ? 0 : naive_below(n, 3); i > 0; i--)
+        ask_death(n, q);
+    if (naive_below(n, 6) == 0)
+        ask_group(n, q);
+    q->find_place = naive_place;
+}
+
+/* ----------------------------------------------------------- right answers */
+
+#define SAME(what, ours, right)                                                           \
+    do {                                                                                  \
+        unsigned long long ours_ = (ours), right_ = (right);                              \
+        if (ours_ != right_)                                                              \
+            fail_msg("%s is %llu, should be %llu; asked:%s", what, ours_, right_, asked); \
+    } while (0)
+
+static void check_metrics(const struct query *q, const struct query_result *r, const struct metrics *m,
+                          const struct metrics *right)
+{
+    SAME("allocated_blocks", m->allocated_blocks, right->allocated_blocks);
+    SAME("allocated_bytes", m->allocated_bytes, right->allocated_bytes);
+    SAME("freed_blocks", m->freed_blocks, right->freed_blocks);
+    SAME("freed_bytes", m->freed_bytes, right->freed_bytes);
+    SAME("peak_blocks", m->peak_blocks, right->peak_blocks);
+    SAME("peak_bytes", m->peak_bytes, right->peak_bytes);
+    SAME("live_blocks", m->live_blocks, right->live_blocks);
+    SAME("live_bytes", m->live_bytes, right->live_bytes);
+    SAME("leaked_blocks", m->leaked_blocks, right->leaked_blocks);
+    SAME("leaked_bytes", m->leaked_bytes, right->leaked_bytes);
+    SAME("temporary_blocks", m->temporary_blocks, right->temporary_blocks);
+    if (r->events == 0)
+        return;
+    SAME("temporary_bytes", m->temporary_bytes, right->temporary_bytes);
+    SAME("first_ns", m->first_ns, right->first_ns);
+    SAME("last_ns", m->last_ns, right->last_ns);
+    SAME("lifetime_min_ns", m->lifetime_min_ns, right->lifetime_min_ns);
+    SAME("lifetime_max_ns", m->lifetime_max_ns, right->lifetime_max_ns);
+    if ((q->want & WANT_DETAIL) != 0)
+        SAME("slack_bytes", m->slack_bytes, right->slack_bytes);
+    if ((q->want & WANT_MEDIAN) != 0) {
+        uint64_t off = m->lifetime_median_ns > right->lifetime_median_ns
+                           ? m->lifetime_median_ns - right->lifetime_median_ns
+                           : right->lifetime_median_ns - m->lifetime_median_ns;
+        if (off * 100 > right->lifetime_median_ns)
+            SAME("lifetime_median_ns", m->lifetime_median_ns, right->lifetime_median_ns);
+    }
+}
+
+static void check_histograms(const struct naive_asked *a, const bool *match, const struct query_result *r)
+{
+    struct query_histogram sizes = {0}, lifetimes = {0};
+    for (size_t i = 0; i < a->naive->blocks.count; i++) {
+        const struct naive_block *b = &a->naive->blocks.data[i];
+        unsigned bucket = 0;
+        while (b->size >> bucket != 0)
+            bucket++;
+        if (match[i] && b->born_ns >= a->from && b->born_ns <= a->to) {
+            sizes.blocks[bucket]++;
+            sizes.bytes[bucket] += b->size;
+        }
+        if (!match[i] || !b->freed || b->died_ns < a->from || b->died_ns > a->to)
+            continue;
+        for (bucket = 0; (b->died_ns - b->born_ns) >> bucket != 0;)
+            bucket++;
+        lifetimes.blocks[bucket]++;
+        lifetimes.bytes[bucket] += b->size;
+    }
+    assert_memory_equal(&r->sizes, &sizes, sizeof sizes);
+    assert_memory_equal(&r->lifetimes, &lifetimes, sizeof lifetimes);
+}
+
+static void check_timeline(const struct naive_asked *a, const bool *match, const struct query_result *r)
+{
+    assert_true(r->timeline.count > 0 && r->timeline.count <= a->query->ticks);
+    for (size_t i = 0; i < r->timeline.count; i++) {
+        const struct query_tick *t = &r->timeline.data[i];
+        struct query_tick right = {0};
+        uint64_t from = i == 0 ? a->from : t->from_ns;
+        uint64_t until = i + 1 < r->timeline.count ? r->timeline.data[i + 1].from_ns
+                                                   : (a->to == UINT64_MAX ? UINT64_MAX : a->to + 1);
+        assert_true(until > from);
+        for (uint32_t p = 0; p < a->naive->processes.count; p++) {
+            if (!naive_is_chosen(a, p))
+                continue;
+            struct query_tick one = naive_tick(a, match, p, from, until);
+            right.live_bytes += one.live_bytes;
+            right.live_blocks += one.live_blocks;
+            right.rss_bytes += one.rss_bytes;
+            right.allocations += one.allocations;
+            right.frees += one.frees;
+            right.allocated_bytes += one.allocated_bytes;
+        }
+        SAME("tick: live_bytes", t->live_bytes, right.live_bytes);
+        SAME("tick: live_blocks", t->live_blocks, right.live_blocks);
+        SAME("tick: rss_bytes", t->rss_bytes, right.rss_bytes);
+        SAME("tick: allocations", t->allocations, right.allocations);
+        SAME("tick: frees", t->frees, right.frees);
+        SAME("tick: allocated_bytes", t->allocated_bytes, right.allocated_bytes);
+    }
+}
+
+/* The process with the highest peak. */
+static void find_peak(const struct naive_asked *a, const bool *match, uint32_t *process, uint64_t *event,
+                      uint64_t *ns)
+{
+    uint64_t highest = 0;
+    bool found = false;
+    *process = 0;
+    *event = UINT64_MAX;
+    *ns = 0;
+    for (uint32_t p = 0; p < a->naive->processes.count; p++) {
+        uint64_t e, time, bytes;
+        if (!naive_is_chosen(a, p))
+            continue;
+        naive_peak(a, match, p, &e, &time, &bytes);
+        if (found && bytes <= highest)
+            continue;
+        found = true;
+        highest = bytes;
+        *process = p;
+        *event = e;
+        *ns = time;
+    }
+}
+
+static void check_answer(const struct naive *n, const struct query *q, const struct query_result *r)
+{
+    struct naive_asked a;
+    bool *match = malloc(n->blocks.count + 1);
+    uint32_t peak_process;
+    uint64_t peak_event, peak_ns, rows = 0;
+    naive_understand(&a, n, q);
+    for (size_t i = 0; i < n->blocks.count; i++)
+        match[i] = naive_matches(&a, &n->blocks.data[i]);
+    find_peak(&a, match, &peak_process, &peak_event, &peak_ns);
+    struct metrics total = naive_metrics(&a, match, NULL, peak_process, peak_event);
+    check_metrics(q, r, &r->total, &total);
+    SAME("peak_time_ns", r->peak_time_ns, peak_ns);
+    SAME("peak_process", r->peak_process, peak_process);
+    SAME("peak_rss_bytes", r->peak_rss_bytes, a.rss_bytes);
+    SAME("peak_rss_time_ns", r->peak_rss_time_ns, a.rss_ns);
+    for (size_t i = 0; i < r->rows.count; i++) {
+        struct metrics right = naive_metrics(&a, match, &r->rows.data[i], peak_process, peak_event);
+        check_metrics(q, r, &r->rows.data[i].m, &right);
+        for (size_t k = 0; k < i; k++)
+            assert_false(r->rows.data[i].process == r->rows.data[k].process &&
+                         r->rows.data[i].stack == r->rows.data[k].stack &&
+                         r->rows.data[i].thread == r->rows.data[k].thread &&
+                         r->rows.data[i].kind == r->rows.data[k].kind);
+        rows += r->rows.data[i].m.allocated_blocks;
+    }
+    SAME("sum of the rows", rows, total.allocated_blocks);
+    if ((q->want & WANT_HISTOGRAMS) != 0)
+        check_histograms(&a, match, r);
+    if (q->ticks > 0)
+        check_timeline(&a, match, r);
+    free(match);
+}
+
+/* ----------------------------------------------------------------------- tests */
+
+/* Asks `queries` things about a recording.  How many had an answer. */
+static unsigned ask_many(uint64_t seed, unsigned processes, size_t steps, bool ended, unsigned queries)
+{
+    struct naive n;
+    struct wake_reader *reader;
+    struct query_result result;
+    struct err err;
+    unsigned answered = 0;
+    naive_make(&n, path, seed, processes, steps, ended);
+    assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    query_result_init(&result);
+    for (unsigned i = 0; i < queries; i++) {
+        struct query q;
+        query_init(&q);
+        ask_anything(&n, &q);
+        int code = query_run(&q, reader, &result, &err);
+        if (code == 0) {
+            answered++;
+            check_answer(&n, &q, &result);
+        } else if (code != ERR_ABSENT && code != ERR_USAGE) {
+            fail_msg("%s (asked:%s)", err.text, asked);
+        }
+        query_release(&q);
+    }
+    query_result_release(&result);
+    wake_reader_close(reader);
+    naive_release(&n);
+    return answered;
+}
+
+static void random_queries_are_answered_to_the_byte(void **state)
+{
+    (void)state;
+    unsigned answered = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        answered += ask_many(seed, 1 + (unsigned)(seed % 3), 30 + seed % 7 * 20, seed % 4 != 0, 100);
+    /* Some name a mark of another process, or have a window that ends before it begins. */
+    assert_true(answered > 5000);
+}
+
+static void totals_answer_without_reading_events(void **state)
+{
+    (void)state;
+    struct naive n;
+    struct wake_reader *reader;
+    struct query_result result;
+    struct query q;
+    struct err err;
+    naive_make(&n, path, 77, 2, 200, true);
+    assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    query_result_init(&result);
+    query_init(&q);
+    asked[0] = '\0';
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_int_equal(result.events, 0);
+    check_answer(&n, &q, &result);
+    ask(&q, "detail", "yes");
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_true(result.events > 0);
+    check_answer(&n, &q, &result);
+    query_release(&q);
+    query_result_release(&result);
+    wake_reader_close(reader);
+    naive_release(&n);
+}
+
+/* Chunk headers never show less than there was, and nothing is counted twice. */
+static void a_rough_timeline_needs_no_events(void **state)
+{
+    (void)state;
+    struct naive n;
+    struct wake_reader *reader;
+    struct query_result exact, rough;
+    struct query q;
+    struct err err;
+    naive_make(&n, path, 5, 2, 3000, true);
+    assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    query_result_init(&exact);
+    query_result_init(&rough);
+    query_init(&q);
+    q.ticks = 6;
+    assert_int_equal(query_run(&q, reader, &exact, &err), 0);
+    q.rough_ticks = true;
+    assert_int_equal(query_run(&q, reader, &rough, &err), 0);
+    assert_true(rough.timeline_is_rough && !exact.timeline_is_rough);
+    assert_int_equal(rough.events, 0);
+    assert_int_equal(rough.timeline.count, exact.timeline.count);
+    uint64_t allocations = 0, frees = 0;
+    for (size_t i = 0; i < rough.timeline.count; i++) {
+        const struct query_tick *r = &rough.timeline.data[i], *e = &exact.timeline.data[i];
+        assert_int_equal(r->from_ns, e->from_ns);
+        assert_int_equal(r->rss_bytes, e->rss_bytes);
+        assert_true(r->live_bytes >= e->live_bytes);
+        assert_true(r->live_bytes <= 2 * exact.total.peak_bytes);
+        allocations += r->allocations;
+        frees += r->frees;
+    }
+    assert_int_equal(allocations, exact.total.allocated_blocks);
+    assert_int_equal(frees, exact.total.freed_blocks);
+    /* With a condition the events are read. */
+    assert_int_equal(query_parse(&q, "size-min", "10", &err), 0);
+    assert_int_equal(query_run(&q, reader, &rough, &err), 0);
+    assert_true(!rough.timeline_is_rough && rough.events > 0);
+    query_release(&q);
+    query_result_release(&exact);
+    query_result_release(&rough);
+    wake_reader_close(reader);
+    naive_release(&n);
+}
+
+static volatile sig_atomic_t stop;
+
+static void stop_soon(void *context, uint64_t done, uint64_t total)
+{
+    (void)total;
+    stop = done >= *(uint64_t *)context;
+}
+
+static void an_interrupted_query_says_how_far_it_came(void **state)
+{
+    (void)state;
+    struct wake_writer *w;
+    struct wake_reader *reader;
+    struct query_result result;
+    struct query q;
+    struct err err;
+    uint64_t limit = 1 << 20, allocations = 3 << 20;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    uint32_t process = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
+    for (uint64_t i = 0; i < allocations; i++) {
+        wake_stream_alloc(wake_writer_stream(w, process), 1000 + i, 1, KIND_MALLOC, 0, 0x1000, 8, 24, 0);
+        wake_stream_free(wake_writer_stream(w, process), 1000 + i, 1, HOW_FREE, i, 8);
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    query_result_init(&result);
+    query_init(&q);
+    q.want = WANT_DETAIL;
+    q.interrupt = &stop;
+    q.progress = stop_soon;
+    q.progress_context = &limit;
+    stop = 0;
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_true(result.interrupted);
+    assert_true(result.events >= limit && result.events < limit + (1 << 20));
+    assert_int_equal(result.total.allocated_blocks, (result.events + 1) / 2);
+    assert_int_equal(result.read_until_ns, 1000 + (result.events - 1) / 2);
+    /* Interrupted before anything was decided: nothing is said. */
+    assert_int_equal(query_parse(&q, "lifetime-max", "1s", &err), 0);
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_true(result.interrupted);
+    assert_int_equal(result.rows.count, 0);
+    assert_int_equal(result.read_until_ns, 0);
+    query_release(&q);
+    query_result_release(&result);
+    wake_reader_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(random_queries_are_answered_to_the_byte, setup, teardown),
+        cmocka_unit_test_setup_teardown(totals_answer_without_reading_events, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_rough_timeline_needs_no_events, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_interrupted_query_says_how_far_it_came, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * scan: one reading of the events of a process that fills a tally.
+ *
+ * Time never runs backwards in a stream, so what happens at a moment (the
+ * window begins or ends, a tick begins, live blocks are noted) cuts the events
+ * into segments, and no event has to be asked for its time.
+ */
+#ifndef HW_QUERY_SCAN_H
+#define HW_QUERY_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/bitset.h"
+#include "query/filter.h"
+#include "query/histogram.h"
+#include "query/query.h"
+#include "query/slots.h"
+#include "query/tally.h"
+#include "query/watch.h"
+#include "store/numbered.h"
+
+/* A live block that matches. */
+struct scan_block {
+    uint64_t size;
+    uint64_t born_ns;
+    uint32_t row;
+    uint32_t slot; /* of its thread */
+    uint32_t made; /* by its thread when it was born, itself included */
+};
+
+struct scan {
+    const struct query *query;
+    const struct when *when;
+    struct filter *filter;
+    struct bitset *chosen; /* what conditions at death decided; NULL: there are none */
+    struct query_result *result;
+    struct watch *watch;
+    struct tally tally;
+    struct numbered live;
+    struct slots slots;
+    struct medians medians;
+
+    /* The next moments, each UINT64_MAX when it is past or far away. */
+    uint64_t open_ns, close_ns, note_ns, tick_ns;
+    bool is_open; /* inside the window */
+    bool failed;  /* no memory */
+    size_t tick;
+    uint64_t allocations; /* in the current tick, this and the next four */
+    uint64_t highest_bytes;
+    uint64_t allocated_bytes;
+    uint64_t highest_blocks;
+    uint64_t frees;
+    const uint64_t *leaked; /* in the filter's list: not below the latest number */
+    unsigned want;          /* of the query, this and the next two */
+    uint64_t temporary_ns;
+    uint64_t temporary_allocations;
+    uint64_t seen_ns; /* time of the latest event */
+    uint8_t pass[WAKE_BLOCK_MAX];
+};
+
+/* Reads the events; afterwards the tally is settled.  What it counts into
+ * `result`: histograms and the timeline. */
+int scan_run(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
+             struct bitset *chosen, struct watch *watch, struct wake_reader *reader, uint32_t process,
+             struct query_result *result, struct err *err);
+/* Accepts a zeroed one. */
+void scan_release(struct scan *s);
+
+#endif

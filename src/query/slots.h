@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * slots: the threads of a process while its events are read: how many
+ * allocations each has made so far, and whether the query asks for it.
+ *
+ * Threads are numbered densely in a sound file; numbers beyond SLOTS_DENSE (a
+ * damaged one) go through a map.
+ */
+#ifndef HW_QUERY_SLOTS_H
+#define HW_QUERY_SLOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/query.h"
+#include "store/reader.h"
+#include "tool/map.h"
+#include "tool/vec.h"
+
+enum { SLOTS_DENSE = 1 << 16 };
+
+struct slot {
+    uint32_t thread;
+    uint32_t made;     /* allocations so far; wraps */
+    bool may_allocate; /* among the query's threads */
+    bool may_free;     /* among the query's freeing threads */
+};
+
+struct slots {
+    const struct query *query;
+    const struct wake_process *process;
+    VEC(struct slot) all;
+    VEC(uint32_t) dense; /* thread -> index in all + 1; 0 = not yet */
+    struct map other;
+    uint32_t latest; /* index in all of the slot asked for last */
+    bool failed;     /* no memory: slot 0 was given */
+};
+
+/* False: no memory. */
+bool slots_init(struct slots *s, const struct query *q, const struct wake_process *p);
+void slots_release(struct slots *s);
+/* For slots_get. */
+uint32_t slots_find(struct slots *s, uint32_t thread);
+
+/* The index in `all` of a thread. */
+static inline uint32_t slots_get(struct slots *s, uint32_t thread)
+{
+    if (__builtin_expect(s->all.data[s->latest].thread != thread, 0))
+        s->latest = slots_find(s, thread);
+    return s->latest;
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * tally: see tally.h.
+ */
+#include "query/tally.h"
+
+bool tally_init(struct tally *t, enum query_split split, size_t stacks)
+{
+    *t = (struct tally){.split = split, .latest_row = TALLY_NONE};
+    map_init(&t->index);
+    if (split != SPLIT_NONE)
+        return true;
+    if (!vec_reserve(&t->rows, stacks))
+        return false;
+    for (uint32_t i = 0; i < stacks; i++)
+        t->rows.data[t->rows.count++] = (struct tally_row){.stack = i};
+    return true;
+}
+
+void tally_release(struct tally *t)
+{
+    vec_release(&t->rows);
+    map_release(&t->index);
+}
+
+uint32_t tally_add(struct tally *t, uint64_t key)
+{
+    struct tally_row fresh = {
+        .epoch = t->epoch,
+        .stack = (uint32_t)(key >> 32),
+        .thread = t->split == SPLIT_THREAD ? (uint32_t)key : 0,
+        .kind = t->split == SPLIT_KIND ? (uint32_t)key : 0,
+    };
+    size_t row = t->rows.count;
+    if (row >= TALLY_NONE || !vec_push(&t->rows, fresh))
+        return TALLY_NONE;
+    if (!map_set(&t->index, key, row)) {
+        t->rows.count--;
+        return TALLY_NONE;
+    }
+    return (uint32_t)row;
+}
+
+void tally_open(struct tally *t, uint64_t time_ns)
+{
+    tally_peak(t, time_ns);
+}
+
+void tally_note_live(struct tally *t)
+{
+    for (size_t i = 0; i < t->rows.count; i++) {
+        struct tally_row *r = &t->rows.data[i];
+        r->noted_blocks = r->live_blocks;
+        r->noted_bytes = r->live_bytes;
+    }
+}
+
+void tally_settle(struct tally *t)
+{
+    for (uint32_t i = 0; i < t->rows.count; i++)
+        (void)tally_touch(t, i);
+}
+
+struct metrics tally_get(const struct tally_row *r)
+{
+    return (struct metrics){
+        .allocated_blocks = r->allocated_blocks,
+        .allocated_bytes = r->allocated_bytes,
+        .freed_blocks = r->freed_blocks,
+        .freed_bytes = r->freed_bytes,
+        .peak_blocks = r->peak_blocks,
+        .peak_bytes = r->peak_bytes,
+        .live_blocks = r->noted_blocks,
+        .live_bytes = r->noted_bytes,
+        .leaked_blocks = r->leaked_blocks,
+        .leaked_bytes = r->leaked_bytes,
+        .temporary_blocks = r->temporary_blocks,
+        .temporary_bytes = r->temporary_bytes,
+        .slack_bytes = r->slack_bytes,
+        .lifetime_min_ns = r->lifetime_min_ns,
+        .lifetime_max_ns = r->lifetime_max_ns,
+        .lifetime_median_ns = r->lifetime_median_ns,
+        .first_ns = r->first_ns,
+        .last_ns = r->last_ns,
+    };
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * timeline: see timeline.h.
+ */
+#include "query/timeline.h"
+
+enum {
+    TIMELINE_FINE = 4 /* chunks a tick that make a rough timeline worth looking at */
+};
+
+size_t timeline_find(const struct query_result *result, uint64_t time_ns)
+{
+    size_t low = 0, high = result->timeline.count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (result->timeline.data[middle].from_ns <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The highest sample of each process in each tick; those of several are added. */
+static void timeline_add_samples(struct query_result *result, const struct when *w,
+                                 const struct wake_process *p)
+{
+    uint64_t highest = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < p->samples.count; i++) {
+        const struct wake_sample *s = &p->samples.data[i];
+        if (s->time_ns < w->window.min || s->time_ns > w->window.max)
+            continue;
+        size_t tick = timeline_find(result, s->time_ns);
+        if (tick != at) {
+            result->timeline.data[at].rss_bytes += highest;
+            highest = 0;
+            at = tick;
+        }
+        highest = s->rss_bytes > highest ? s->rss_bytes : highest;
+    }
+    result->timeline.data[at].rss_bytes += highest;
+}
+
+bool timeline_init(struct query_result *result, const struct query *q, const struct when *w,
+                   const struct wake_reader *reader)
+{
+    uint64_t from = w->window.min > w->run_from ? w->window.min : w->run_from;
+    uint64_t to = w->window.max < w->run_to ? w->window.max : w->run_to;
+    uint64_t length = to > from ? to - from : 1;
+    uint64_t ticks = q->ticks < length ? q->ticks : length;
+    result->timeline.count = 0;
+    if (!vec_reserve(&result->timeline, ticks))
+        return false;
+    for (uint64_t i = 0; i < ticks; i++)
+        result->timeline.data[result->timeline.count++] =
+            (struct query_tick){.from_ns = from + length / ticks * i + length % ticks * i / ticks};
+    for (size_t i = 0; i < w->processes.count; i++)
+        timeline_add_samples(result, w, wake_reader_process(reader, w->processes.data[i]));
+    return true;
+}
+
+bool timeline_has_fine_spans(const struct query_result *result, const struct wake_reader *reader,
+                             uint32_t process)
+{
+    return wake_reader_span_count(reader, process) / TIMELINE_FINE >= result->timeline.count;
+}
+
+static uint64_t timeline_max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+void timeline_add_spans(struct query_result *result, const struct wake_reader *reader, uint32_t process)
+{
+    size_t count = wake_reader_span_count(reader, process), at = 0;
+    uint64_t bytes = 0, blocks = 0, after_bytes = 0, after_blocks = 0;
+    struct wake_span span;
+    for (size_t i = 0; i < count && wake_reader_span(reader, process, i, &span); i++) {
+        size_t first = timeline_find(result, span.first_ns), last = timeline_find(result, span.last_ns);
+        for (; at < first; at++) {
+            result->timeline.data[at].live_bytes += bytes;
+            result->timeline.data[at].live_blocks += blocks;
+            bytes = after_bytes;
+            blocks = after_blocks;
+        }
+        bytes = timeline_max(bytes, span.live_bytes_max);
+        blocks = timeline_max(blocks, timeline_max(span.live_blocks_first, span.live_blocks_last));
+        result->timeline.data[first].allocations += span.allocations;
+        result->timeline.data[first].frees += span.frees;
+        for (; at < last; at++) {
+            result->timeline.data[at].live_bytes += bytes;
+            result->timeline.data[at].live_blocks += blocks;
+            bytes = span.live_bytes_max;
+            blocks = timeline_max(span.live_blocks_first, span.live_blocks_last);
+        }
+        after_bytes = span.live_bytes_last;
+        after_blocks = span.live_blocks_last;
+    }
+    for (; count > 0 && at <= timeline_find(result, wake_reader_process(reader, process)->end.end_ns); at++) {
+        result->timeline.data[at].live_bytes += bytes;
+        result->timeline.data[at].live_blocks += blocks;
+        bytes = after_bytes;
+        blocks = after_blocks;
+    }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * timeline: the window cut into stretches of equal length.
+ *
+ * The first tick reaches back to where the window begins, the last on to where
+ * it ends, so that every event of the window is in one.
+ */
+#ifndef HW_QUERY_TIMELINE_H
+#define HW_QUERY_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/query.h"
+#include "query/result.h"
+#include "query/when.h"
+#include "store/reader.h"
+
+/* Makes q->ticks empty ticks (fewer when the run has fewer nanoseconds) with the samples of the
+ * resident set in them.  False: no memory. */
+bool timeline_init(struct query_result *result, const struct query *q, const struct when *w,
+                   const struct wake_reader *reader);
+/* Index of the tick that a moment of the window falls into. */
+size_t timeline_find(const struct query_result *result, uint64_t time_ns);
+/* Adds a process from what the headers of its chunks say. */
+void timeline_add_spans(struct query_result *result, const struct wake_reader *reader, uint32_t process);
+/* Whether the chunks of a process are short enough against the ticks for that. */
+bool timeline_has_fine_spans(const struct query_result *result, const struct wake_reader *reader,
+                             uint32_t process);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * when: see when.h.
+ */
+#include "query/when.h"
+
+#include <string.h>
+
+static bool when_has_pid(const struct query *q, uint32_t pid)
+{
+    for (size_t i = 0; i < q->pids.count; i++)
+        if (q->pids.data[i] == pid)
+            return true;
+    return false;
+}
+
+static int when_choose(struct when *w, const struct query *q, const struct wake_reader *reader,
+                       struct err *err)
+{
+    size_t count = wake_reader_process_count(reader);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wake_process *p = wake_reader_process(reader, i);
+        if (q->pids.count > 0 && !when_has_pid(q, p->info.pid))
+            continue;
+        if (!vec_push(&w->processes, i))
+            return err_set(err, ERR_MEMORY, "There is no memory for the list of processes.");
+        w->run_from = p->info.start_ns < w->run_from ? p->info.start_ns : w->run_from;
+        w->run_to = p->end.end_ns > w->run_to ? p->end.end_ns : w->run_to;
+    }
+    if (w->run_from > w->run_to)
+        w->run_from = w->run_to;
+    for (size_t i = 0; i < q->pids.count; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < count && !found; k++)
+            found = wake_reader_process(reader, k)->info.pid == q->pids.data[i];
+        if (!found)
+            return err_set(err, ERR_ABSENT, "The recording has no process %u.", q->pids.data[i]);
+    }
+    return 0;
+}
+
+static uint64_t when_share(const struct when *w, double percent)
+{
+    double ns = percent / 100 * (double)(w->run_to - w->run_from);
+    return ns <= 0 ? 0 : ns >= 0x1p63 ? UINT64_MAX / 2 : (uint64_t)ns;
+}
+
+/* Leaves *ns alone when the moment is not set. */
+static int when_get(const struct when *w, const struct wake_reader *reader, const struct query_time *t,
+                    uint64_t *ns, struct err *err)
+{
+    uint64_t best = UINT64_MAX;
+    bool found = false;
+    switch (t->when) {
+    case WHEN_UNSET:
+        return 0;
+    case WHEN_NS:
+        *ns = t->ns;
+        return 0;
+    case WHEN_PERCENT:
+        *ns = w->run_from + when_share(w, t->percent);
+        return 0;
+    case WHEN_PEAK_RSS:
+        return err_set(err, ERR_USAGE, "The highest resident set is a moment to look at, not a filter.");
+    case WHEN_MARK:
+        break;
+    }
+    for (size_t i = 0; i < w->processes.count; i++) {
+        const struct wake_process *p = wake_reader_process(reader, w->processes.data[i]);
+        for (size_t k = 0; k < p->marks.count; k++) {
+            if (p->marks.data[k].name == NULL || strcmp(p->marks.data[k].name, t->mark) != 0)
+                continue;
+            best = p->marks.data[k].time_ns < best ? p->marks.data[k].time_ns : best;
+            found = true;
+        }
+    }
+    if (!found)
+        return err_set(err, ERR_ABSENT, "The recording has no mark called \"%s\".", t->mark);
+    *ns = best;
+    return 0;
+}
+
+/* The moment when the resident set was first as large as it got. */
+static void when_find_rss(struct when *w, const struct wake_reader *reader)
+{
+    for (size_t i = 0; i < w->processes.count; i++) {
+        const struct wake_process *p = wake_reader_process(reader, w->processes.data[i]);
+        for (size_t k = 0; k < p->samples.count; k++) {
+            const struct wake_sample *s = &p->samples.data[k];
+            if (s->time_ns < w->window.min || s->time_ns > w->window.max || s->rss_bytes < w->rss_bytes ||
+                (s->rss_bytes == w->rss_bytes && (w->rss_bytes == 0 || s->time_ns >= w->rss_ns)))
+                continue;
+            w->rss_bytes = s->rss_bytes;
+            w->rss_ns = s->time_ns;
+        }
+    }
+}
+
+static uint64_t when_amount(const struct when *w, const struct query_amount *a, uint64_t unset)
+{
+    return !a->is_set ? unset : a->is_percent ? when_share(w, a->percent) : a->number;
+}
+
+int when_resolve(struct when *w, const struct query *q, const struct wake_reader *reader, struct err *err)
+{
+    const struct query_filter *f = &q->filter;
+    *w = (struct when){
+        .run_from = UINT64_MAX,
+        .window = {0, UINT64_MAX},
+        .born = {0, UINT64_MAX},
+        .died = {0, UINT64_MAX},
+        .group_peak = {0, UINT64_MAX},
+        .must_have_died = f->freed_from.when != WHEN_UNSET || f->freed_to.when != WHEN_UNSET,
+        .has_alive_at = {f->alive_at.when != WHEN_UNSET, f->alive_at_2.when != WHEN_UNSET},
+    };
+    int code = when_choose(w, q, reader, err);
+    const struct {
+        const struct query_time *time;
+        uint64_t *ns;
+    } all[] = {
+        {&q->from, &w->window.min},
+        {&q->to, &w->window.max},
+        {&f->allocated_from, &w->born.min},
+        {&f->allocated_to, &w->born.max},
+        {&f->freed_from, &w->died.min},
+        {&f->freed_to, &w->died.max},
+        {&f->alive_at, &w->alive_at[0]},
+        {&f->alive_at_2, &w->alive_at[1]},
+        {&f->group_peak_from, &w->group_peak.min},
+        {&f->group_peak_to, &w->group_peak.max},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all && code == 0; i++)
+        code = when_get(w, reader, all[i].time, all[i].ns, err);
+    if (code != 0)
+        return code;
+    if (w->window.min > w->window.max)
+        return err_set(err, ERR_USAGE, "The window ends before it begins.");
+    w->group_interval.min = when_amount(w, &f->group_interval_min, 0);
+    w->group_interval.max = when_amount(w, &f->group_interval_max, UINT64_MAX);
+    when_find_rss(w, reader);
+    w->moment = w->window.max;
+    if (q->moment.when != WHEN_PEAK_RSS)
+        return when_get(w, reader, &q->moment, &w->moment, err);
+    if (w->rss_bytes == 0)
+        return err_set(err, ERR_ABSENT, "The recording has no sample of the resident set in this window.");
+    w->moment = w->rss_ns;
+    return 0;
+}
+
+void when_release(struct when *w)
+{
+    vec_release(&w->processes);
+}

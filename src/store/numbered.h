@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * numbered: entries by the number of an allocation, for whoever follows a
+ * stream: numbers are added in rising order and taken out when their FREE
+ * comes.  Any plain struct can be the entry.
+ *
+ *     number ->  page = number / 1024     entry = number % 1024
+ *
+ *     directory  [ L | L | P | L | - | P | P ]    one pointer a page
+ *                  |   |       |   |
+ *                  |   |       |   +--> nothing
+ *                  +---+-------+--> the few entries left of old pages: a map
+ *
+ * Most blocks die young, so the latest pages are kept as they are and a lookup
+ * is two loads.  A page that has grown old and is less than a quarter full is
+ * given up: what is left of it moves to a map.  So memory goes by live entries
+ * (four times at most), and one pointer for every 1024 numbers.
+ *
+ * Invariants
+ *  1. A number is in its page or, when the directory has NUMBERED_LEFT for it or does
+ *     not reach it, in the map.
+ *  2. An old page has more than NUMBERED_SPARSE entries.
+ *
+ * Numbers that go down or jump (a damaged file) are taken as they come; only
+ * when the same number is added a second time may an entry be lost sight of.
+ *
+ * `size` is sizeof the entry: a constant, the same in every call.  Not for
+ * several threads.
+ */
+#ifndef HW_STORE_NUMBERED_H
+#define HW_STORE_NUMBERED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tool/map.h"
+#include "tool/vec.h"
+
+enum {
+    NUMBERED_BITS = 10,
+    NUMBERED_PAGE = 1 << NUMBERED_BITS,
+    NUMBERED_YOUNG = 16, /* pages that are kept however empty they are */
+    NUMBERED_SPARSE = NUMBERED_PAGE / 4,
+};
+
+struct numbered_page {
+    uint64_t used[NUMBERED_PAGE / 64]; /* a bit an entry */
+    uint32_t count;
+    uint32_t sparse; /* give the page up when count falls to this; a young page: never */
+    unsigned char entries[] __attribute__((aligned(16)));
+};
+
+/* Stands in a directory for a page that was given up: its count is `sparse`, so
+ * that whoever asks it is sent to the map.  Never written. */
+extern const struct numbered_page numbered_left;
+#define NUMBERED_LEFT ((struct numbered_page *)&numbered_left)
+
+struct numbered {
+    VEC(struct numbered_page *) directory; /* index: page - first_page */
+    uint64_t first_page;
+    struct numbered_page *current; /* where the latest number is */
+    uint64_t current_page;
+    VEC(struct numbered_page *) spare;
+    struct map old; /* number -> index in rest */
+    void *rest;     /* entries that are left of old pages */
+    size_t rest_count, rest_capacity;
+    VEC(uint32_t) unused; /* indexes in rest */
+    size_t count;
+};
+
+void numbered_init(struct numbered *n);
+void numbered_release(struct numbered *n);
+
+/* For the inline functions below. */
+bool numbered_turn(struct numbered *n, uint64_t page, size_t size);
+const void *numbered_take_old(struct numbered *n, uint64_t number, size_t size);
+void *numbered_find_old(const struct numbered *n, uint64_t number, size_t size);
+
+/* Entries in all. */
+static inline size_t numbered_count(const struct numbered *n)
+{
+    return n->count;
+}
+
+/* Room for the entry of number, which is to be filled by the caller; an entry
+ * that it has already is overwritten.  NULL: no memory. */
+static inline void *numbered_add(struct numbered *n, uint64_t number, size_t size)
+{
+    uint64_t page = number >> NUMBERED_BITS;
+    if (__builtin_expect(n->current == NULL || page != n->current_page, 0) && !numbered_turn(n, page, size))
+        return NULL;
+    unsigned at = (unsigned)(number % NUMBERED_PAGE);
+    uint64_t *used = &n->current->used[at / 64], bit = UINT64_C(1) << at % 64;
+    unsigned fresh = (*used & bit) == 0;
+    *used |= bit;
+    n->current->count += fresh;
+    n->count += fresh;
+    return n->current->entries + at * size;
+}
+
+/* The entry of number, or NULL. */
+static inline void *numbered_find(const struct numbered *n, uint64_t number, size_t size)
+{
+    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
+    struct numbered_page *page = index < n->directory.count ? n->directory.data[index] : NUMBERED_LEFT;
+    unsigned at = (unsigned)(number % NUMBERED_PAGE);
+    if (page == NULL)
+        return NULL;
+    if (__builtin_expect(page == NUMBERED_LEFT, 0))
+        return numbered_find_old(n, number, size);
+    return (page->used[at / 64] >> at % 64 & 1) != 0 ? page->entries + at * size : NULL;
+}
+
+/* Takes the entry of number out: it may be read until the next call.  NULL:
+ * not there. */
+static inline const void *numbered_take(struct numbered *n, uint64_t number, size_t size)
+{
+    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
+    struct numbered_page *page = index < n->directory.count ? n->directory.data[index] : NUMBERED_LEFT;
+    unsigned at = (unsigned)(number % NUMBERED_PAGE);
+    if (page == NULL)
+        return NULL;
+    if (__builtin_expect(page->count == page->sparse, 0))
+        return numbered_take_old(n, number, size);
+    uint64_t *used = &page->used[at / 64], bit = UINT64_C(1) << at % 64;
+    if ((*used & bit) == 0)
+        return NULL;
+    *used &= ~bit;
+    page->count--;
+    n->count--;
+    return page->entries + at * size;
+}
+
+/* The next entry from *at (start with {0}) on, first those of old pages; *number gets its
+ * number.  NULL: no more.  Nothing may change meanwhile. */
+struct numbered_walk {
+    size_t old, page;
+    unsigned entry;
+};
+const void *numbered_next(const struct numbered *n, struct numbered_walk *at, uint64_t *number, size_t size);
+
+#endif
