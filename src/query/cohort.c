@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * cohort: see group.h.
+ * cohort: see cohort.h.
  */
 #include "query/cohort.h"
 
@@ -8,31 +8,31 @@
 
 struct cohort *cohort_new(const struct filter *f)
 {
-    struct cohort *groups = calloc(f->stack_count, sizeof *groups);
-    for (size_t i = 0; groups != NULL && i < f->process->live.count; i++)
-        groups[filter_stack(f, f->process->live.data[i].stack)].leaked++;
-    return groups;
+    struct cohort *cohorts = calloc(f->stack_count, sizeof *cohorts);
+    for (size_t i = 0; cohorts != NULL && i < f->process->live.count; i++)
+        cohorts[filter_stack(f, f->process->live.data[i].stack)].leaked++;
+    return cohorts;
 }
 
 /* Compares a count with a number or with a share of a whole. */
-static bool group_at_least(uint64_t count, const struct query_amount *a, uint64_t whole)
+static bool cohort_at_least(uint64_t count, const struct query_amount *a, uint64_t whole)
 {
     return a->is_percent ? (double)count * 100 >= a->percent * (double)whole : count >= a->number;
 }
 
-static bool group_at_most(uint64_t count, const struct query_amount *a, uint64_t whole)
+static bool cohort_at_most(uint64_t count, const struct query_amount *a, uint64_t whole)
 {
     return a->is_percent ? (double)count * 100 <= a->percent * (double)whole : count <= a->number;
 }
 
-static bool group_passes(const struct filter *f, const struct cohort *g)
+static bool cohort_passes(const struct filter *f, const struct cohort *g)
 {
     const struct query_filter *q = &f->query->filter;
     if (!range_has(&q->group_allocations, g->allocations))
         return false;
-    if (q->group_leaked_min.is_set && !group_at_least(g->leaked, &q->group_leaked_min, g->allocations))
+    if (q->group_leaked_min.is_set && !cohort_at_least(g->leaked, &q->group_leaked_min, g->allocations))
         return false;
-    if (q->group_leaked_max.is_set && !group_at_most(g->leaked, &q->group_leaked_max, g->allocations))
+    if (q->group_leaked_max.is_set && !cohort_at_most(g->leaked, &q->group_leaked_max, g->allocations))
         return false;
     if ((q->states & STATE_GROUP_LEAKED) != 0 && g->leaked < g->allocations)
         return false;
@@ -41,8 +41,8 @@ static bool group_passes(const struct filter *f, const struct cohort *g)
             range_has(&f->when->group_peak, g->highest_ns));
 }
 
-void cohort_narrow(struct filter *f, const struct cohort *groups)
+void cohort_narrow(struct filter *f, const struct cohort *cohorts)
 {
     for (size_t i = 0; i < f->stack_count; i++)
-        f->stacks[i] &= groups[i].allocations > 0 && group_passes(f, &groups[i]);
+        f->stacks[i] &= cohorts[i].allocations > 0 && cohort_passes(f, &cohorts[i]);
 }

@@ -21,8 +21,8 @@ struct cohort {
 
 /* One for each stack of the filter's process, with `leaked` filled in; NULL: no memory. */
 struct cohort *cohort_new(const struct filter *f);
-/* Forbids stacks whose group does not pass. */
-void cohort_narrow(struct filter *f, const struct cohort *groups);
+/* Forbids stacks whose cohort does not pass. */
+void cohort_narrow(struct filter *f, const struct cohort *cohorts);
 
 static inline void cohort_alloc(struct cohort *g, uint64_t size, uint64_t time_ns)
 {

@@ -32,7 +32,7 @@ struct decide {
     struct slots slots;
     struct chains chains;
     struct cohort *groups; /* NULL: not asked for */
-    bool has_threads;     /* the thread column is read */
+    bool has_threads;      /* the thread column is read */
     bool has_chains, follows_all;
     bool failed; /* no memory */
     uint8_t pass[WAKE_BLOCK_MAX];
