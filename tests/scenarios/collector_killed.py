@@ -3,7 +3,7 @@
 # timeout: 1800
 """A collector that is killed, or stopped for a while, at any instant: the program
 ends as if alone, what was written is readable and claims nothing that was not,
-and a recording that is not whole says so. REPEAT=5 does everything five times."""
+and a recording that is not whole says so. REPEAT=8 does everything eight times."""
 import glob
 import os
 import random
@@ -13,7 +13,7 @@ import time
 
 from support import HEAPWAKE, PROBE, TIMEOUT_S, Check, Ledger, events, native, truth, workload, writers
 
-KILLS, STOPS = 60, 15
+KILLS, STOPS = 40, 10
 BLOCKS = 30000
 REPEAT = int(os.environ.get("REPEAT", "1"))
 check = Check()
