@@ -325,8 +325,7 @@ static inline void naive_end_process(struct naive_maker *m)
         end.leaked_blocks += !b->freed;
         end.leaked_bytes += b->freed ? 0 : b->size;
         if (!b->freed)
-            (void)vec_push(&live, ((struct wake_live_block){b->number, b->address, b->size, b->born_ns,
-                                                            b->stack, b->thread}));
+            (void)vec_push(&live, ((struct wake_live_block){b->number, b->address, b->size, b->stack}));
     }
     p->end_ns = end.end_ns;
     wake_writer_end_process(m->writer, m->process, &end, totals, NAIVE_STACKS - 1, live.data, live.count);
