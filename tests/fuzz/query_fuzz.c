@@ -80,6 +80,8 @@ static void make(const char *path, const uint8_t *bytes, size_t length)
         abort();
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char path[64];

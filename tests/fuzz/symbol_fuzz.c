@@ -75,6 +75,8 @@ static void ask_names(const uint8_t *data, size_t size)
     procmaps_release(&maps);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2)
