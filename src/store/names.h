@@ -24,6 +24,11 @@
 
 struct names;
 
+enum {
+    NAMES_TEXT_MAX = 16 << 10, /* bytes of a text; more is cut */
+    NAMES_FRAMES_MAX = 255,    /* of a place; of more, the innermost go */
+};
+
 enum name_source {
     NAME_SOURCE_NONE = 0,    /* nobody has looked yet */
     NAME_SOURCE_MISSING = 1, /* no file was found, or one with another build id; `remark` says */
@@ -64,13 +69,31 @@ const struct name_image *names_get_image(const struct names *n, uint32_t image);
 /* False: no memory. */
 bool names_set_source(struct names *n, uint32_t image, enum name_source source, const char *remark);
 
-/* Names a place; what it was called before is forgotten.  exact: the address is
- * that of the very instruction and no return address.  False: no memory. */
+/* Names a place; what it was called before is forgotten (count 0: and that is
+ * all).  exact: the address is that of the very instruction and no return
+ * address.  False: no memory. */
 bool names_add(struct names *n, uint32_t image, uint64_t place, bool exact, const struct name_frame *frames,
                uint32_t count);
+/* The one copy of a text; NULL: no memory. */
+const char *names_text(struct names *n, const char *bytes, size_t length);
+/* names_add for frames all of whose texts are from names_text; linkage is ""
+ * where it is the function's. */
+bool names_add_kept(struct names *n, uint32_t image, uint64_t place, bool exact,
+                    const struct name_frame *frames, uint32_t count);
 /* NULL: not named. */
 const struct name_place *names_find(const struct names *n, uint32_t image, uint64_t place, bool exact);
-/* Places that have a name, all images together. */
+/* Places that have a name, all images together, or of one. */
 size_t names_count(const struct names *n);
+size_t names_count_image(const struct names *n, uint32_t image);
+
+struct name_entry {
+    uint64_t place;
+    bool exact;
+    const struct name_place *name;
+};
+
+/* The named places of an image by rising address; the caller frees *entries.
+ * False: no memory. */
+bool names_list(const struct names *n, uint32_t image, struct name_entry **entries, size_t *count);
 
 #endif
