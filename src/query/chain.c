@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * chain: see chain.h.
+ *
+ * A process remembers the chain of each node of its tree of stacks, so that a
+ * stack costs only what no stack before it had.  Stacks with frames left out
+ * in the middle have another chain than their nodes say, since a gap stands
+ * between the halves (the outer half is the smaller one when they differ); they
+ * are walked without remembering.
+ */
+#include "query/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/record.h"
+
+/* What makes two frames one.  No padding: it is hashed as bytes. */
+struct chain_frame_key {
+    const char *function, *file, *module;
+    uint64_t address; /* 0 when there is a line */
+    uint64_t line, inlined;
+};
+
+struct chain_symbol_key {
+    const char *function, *module;
+    uint64_t address; /* 0 when there is a function */
+};
+
+void chains_init(struct chains *c)
+{
+    memset(c, 0, sizeof *c);
+    words_init(&c->words);
+    map_init(&c->frame_slots);
+    map_init(&c->symbol_slots);
+    map_init(&c->chain_slots);
+}
+
+void chains_release(struct chains *c)
+{
+    for (size_t i = 0; i < c->processes.count; i++) {
+        free(c->processes.data[i].images);
+        free(c->processes.data[i].chains);
+    }
+    vec_release(&c->processes);
+    vec_release(&c->path);
+    vec_release(&c->chains);
+    vec_release(&c->frames);
+    map_release(&c->chain_slots);
+    map_release(&c->symbol_slots);
+    map_release(&c->frame_slots);
+    words_release(&c->words);
+}
+
+/* ----------------------------------------------------------------- interning */
+
+/* 0: no memory. */
+static uint32_t chains_add_symbol(struct chains *c, const struct frame *f)
+{
+    struct chain_symbol_key key = {f->function, f->module, f->function[0] == '\0' ? f->address : 0};
+    uintptr_t word = (uintptr_t)words_add(&c->words, &key, sizeof key);
+    if (word == 0)
+        return 0;
+    const uint64_t *known = map_find(&c->symbol_slots, word);
+    if (known != NULL)
+        return (uint32_t)*known;
+    if (!map_set(&c->symbol_slots, word, c->symbols + 1))
+        return 0;
+    return ++c->symbols;
+}
+
+/* The number of the frame + 1; 0: no memory. */
+static uint32_t chains_add_frame(struct chains *c, const struct frame *from)
+{
+    struct frame f = *from;
+    f.function = words_add_text(&c->words, from->function);
+    f.linkage = words_add_text(&c->words, from->linkage);
+    f.file = words_add_text(&c->words, from->file);
+    f.module = words_add_text(&c->words, from->module);
+    if (f.function == NULL || f.linkage == NULL || f.file == NULL || f.module == NULL)
+        return 0;
+    struct chain_frame_key key = {f.function, f.file,   f.module, f.line != 0 ? 0 : f.address,
+                                  f.line,     f.inlined};
+    uintptr_t word = (uintptr_t)words_add(&c->words, &key, sizeof key);
+    if (word == 0)
+        return 0;
+    const uint64_t *known = map_find(&c->frame_slots, word);
+    if (known != NULL)
+        return (uint32_t)*known;
+    f.symbol = chains_add_symbol(c, &f);
+    if (f.role != FRAME_GAP)
+        f.role = (uint8_t)frame_find_role(&f);
+    if (f.symbol == 0 || !vec_push(&c->frames, f) || !map_set(&c->frame_slots, word, c->frames.count))
+        return 0;
+    return (uint32_t)c->frames.count;
+}
+
+uint32_t chains_add(struct chains *c, uint32_t parent, const struct frame *frame)
+{
+    uint32_t number = chains_add_frame(c, frame);
+    if (number == 0 || (c->chains.count == 0 && !vec_push(&c->chains, (struct chain){0})))
+        return 0;
+    uint64_t key = (uint64_t)parent << 32 | (number - 1);
+    const uint64_t *known = map_find(&c->chain_slots, key);
+    if (known != NULL)
+        return (uint32_t)*known;
+    struct chain chain = {parent, number - 1, c->chains.data[parent].depth + 1};
+    if (!vec_push(&c->chains, chain) || !map_set(&c->chain_slots, key, c->chains.count - 1))
+        return 0;
+    return (uint32_t)(c->chains.count - 1);
+}
+
+/* ------------------------------------------------------------------- readers */
+
+int chains_add_reader(struct chains *c, const struct wake_reader *r, struct names *names, uint32_t *base,
+                      struct err *err)
+{
+    *base = (uint32_t)c->processes.count;
+    if (c->chains.count == 0 && !vec_push(&c->chains, (struct chain){0}))
+        goto out;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        struct chain_process own = {p, names, calloc(p->modules.count + 1, sizeof *own.images),
+                                    calloc(p->nodes.count + 1, sizeof *own.chains)};
+        if (own.images == NULL || own.chains == NULL || !vec_push(&c->processes, own)) {
+            free(own.images);
+            free(own.chains);
+            goto out;
+        }
+        for (size_t m = 0; names != NULL && m < p->modules.count; m++) {
+            const struct wake_module *module = &p->modules.data[m];
+            own.images[m + 1] = names_image(names, module->build_id, module->build_id_length, module->path);
+        }
+    }
+    return 0;
+out:
+    return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+}
+
+/* Adds the frames of one node below parent.  0: no memory. */
+static uint32_t chains_add_node(struct chains *c, const struct chain_process *p, uint32_t parent,
+                                const struct wake_node *node)
+{
+    bool exact = (node->address & RECORD_FRAME_EXACT) != 0;
+    struct frame f = {"", "", "", "", 0, 0, node->address & ~RECORD_FRAME_EXACT, false, 0};
+    const struct name_place *place = NULL;
+    if (node->module != 0 && node->module <= p->process->modules.count) {
+        const struct wake_module *m = &p->process->modules.data[node->module - 1];
+        f.address -= m->bias;
+        f.module = m->path[0] == '\0' ? p->process->info.exe : m->path;
+        if (f.module == NULL)
+            f.module = "";
+        if (p->names != NULL && p->images[node->module] != 0)
+            place = names_find(p->names, p->images[node->module], f.address, exact);
+    }
+    if (place == NULL || place->count == 0)
+        return chains_add(c, parent, &f);
+    for (uint32_t i = place->count; i-- > 0;) {
+        const struct name_frame *n = &place->frames[i];
+        f.function = n->function;
+        f.linkage = n->linkage;
+        f.file = n->file;
+        f.line = n->line;
+        f.inlined = n->inlined;
+        parent = chains_add(c, parent, &f);
+        if (parent == 0)
+            return 0;
+    }
+    return parent;
+}
+
+static uint32_t chains_add_gap(struct chains *c, uint32_t parent)
+{
+    static const struct frame gap = {"(frames left out)", "", "", "", 0, 0, 0, false, FRAME_GAP};
+    return chains_add(c, parent, &gap);
+}
+
+/* Below chain, the nodes path[count - 1] .. path[0]; remembers them unless a gap comes. */
+static uint32_t chains_descend(struct chains *c, const struct chain_process *p, uint32_t chain, size_t count,
+                               size_t gap_at)
+{
+    for (size_t i = count; i-- > 0;) {
+        uint32_t node = c->path.data[i];
+        chain = chains_add_node(c, p, chain, &p->process->nodes.data[node]);
+        if (chain != 0 && i == gap_at)
+            chain = chains_add_gap(c, chain);
+        if (chain == 0)
+            return 0;
+        if (gap_at == SIZE_MAX)
+            p->chains[node] = chain;
+    }
+    return chain;
+}
+
+int chains_find(struct chains *c, uint32_t process, uint32_t stack, uint32_t *chain, struct err *err)
+{
+    *chain = 0;
+    if (process >= c->processes.count)
+        return 0;
+    const struct chain_process *p = &c->processes.data[process];
+    const struct wake_stack *s = wake_process_find_stack(p->process, stack);
+    if (s == NULL || s->leaf == 0)
+        return 0;
+    uint32_t known = 0, node = s->leaf;
+    bool whole = s->omitted == 0;
+    c->path.count = 0;
+    while (node != 0 && node < p->process->nodes.count && c->path.count < s->depth) {
+        known = whole ? p->chains[node] : 0;
+        if (known != 0)
+            break;
+        if (!vec_push(&c->path, node))
+            return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+        node = p->process->nodes.data[node].parent;
+    }
+    size_t gap_at = whole ? SIZE_MAX : (c->path.count + 1) / 2;
+    *chain = c->path.count == 0 ? known : chains_descend(c, p, known, c->path.count, gap_at);
+    if (*chain == 0)
+        return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+    return 0;
+}
+
+uint32_t chains_find_own(const struct chains *c, uint32_t chain)
+{
+    uint32_t library = 0;
+    for (uint32_t at = chain; at != 0; at = chains_parent(c, at)) {
+        unsigned role = chains_frame(c, at)->role;
+        if (role == FRAME_OWN)
+            return at;
+        if (role == FRAME_LIBRARY && library == 0)
+            library = at;
+    }
+    return library != 0 ? library : chain;
+}
