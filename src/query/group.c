@@ -131,15 +131,13 @@ static bool groups_add_row(struct groups *g, struct chains *c, const struct quer
 }
 
 int groups_add(struct groups *g, struct chains *c, const struct query_row *rows, size_t count,
-               const struct sieve *sieve, struct err *err)
+               struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t chain;
         int code = chains_find(c, rows[i].process, rows[i].stack, &chain, err);
         if (code != 0)
             return code;
-        if (sieve != NULL && !sieve_keeps(sieve, c, chain))
-            continue;
         g->rows++;
         measure_add(&g->total, &rows[i].m);
         if (!groups_add_row(g, c, &rows[i], chain))

@@ -21,7 +21,6 @@
 #include "query/chain.h"
 #include "query/measure.h"
 #include "query/result.h"
-#include "query/sieve.h"
 #include "tool/err.h"
 #include "tool/map.h"
 #include "tool/vec.h"
@@ -61,9 +60,9 @@ enum group_by group_by_find(const char *name);
 
 void groups_init(struct groups *g, enum group_by by);
 void groups_release(struct groups *g);
-/* Adds rows; their processes count as in c.  sieve may be NULL.  ERR_MEMORY. */
+/* Adds rows; their processes count as in c.  ERR_MEMORY. */
 int groups_add(struct groups *g, struct chains *c, const struct query_row *rows, size_t count,
-               const struct sieve *sieve, struct err *err);
+               struct err *err);
 /* Largest first, by self values, then by inclusive ones (main would always lead
  * those).  Nothing may be added afterwards. */
 void groups_sort(struct groups *g, const struct chains *c, enum measure measure);

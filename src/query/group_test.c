@@ -17,7 +17,7 @@ static void gather(struct fake *f, struct groups *g, enum group_by by)
 {
     struct err err;
     groups_init(g, by);
-    assert_int_equal(groups_add(g, &f->chains, f->rows.data, f->rows.count, NULL, &err), 0);
+    assert_int_equal(groups_add(g, &f->chains, f->rows.data, f->rows.count, &err), 0);
     groups_sort(g, &f->chains, MEASURE_LEAKED);
 }
 

@@ -7,17 +7,17 @@
 #include <stddef.h>
 
 static const struct {
-    const char *name;
+    const char *name, *title;
     size_t bytes, blocks;
     bool by_blocks;
 } measures[MEASURE_COUNT] = {
 #define FIELDS(name) offsetof(struct metrics, name##_bytes), offsetof(struct metrics, name##_blocks)
-    [MEASURE_PEAK] = {"peak", FIELDS(peak), false},
-    [MEASURE_LEAKED] = {"leaked", FIELDS(leaked), false},
-    [MEASURE_LIVE] = {"live", FIELDS(live), false},
-    [MEASURE_ALLOCATED] = {"allocated", FIELDS(allocated), false},
-    [MEASURE_CALLS] = {"calls", FIELDS(allocated), true},
-    [MEASURE_TEMPORARY] = {"temporary", FIELDS(temporary), true},
+    [MEASURE_PEAK] = {"peak", "Held at the peak", FIELDS(peak), false},
+    [MEASURE_LEAKED] = {"leaks", "Leaked", FIELDS(leaked), false},
+    [MEASURE_LIVE] = {"live", "Live", FIELDS(live), false},
+    [MEASURE_ALLOCATED] = {"allocated", "Allocated", FIELDS(allocated), false},
+    [MEASURE_CALLS] = {"calls", "Most calls", FIELDS(allocated), true},
+    [MEASURE_TEMPORARY] = {"temporary", "Temporary", FIELDS(temporary), true},
 #undef FIELDS
 };
 
@@ -29,6 +29,11 @@ static uint64_t measure_field(const struct metrics *m, size_t offset)
 const char *measure_name(enum measure measure)
 {
     return measures[measure].name;
+}
+
+const char *measure_title(enum measure measure)
+{
+    return measures[measure].title;
 }
 
 uint64_t measure_bytes(const struct metrics *m, enum measure measure)

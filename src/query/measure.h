@@ -21,8 +21,10 @@ enum measure {
     MEASURE_COUNT
 };
 
-/* A stable word: peak, leaked, live, allocated, calls, temporary. */
+/* A stable word: peak, leaks, live, allocated, calls, temporary. */
 const char *measure_name(enum measure measure);
+/* The same for people: "Held at the peak". */
+const char *measure_title(enum measure measure);
 uint64_t measure_bytes(const struct metrics *m, enum measure measure);
 uint64_t measure_blocks(const struct metrics *m, enum measure measure);
 bool measure_is_by_blocks(enum measure measure);

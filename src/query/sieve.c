@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "query/chain.h"
+#include "query/measure.h"
 
 struct sieve_rule {
     regex_t regex;
@@ -72,4 +73,24 @@ bool sieve_keeps(const struct sieve *s, const struct chains *c, uint32_t chain)
         }
     }
     return included;
+}
+
+int sieve_apply(const struct sieve *s, struct chains *c, struct query_result *r, struct err *err)
+{
+    size_t kept = 0;
+    if (s->rules.count == 0)
+        return 0;
+    memset(&r->total, 0, sizeof r->total);
+    for (size_t i = 0; i < r->rows.count; i++) {
+        uint32_t chain;
+        int code = chains_find(c, r->rows.data[i].process, r->rows.data[i].stack, &chain, err);
+        if (code != 0)
+            return code;
+        if (!sieve_keeps(s, c, chain))
+            continue;
+        r->rows.data[kept++] = r->rows.data[i];
+        measure_add(&r->total, &r->rows.data[kept - 1].m);
+    }
+    r->rows.count = kept;
+    return 0;
 }

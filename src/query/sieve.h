@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "query/result.h"
 #include "tool/err.h"
 #include "tool/vec.h"
 
@@ -29,5 +30,9 @@ void sieve_release(struct sieve *s);
 /* ERR_USAGE: not a regular expression, the sentence says why; ERR_MEMORY. */
 int sieve_add(struct sieve *s, const char *pattern, bool exclude, struct err *err);
 bool sieve_keeps(const struct sieve *s, const struct chains *c, uint32_t chain);
+
+/* Takes the rows that are not kept out of an answer (their processes count as
+ * in c) and makes its total that of the others.  ERR_MEMORY. */
+int sieve_apply(const struct sieve *s, struct chains *c, struct query_result *r, struct err *err);
 
 #endif

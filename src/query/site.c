@@ -22,10 +22,9 @@ static int sites_no_memory(struct err *err)
     return err_set(err, ERR_MEMORY, "There is no memory for the list of sites.");
 }
 
-int sites_add(struct sites *s, struct chains *c, const struct query_row *rows, size_t count,
-              const struct sieve *sieve, struct err *err)
+int sites_add(struct sites *s, struct chains *c, const struct query_row *rows, size_t count, struct err *err)
 {
-    struct map slots; /* chain -> index in the list, UINT64_MAX = sieved out */
+    struct map slots; /* chain -> index in the list */
     int code = 0;
     map_init(&slots);
     for (size_t i = 0; i < s->list.count && code == 0; i++) {
@@ -38,16 +37,12 @@ int sites_add(struct sites *s, struct chains *c, const struct query_row *rows, s
         if (code != 0)
             break;
         const uint64_t *known = map_find(&slots, chain);
-        uint64_t at = known == NULL ? s->list.count : *known;
-        if (known == NULL) {
-            bool keeps = sieve == NULL || sieve_keeps(sieve, c, chain);
-            if (!keeps)
-                at = UINT64_MAX;
-            if (!map_set(&slots, chain, at) || (keeps && !vec_push(&s->list, (struct site){.chain = chain})))
-                code = sites_no_memory(err);
+        size_t at = known == NULL ? s->list.count : (size_t)*known;
+        if (known == NULL &&
+            (!map_set(&slots, chain, at) || !vec_push(&s->list, (struct site){.chain = chain}))) {
+            code = sites_no_memory(err);
+            break;
         }
-        if (code != 0 || at == UINT64_MAX)
-            continue;
         measure_add(&s->list.data[at].m, &rows[i].m);
         s->list.data[at].rows++;
         measure_add(&s->total, &rows[i].m);

@@ -2,8 +2,8 @@
  *
  * site: the rows of an answer whose stacks are one chain, as one.
  *
- * Sites add up to their `total`, and without a sieve that is the answer's, to
- * the byte in every metric but the lifetimes.
+ * Sites add up to their `total`, which is that of the rows, to the byte in every
+ * metric but the lifetimes.
  */
 #ifndef HW_QUERY_SITE_H
 #define HW_QUERY_SITE_H
@@ -14,7 +14,6 @@
 #include "query/chain.h"
 #include "query/measure.h"
 #include "query/result.h"
-#include "query/sieve.h"
 #include "tool/err.h"
 #include "tool/vec.h"
 
@@ -32,9 +31,8 @@ struct sites {
 void sites_init(struct sites *s);
 void sites_release(struct sites *s);
 
-/* Adds rows; their processes count as in c.  sieve may be NULL.  ERR_MEMORY. */
-int sites_add(struct sites *s, struct chains *c, const struct query_row *rows, size_t count,
-              const struct sieve *sieve, struct err *err);
+/* Adds rows; their processes count as in c.  ERR_MEMORY. */
+int sites_add(struct sites *s, struct chains *c, const struct query_row *rows, size_t count, struct err *err);
 
 /* Largest first; equal ones in an order that depends on their frames alone, so
  * that a report of the same recording is always the same. */

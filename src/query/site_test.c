@@ -6,6 +6,7 @@
 
 #include "query/combine.h"
 #include "query/fake_stacks.h"
+#include "query/sieve.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,11 +15,11 @@
 
 #include <cmocka.h>
 
-static void gather(struct fake *f, struct sites *s, const struct sieve *sieve)
+static void gather(struct fake *f, struct sites *s)
 {
     struct err err;
     sites_init(s);
-    assert_int_equal(sites_add(s, &f->chains, f->rows.data, f->rows.count, sieve, &err), 0);
+    assert_int_equal(sites_add(s, &f->chains, f->rows.data, f->rows.count, &err), 0);
     sites_sort(s, &f->chains, MEASURE_LEAKED);
 }
 
@@ -34,7 +35,7 @@ static void equal_stacks_of_processes_are_one_site(void **state)
     fake_leak(&f, p, "main@app.c:11 > serve@app.c:20", 1, 9);
     fake_leak(&f, p, "? > ?", 1, 8);
     fake_leak(&f, q, "? > ?", 1, 8);
-    gather(&f, &s, NULL);
+    gather(&f, &s);
     assert_int_equal(s.list.count, 3);
     assert_int_equal(s.list.data[0].m.leaked_bytes, 730);
     assert_int_equal(s.list.data[0].m.leaked_blocks, 7);
@@ -54,7 +55,7 @@ static void inlined_functions_are_frames_of_their_own(void **state)
     (void)state;
     fake_init(&f);
     fake_leak(&f, fake_process(&f), "main@app.c:10 > outer@app.c:20/inner@app.h:5", 1, 1);
-    gather(&f, &s, NULL);
+    gather(&f, &s);
     uint32_t at = s.list.data[0].chain;
     assert_int_equal(f.chains.chains.data[at].depth, 3);
     assert_string_equal(chains_frame(&f.chains, at)->function, "inner");
@@ -78,13 +79,13 @@ static void own_code_begins_below_the_libraries(void **state)
     fake_leak(&f, p,
               "main@a.c:1 > fill@a.c:2 > void std::vector<int>::grow<int>(int) > operator new(unsigned long)",
               1, 1);
-    gather(&f, &s, NULL);
+    gather(&f, &s);
     uint32_t own = chains_find_own(&f.chains, s.list.data[0].chain);
     assert_string_equal(chains_frame(&f.chains, own)->function, "fill");
     sites_release(&s);
     f.rows.count = 0;
     fake_leak(&f, p, "libc.so.6:start_thread > libc.so.6:? > malloc", 1, 1);
-    gather(&f, &s, NULL);
+    gather(&f, &s);
     own = chains_find_own(&f.chains, s.list.data[0].chain);
     assert_string_equal(chains_frame(&f.chains, own)->function, "");
     assert_int_equal(chains_frame(&f.chains, own)->role, FRAME_LIBRARY);
@@ -119,7 +120,7 @@ static void what_is_not_in_the_file_has_no_frames(void **state)
     fake_row(&f, p, 0, (struct metrics){.leaked_blocks = 1, .leaked_bytes = 5});
     fake_row(&f, p, 77, (struct metrics){.leaked_blocks = 1, .leaked_bytes = 6});
     fake_row(&f, 9, 1, (struct metrics){.leaked_blocks = 1, .leaked_bytes = 7});
-    gather(&f, &s, NULL);
+    gather(&f, &s);
     assert_int_equal(s.list.count, 1);
     assert_int_equal(s.list.data[0].chain, 0);
     assert_int_equal(s.list.data[0].m.leaked_bytes, 18);
@@ -130,13 +131,16 @@ static void what_is_not_in_the_file_has_no_frames(void **state)
 static size_t count_kept(struct fake *f, const char *pattern, bool exclude)
 {
     struct sieve sieve;
-    struct sites s;
+    struct query_result r = {0};
     struct err err;
     sieve_init(&sieve);
+    for (size_t i = 0; i < f->rows.count; i++)
+        (void)vec_push(&r.rows, f->rows.data[i]);
     assert_int_equal(sieve_add(&sieve, pattern, exclude, &err), 0);
-    gather(f, &s, &sieve);
-    size_t kept = s.list.count;
-    sites_release(&s);
+    assert_int_equal(sieve_apply(&sieve, &f->chains, &r, &err), 0);
+    assert_int_equal(r.total.leaked_blocks, r.rows.count);
+    size_t kept = r.rows.count;
+    vec_release(&r.rows);
     sieve_release(&sieve);
     return kept;
 }

@@ -170,10 +170,9 @@ static bool suppress_name_matches(const char *pattern, const char *function)
     return suppress_matches(pattern, name);
 }
 
-static bool suppress_rule_matches(const struct suppress_rule *r, const struct chains *c,
-                                  const struct site *site)
+static bool suppress_rule_matches(const struct suppress_rule *r, const struct chains *c, uint32_t at,
+                                  const struct metrics *m)
 {
-    uint32_t at = site->chain;
     if (!r->built_in) {
         for (; at != 0; at = chains_parent(c, at)) {
             if (suppress_rule_matches_frame(r, chains_frame(c, at)))
@@ -186,29 +185,30 @@ static bool suppress_rule_matches(const struct suppress_rule *r, const struct ch
     if (at == 0)
         return false;
     const struct frame *f = chains_frame(c, at);
-    return (r->size == 0 || site->m.leaked_bytes == site->m.leaked_blocks * r->size) &&
+    return (r->size == 0 || m->leaked_bytes == m->leaked_blocks * r->size) &&
            (r->innermost_module == NULL ||
             suppress_matches(r->innermost_module, frame_basename(f->module))) &&
            (r->innermost_function == NULL || suppress_name_matches(r->innermost_function, f->function));
 }
 
-void suppress_apply(struct suppress *s, const struct chains *c, struct sites *sites)
+int suppress_apply(struct suppress *s, struct chains *c, struct query_result *r, struct err *err)
 {
-    for (size_t i = 0; i < sites->list.count; i++) {
-        struct metrics *m = &sites->list.data[i].m;
-        if (m->leaked_blocks == 0)
-            continue;
-        for (size_t r = 0; r < s->rules.count; r++) {
-            struct suppress_rule *rule = &s->rules.data[r];
-            if (!suppress_rule_matches(rule, c, &sites->list.data[i]))
+    for (size_t i = 0; i < r->rows.count; i++) {
+        struct metrics *m = &r->rows.data[i].m;
+        uint32_t chain;
+        int code = chains_find(c, r->rows.data[i].process, r->rows.data[i].stack, &chain, err);
+        if (code != 0)
+            return code;
+        for (size_t n = 0; n < s->rules.count && m->leaked_blocks != 0; n++) {
+            struct suppress_rule *rule = &s->rules.data[n];
+            if (!suppress_rule_matches(rule, c, chain, m))
                 continue;
-            rule->sites++;
             rule->blocks += m->leaked_blocks;
             rule->bytes += m->leaked_bytes;
-            sites->total.leaked_blocks -= m->leaked_blocks;
-            sites->total.leaked_bytes -= m->leaked_bytes;
+            r->total.leaked_blocks -= m->leaked_blocks;
+            r->total.leaked_bytes -= m->leaked_bytes;
             m->leaked_blocks = m->leaked_bytes = 0;
-            break;
         }
     }
+    return 0;
 }

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "query/chain.h"
-#include "query/site.h"
+#include "query/result.h"
 #include "tool/arena.h"
 #include "tool/err.h"
 #include "tool/vec.h"
@@ -32,7 +32,7 @@ struct suppress_rule {
     const char *innermost_module, *innermost_function; /* built-in only; NULL = any */
     uint64_t size;                                     /* built-in only: of each block; 0 = any */
     bool built_in;
-    uint64_t sites, blocks, bytes; /* suppressed so far */
+    uint64_t blocks, bytes; /* suppressed so far */
 };
 
 struct suppress {
@@ -51,8 +51,8 @@ int suppress_add_text(struct suppress *s, const char *name, const char *text, si
 /* Whether a LeakSanitizer pattern matches a name. */
 bool suppress_matches(const char *pattern, const char *name);
 
-/* Moves the leaks of sites that a rule names out of `sites` and their total; the
- * first rule that matches gets them on its account. */
-void suppress_apply(struct suppress *s, const struct chains *c, struct sites *sites);
+/* Moves the leaks of rows that a rule names out of the answer's rows and total;
+ * the first rule that matches gets them on its account.  ERR_MEMORY. */
+int suppress_apply(struct suppress *s, struct chains *c, struct query_result *r, struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "query/suppress.h"
 
 #include "query/fake_stacks.h"
+#include "query/measure.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,10 +89,18 @@ static void what_is_wrong_is_said_with_its_line(void **state)
     suppress_release(&s);
 }
 
+static void take_rows(const struct fake *f, struct query_result *r)
+{
+    for (size_t i = 0; i < f->rows.count; i++) {
+        (void)vec_push(&r->rows, f->rows.data[i]);
+        measure_add(&r->total, &f->rows.data[i].m);
+    }
+}
+
 static void suppressed_leaks_are_kept_apart(void **state)
 {
     struct fake f;
-    struct sites sites;
+    struct query_result r = {0};
     struct suppress s;
     struct err err;
     (void)state;
@@ -100,19 +109,18 @@ static void suppressed_leaks_are_kept_apart(void **state)
     fake_leak(&f, p, "main@app.c:1 > known@app.c:2", 2, 100);
     fake_leak(&f, p, "main@app.c:1 > libpool.so:get@pool.c:2", 3, 50);
     fake_leak(&f, p, "main@app.c:1 > other@app.c:9", 1, 7);
-    sites_init(&sites);
-    assert_int_equal(sites_add(&sites, &f.chains, f.rows.data, f.rows.count, NULL, &err), 0);
+    take_rows(&f, &r);
     assert_int_equal(parse(&s, "leak:^known$\nleak:libpool.so\nleak:never\n", &err), 0);
-    suppress_apply(&s, &f.chains, &sites);
+    assert_int_equal(suppress_apply(&s, &f.chains, &r, &err), 0);
     assert_int_equal(s.rules.data[0].bytes, 100);
     assert_int_equal(s.rules.data[0].blocks, 2);
     assert_int_equal(s.rules.data[1].bytes, 50);
-    assert_int_equal(s.rules.data[2].sites, 0);
-    assert_int_equal(sites.total.leaked_bytes, 7);
-    assert_int_equal(sites.total.leaked_blocks, 1);
-    assert_int_equal(sites.total.allocated_bytes, 157);
+    assert_int_equal(s.rules.data[2].blocks, 0);
+    assert_int_equal(r.total.leaked_bytes, 7);
+    assert_int_equal(r.total.leaked_blocks, 1);
+    assert_int_equal(r.total.allocated_bytes, 157);
     suppress_release(&s);
-    sites_release(&sites);
+    vec_release(&r.rows);
     fake_release(&f);
 }
 
@@ -120,19 +128,18 @@ static void suppressed_leaks_are_kept_apart(void **state)
 static uint64_t left(const char *frames, uint64_t blocks, uint64_t bytes)
 {
     struct fake f;
-    struct sites sites;
+    struct query_result r = {0};
     struct suppress s;
     struct err err;
     fake_init(&f);
     fake_leak(&f, fake_process(&f), frames, blocks, bytes);
-    sites_init(&sites);
-    assert_int_equal(sites_add(&sites, &f.chains, f.rows.data, f.rows.count, NULL, &err), 0);
+    take_rows(&f, &r);
     suppress_init(&s);
     assert_int_equal(suppress_add_built_in(&s, &err), 0);
-    suppress_apply(&s, &f.chains, &sites);
-    uint64_t bytes_left = sites.total.leaked_bytes;
+    assert_int_equal(suppress_apply(&s, &f.chains, &r, &err), 0);
+    uint64_t bytes_left = r.total.leaked_bytes;
     suppress_release(&s);
-    sites_release(&sites);
+    vec_release(&r.rows);
     fake_release(&f);
     return bytes_left;
 }

@@ -56,7 +56,7 @@ static void expect_tree(enum tree_way way, const char *root, double threshold, c
     uint32_t p = fake_process(&f);
     for (size_t i = 0; i < sizeof sample / sizeof *sample; i++)
         fake_leak(&f, p, sample[i].frames, sample[i].blocks, sample[i].bytes);
-    assert_int_equal(sites_add(&s, &f.chains, f.rows.data, f.rows.count, NULL, &err), 0);
+    assert_int_equal(sites_add(&s, &f.chains, f.rows.data, f.rows.count, &err), 0);
     tree_init(&t, way);
     assert_int_equal(tree_add(&t, &f.chains, &s, root, &err), 0);
     assert_int_equal(tree_prune(&t, &f.chains, MEASURE_LEAKED, threshold, &err), 0);
@@ -119,7 +119,7 @@ static void recursion_and_lines_of_a_root(void **state)
     fake_leak(&f, p, "main@a.c:1 > walk@a.c:5 > step@a.c:8 > walk@a.c:6 > grab@a.c:9", 1, 100);
     fake_leak(&f, p, "main@a.c:2 > walk@a.c:5 > grab@a.c:9", 1, 10);
     fake_row(&f, p, 0, (struct metrics){.leaked_blocks = 1, .leaked_bytes = 1});
-    assert_int_equal(sites_add(&s, &f.chains, f.rows.data, f.rows.count, NULL, &err), 0);
+    assert_int_equal(sites_add(&s, &f.chains, f.rows.data, f.rows.count, &err), 0);
     tree_init(&t, TREE_CALLERS);
     assert_int_equal(tree_add(&t, &f.chains, &s, "walk", &err), 0);
     assert_int_equal(tree_prune(&t, &f.chains, MEASURE_LEAKED, 0, &err), 0);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_groups: see section_groups.h.
+ */
+#include "present/section_groups.h"
+
+#include "present/frames.h"
+#include "present/safe.h"
+#include "present/table.h"
+#include "present/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct wake_process *section_groups_process(const struct section_groups *s, uint32_t process)
+{
+    return process < s->chains->processes.count ? s->chains->processes.data[process].process : NULL;
+}
+
+static void section_groups_add_process(struct strbuf *out, const struct wake_process *p)
+{
+    if (p == NULL)
+        return;
+    strbuf_addf(out, "%u ", p->info.pid);
+    safe_add_text(out, p->info.exe == NULL ? "" : frame_basename(p->info.exe));
+}
+
+static void section_groups_add_thread(struct strbuf *out, const struct wake_process *p, uint32_t thread)
+{
+    const struct wake_thread *t = p == NULL ? NULL : wake_process_find_thread(p, thread);
+    if (t == NULL) {
+        strbuf_add_text(out, "(not known)");
+        return;
+    }
+    strbuf_addf(out, "%u", t->tid);
+    if (t->name[0] != '\0') {
+        strbuf_add_char(out, ' ');
+        safe_add_text(out, t->name);
+    }
+}
+
+static void section_groups_add_path(struct strbuf *out, const char *path, const char *none, bool full)
+{
+    if (path[0] == '\0')
+        strbuf_add_text(out, none);
+    else if (full)
+        strbuf_add_text(out, path);
+    else
+        safe_add_text(out, path);
+}
+
+static void section_groups_add_frame(struct strbuf *out, enum group_by by, const struct frame *f, bool full)
+{
+    if (by == GROUP_MODULE)
+        section_groups_add_path(out, f->module, "(no module)", full);
+    else if (by == GROUP_FILE)
+        section_groups_add_path(out, f->file, "(no file known)", full);
+    else if (by == GROUP_LINE && f->line != 0 && full)
+        strbuf_addf(out, "%s:%u", f->file, f->line);
+    else if (by == GROUP_LINE && f->line != 0)
+        frames_add_place(out, f);
+    else if (by == GROUP_FUNCTION && f->function[0] != '\0' && full)
+        strbuf_add_text(out, f->function);
+    else
+        frames_add_name(out, f);
+}
+
+/* What a group is called; in full for scripts, short for people. */
+static void section_groups_add_name(struct strbuf *out, const struct section_groups *s, const struct group *g,
+                                    bool full)
+{
+    enum group_by by = s->groups->by;
+    if (by == GROUP_THREAD || by == GROUP_PROCESS) {
+        const struct wake_process *p = section_groups_process(s, g->process);
+        if (by == GROUP_PROCESS)
+            section_groups_add_process(out, p);
+        else
+            section_groups_add_thread(out, p, g->thread);
+    } else if (by == GROUP_KIND) {
+        strbuf_add_text(out, s->kind == NULL ? "-" : s->kind(g->kind));
+    } else if (g->frame == 0) {
+        strbuf_add_text(out, "(no stack)");
+    } else {
+        section_groups_add_frame(out, by, &s->chains->frames.data[g->frame - 1], full);
+    }
+}
+
+static size_t section_groups_shown(const struct section_groups *s)
+{
+    size_t shown = 0;
+    double least = s->threshold * (double)measure_weight(&s->groups->total, s->measure);
+    while (shown < s->groups->list.count && (s->limit == 0 || shown < s->limit)) {
+        uint64_t weight = measure_weight(&s->groups->list.data[shown].inclusive, s->measure);
+        if ((double)weight < least || measure_blocks(&s->groups->list.data[shown].inclusive, s->measure) == 0)
+            break;
+        shown++;
+    }
+    return shown;
+}
+
+/* -------------------------------------------------------------------- on a page */
+
+static void section_groups_add_value(struct table *t, const struct section_groups *s, const struct metrics *m)
+{
+    char a[UNITS_MAX], share[32];
+    uint64_t weight = measure_weight(m, s->measure), whole = measure_weight(&s->groups->total, s->measure);
+    table_add(t, measure_is_by_blocks(s->measure) ? units_count(a, weight) : units_bytes(a, weight));
+    snprintf(share, sizeof share, "%.1f %%", whole == 0 ? 0 : 100.0 * (double)weight / (double)whole);
+    table_add(t, share);
+}
+
+void section_groups_text(struct page *p, const struct section_groups *s)
+{
+    bool stacked = s->groups->by < GROUP_THREAD;
+    struct table t;
+    struct strbuf name;
+    groups_sort(s->groups, s->chains, s->measure);
+    size_t shown = section_groups_shown(s);
+    strbuf_init(&name);
+    table_init(&t, stacked ? 5 : 3);
+    page_addf(p, COLOUR_TITLE, "%s by %s", measure_title(s->measure), group_by_name(s->groups->by));
+    page_end_line(p);
+    table_add(&t, stacked ? "self" : measure_name(s->measure));
+    table_add(&t, "");
+    if (stacked) {
+        table_add(&t, "with callees");
+        table_add(&t, "");
+    }
+    table_add(&t, group_by_name(s->groups->by));
+    for (size_t i = 0; i < shown; i++) {
+        const struct group *g = &s->groups->list.data[i];
+        section_groups_add_value(&t, s, &g->self);
+        if (stacked)
+            section_groups_add_value(&t, s, &g->inclusive);
+        strbuf_clear(&name);
+        section_groups_add_name(&name, s, g, false);
+        table_add(&t, strbuf_get(&name));
+    }
+    table_print(&t, p);
+    if (shown < s->groups->list.count)
+        page_addf(p, COLOUR_QUIET, "  and %zu more\n", s->groups->list.count - shown);
+    table_release(&t);
+    strbuf_release(&name);
+}
+
+/* ------------------------------------------------------------------------ JSON */
+
+void section_groups_json(struct json *j, const struct section_groups *s)
+{
+    struct strbuf name;
+    groups_sort(s->groups, s->chains, s->measure);
+    size_t shown = section_groups_shown(s);
+    strbuf_init(&name);
+    json_open_object(j, measure_name(s->measure));
+    json_add_text(j, "by", group_by_name(s->groups->by), strlen(group_by_name(s->groups->by)));
+    json_add_number(j, "total_bytes", measure_bytes(&s->groups->total, s->measure));
+    json_add_number(j, "total_blocks", measure_blocks(&s->groups->total, s->measure));
+    json_add_number(j, "group_count", s->groups->list.count);
+    json_open_array(j, "groups");
+    for (size_t i = 0; i < shown; i++) {
+        const struct group *g = &s->groups->list.data[i];
+        strbuf_clear(&name);
+        section_groups_add_name(&name, s, g, true);
+        json_open_object(j, NULL);
+        json_add_text(j, "name", strbuf_get(&name), name.length);
+        json_add_number(j, "self_bytes", measure_bytes(&g->self, s->measure));
+        json_add_number(j, "self_blocks", measure_blocks(&g->self, s->measure));
+        json_add_number(j, "bytes", measure_bytes(&g->inclusive, s->measure));
+        json_add_number(j, "blocks", measure_blocks(&g->inclusive, s->measure));
+        json_close_object(j);
+    }
+    json_close_array(j);
+    json_close_object(j);
+    strbuf_release(&name);
+}
