@@ -34,7 +34,7 @@ enum {
     REPORT_WIDTH_MAX = 160,
 };
 
-static const enum measure report_default[] = {MEASURE_LEAKED, MEASURE_PEAK, MEASURE_CALLS, MEASURE_TEMPORARY};
+static const enum measure report_default[] = {MEASURE_PEAK, MEASURE_LEAKED, MEASURE_CALLS, MEASURE_TEMPORARY};
 
 struct report {
     const struct report_options *options;

@@ -10,7 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The name without what is between < and > (operators keep theirs). */
+/* Parts of names that say nothing to people: how many bytes, at the beginning of text. */
+static size_t frames_skip(const char *text, size_t length)
+{
+    static const char *const noise[] = {"(anonymous namespace)::", "__cxx11::", "{anonymous}::"};
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
+        size_t n = strlen(noise[i]);
+        if (length > n && memcmp(text, noise[i], n) == 0)
+            return n;
+    }
+    return 0;
+}
+
+/* The name without what is between < and > (operators keep theirs), and without noise. */
 static void frames_add_without_arguments(struct strbuf *out, const char *name, size_t length)
 {
     size_t depth = 0;
@@ -27,10 +39,13 @@ static void frames_add_without_arguments(struct strbuf *out, const char *name, s
             if (--depth == 0)
                 strbuf_add_char(out, '>');
         } else if (depth == 0) {
-            size_t n = 1;
-            while (i + n < length && name[i + n] != '<' && name[i + n] != '>')
-                n++;
-            safe_add(out, name + i, n);
+            size_t n = frames_skip(name + i, length - i);
+            if (n == 0) {
+                /* Up to the next part of the name. */
+                for (n = 1; i + n < length && name[i + n - 1] != ':' && strchr("<>", name[i + n]) == NULL;)
+                    n++;
+                safe_add(out, name + i, n);
+            }
             i += n - 1;
         }
     }

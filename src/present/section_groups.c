@@ -85,17 +85,22 @@ static void section_groups_add_name(struct strbuf *out, const struct section_gro
     }
 }
 
-static size_t section_groups_shown(const struct section_groups *s)
+/* Groups that have something of the measure; they are the first. */
+static size_t section_groups_count(const struct section_groups *s)
 {
-    size_t shown = 0;
+    size_t count = 0;
+    while (count < s->groups->list.count &&
+           measure_blocks(&s->groups->list.data[count].inclusive, s->measure) != 0)
+        count++;
+    return count;
+}
+
+/* Whether group i, of which `shown` came before, is shown. */
+static bool section_groups_shows(const struct section_groups *s, size_t i, size_t shown)
+{
     double least = s->threshold * (double)measure_weight(&s->groups->total, s->measure);
-    while (shown < s->groups->list.count && (s->limit == 0 || shown < s->limit)) {
-        uint64_t weight = measure_weight(&s->groups->list.data[shown].inclusive, s->measure);
-        if ((double)weight < least || measure_blocks(&s->groups->list.data[shown].inclusive, s->measure) == 0)
-            break;
-        shown++;
-    }
-    return shown;
+    uint64_t weight = measure_weight(&s->groups->list.data[i].inclusive, s->measure);
+    return (s->limit == 0 || shown < s->limit) && (double)weight >= least;
 }
 
 /* -------------------------------------------------------------------- on a page */
@@ -115,7 +120,7 @@ void section_groups_text(struct page *p, const struct section_groups *s)
     struct table t;
     struct strbuf name;
     groups_sort(s->groups, s->chains, s->measure);
-    size_t shown = section_groups_shown(s);
+    size_t count = section_groups_count(s), shown = 0;
     strbuf_init(&name);
     table_init(&t, stacked ? 5 : 3);
     page_addf(p, COLOUR_TITLE, "%s by %s", measure_title(s->measure), group_by_name(s->groups->by));
@@ -127,8 +132,11 @@ void section_groups_text(struct page *p, const struct section_groups *s)
         table_add(&t, "");
     }
     table_add(&t, group_by_name(s->groups->by));
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct group *g = &s->groups->list.data[i];
+        if (!section_groups_shows(s, i, shown))
+            continue;
+        shown++;
         section_groups_add_value(&t, s, &g->self);
         if (stacked)
             section_groups_add_value(&t, s, &g->inclusive);
@@ -137,32 +145,49 @@ void section_groups_text(struct page *p, const struct section_groups *s)
         table_add(&t, strbuf_get(&name));
     }
     table_print(&t, p);
-    if (shown < s->groups->list.count)
-        page_addf(p, COLOUR_QUIET, "  and %zu more\n", s->groups->list.count - shown);
+    if (shown < count)
+        page_addf(p, COLOUR_QUIET, "  and %zu more\n", count - shown);
     table_release(&t);
     strbuf_release(&name);
 }
 
 /* ------------------------------------------------------------------------ JSON */
 
+/* Threads and processes are told apart by their numbers. */
+static void section_groups_json_ids(struct json *j, const struct section_groups *s, const struct group *g)
+{
+    const struct wake_process *p = section_groups_process(s, g->process);
+    if (p == NULL || (s->groups->by != GROUP_THREAD && s->groups->by != GROUP_PROCESS))
+        return;
+    json_add_number(j, "pid", p->info.pid);
+    if (s->groups->by == GROUP_THREAD) {
+        const struct wake_thread *t = wake_process_find_thread(p, g->thread);
+        json_add_number(j, "tid", t == NULL ? 0 : t->tid);
+    }
+}
+
 void section_groups_json(struct json *j, const struct section_groups *s)
 {
     struct strbuf name;
     groups_sort(s->groups, s->chains, s->measure);
-    size_t shown = section_groups_shown(s);
+    size_t count = section_groups_count(s), shown = 0;
     strbuf_init(&name);
     json_open_object(j, measure_name(s->measure));
     json_add_text(j, "by", group_by_name(s->groups->by), strlen(group_by_name(s->groups->by)));
     json_add_number(j, "total_bytes", measure_bytes(&s->groups->total, s->measure));
     json_add_number(j, "total_blocks", measure_blocks(&s->groups->total, s->measure));
-    json_add_number(j, "group_count", s->groups->list.count);
+    json_add_number(j, "group_count", count);
     json_open_array(j, "groups");
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct group *g = &s->groups->list.data[i];
+        if (!section_groups_shows(s, i, shown))
+            continue;
+        shown++;
         strbuf_clear(&name);
         section_groups_add_name(&name, s, g, true);
         json_open_object(j, NULL);
         json_add_text(j, "name", strbuf_get(&name), name.length);
+        section_groups_json_ids(j, s, g);
         json_add_number(j, "self_bytes", measure_bytes(&g->self, s->measure));
         json_add_number(j, "self_blocks", measure_blocks(&g->self, s->measure));
         json_add_number(j, "bytes", measure_bytes(&g->inclusive, s->measure));

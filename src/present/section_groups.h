@@ -5,6 +5,8 @@
  *
  *     {by, total_bytes, total_blocks, group_count,
  *      groups: [{name, self_bytes, self_blocks, bytes, blocks}]}
+ *
+ * Threads and processes have `pid` too, threads `tid`.
  */
 #ifndef HW_PRESENT_SECTION_GROUPS_H
 #define HW_PRESENT_SECTION_GROUPS_H

@@ -2,14 +2,13 @@
  *
  * section_head: see section_head.h.
  *
- * Five lines, and a sixth in the colour of alarm when the recording is not
- * whole.
+ * What should not be is in the colour of alarm: leaks, and a recording that is
+ * not whole.
  */
 #include "present/section_head.h"
 
 #include "present/safe.h"
 #include "present/units.h"
-#include "present/width.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,47 +38,26 @@ static void section_head_label(struct page *p, const char *label)
     page_addf(p, COLOUR_QUIET, "  %-10s ", label);
 }
 
-static void section_head_command(struct page *p, const struct section_head *h)
+static const char *section_head_plural(uint64_t count)
 {
-    struct strbuf line, ran;
-    char a[UNITS_MAX];
-    strbuf_init(&line);
-    strbuf_init(&ran);
-    safe_add_command(&line, h->args, h->args_length);
-    strbuf_addf(&ran, "ran %s, %s", units_time(a, h->runtime_ns), h->end);
-    size_t right = width_of(strbuf_get(&ran)), left = p->width > right + 2 ? p->width - right - 2 : 20;
-    size_t used = page_add_short(p, COLOUR_TITLE, strbuf_get(&line), left);
-    page_addf(p, COLOUR_PLAIN, "%*s%s", (int)(left - used + 2), "", strbuf_get(&ran));
-    page_end_line(p);
-    strbuf_release(&line);
-    strbuf_release(&ran);
+    return count == 1 ? "" : "s";
 }
 
-static void section_head_losses(struct page *p, const struct section_head *h)
+static void section_head_ran(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
-    if (h->cut_stacks != 0) {
-        section_head_label(p, "cut stacks");
-        page_addf(p, COLOUR_PLAIN, "%s of %s", units_count(a, h->cut_stacks), units_count(b, h->stacks));
-        page_end_line(p);
-    }
-    if (h->lost_events == 0 && h->complete)
-        return;
-    section_head_label(p, "lost");
-    page_addf(p, COLOUR_ALARM, "%s events%s", units_count(a, h->lost_events),
-              h->complete ? "" : "; the recording is not complete, see heapwake info");
+    section_head_label(p, "ran");
+    page_addf(p, COLOUR_PLAIN, "%10s  %s; ", units_time(a, h->runtime_ns), h->end);
+    page_addf(p, COLOUR_PLAIN, "%s process%s, %s thread%s", units_count(a, h->processes),
+              h->processes == 1 ? "" : "es", units_count(b, h->threads), section_head_plural(h->threads));
+    if (h->files > 1)
+        page_addf(p, COLOUR_PLAIN, " in %s recordings", units_count(a, h->files));
     page_end_line(p);
 }
 
-void section_head_text(struct page *p, const struct section_head *h)
+static void section_head_peak(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
-    section_head_command(p, h);
-    section_head_label(p, "allocated");
-    page_addf(p, COLOUR_PLAIN, "%10s  in %s calls, ", units_bytes(a, h->allocated_bytes),
-              units_count(b, h->allocations));
-    page_addf(p, COLOUR_PLAIN, "%s a second", section_head_round(a, section_head_rate(h)));
-    page_end_line(p);
     section_head_label(p, "peak");
     page_addf(p, COLOUR_PLAIN, "%10s  at %s", units_bytes(a, h->peak_bytes), units_time(b, h->peak_time_ns));
     if (h->processes > 1)
@@ -87,25 +65,55 @@ void section_head_text(struct page *p, const struct section_head *h)
     if (h->peak_rss_bytes != 0)
         page_addf(p, COLOUR_PLAIN, "; resident at most %s", units_bytes(a, h->peak_rss_bytes));
     page_end_line(p);
+}
+
+static void section_head_leaked(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX];
+    uint64_t bytes = h->leaked_bytes - h->suppressed_bytes, blocks = h->leaked_blocks - h->suppressed_blocks;
     section_head_label(p, "leaked");
-    page_addf(p, h->leaked_bytes > h->suppressed_bytes ? COLOUR_ALARM : COLOUR_PLAIN, "%10s",
-              units_bytes(a, h->leaked_bytes - h->suppressed_bytes));
-    page_addf(p, COLOUR_PLAIN, "  in %s blocks", units_count(a, h->leaked_blocks - h->suppressed_blocks));
-    if (h->suppressed_bytes != 0)
+    page_addf(p, blocks > 0 ? COLOUR_ALARM : COLOUR_PLAIN, "%10s", units_bytes(a, bytes));
+    page_addf(p, COLOUR_PLAIN, "  in %s block%s", units_count(a, blocks), section_head_plural(blocks));
+    if (h->suppressed_blocks != 0)
         page_addf(p, COLOUR_PLAIN, "; %s more suppressed", units_bytes(a, h->suppressed_bytes));
     page_end_line(p);
+}
+
+static void section_head_losses(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    section_head_label(p, "recorded");
+    if (h->complete && h->lost_events == 0)
+        page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", "whole");
+    else
+        page_addf(p, COLOUR_ALARM, "%10s  %s events lost; ", h->complete ? "whole" : "in part",
+                  units_count(a, h->lost_events));
+    page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->cut_stacks),
+              units_count(b, h->stacks));
+    page_end_line(p);
+}
+
+void section_head_text(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    struct strbuf line;
+    strbuf_init(&line);
+    safe_add_command(&line, h->args, h->args_length);
+    page_add_short(p, COLOUR_TITLE, strbuf_get(&line), p->width);
+    page_end_line(p);
+    strbuf_release(&line);
+    section_head_ran(p, h);
+    section_head_label(p, "allocated");
+    page_addf(p, COLOUR_PLAIN, "%10s  in %s calls, ", units_bytes(a, h->allocated_bytes),
+              units_count(b, h->allocations));
+    page_addf(p, COLOUR_PLAIN, "%s a second", section_head_round(a, section_head_rate(h)));
+    page_end_line(p);
+    section_head_peak(p, h);
+    section_head_leaked(p, h);
     section_head_label(p, "temporary");
     page_addf(p, COLOUR_PLAIN, "%8.1f %%  of the calls: freed before their thread's next one",
               section_head_percent(h->temporary_blocks, h->allocations));
     page_end_line(p);
-    if (h->processes > 1 || h->threads > 1) {
-        section_head_label(p, "processes");
-        page_addf(p, COLOUR_PLAIN, "%10s  with %s threads", units_count(a, h->processes),
-                  units_count(b, h->threads));
-        if (h->files > 1)
-            page_addf(p, COLOUR_PLAIN, ", in %s recordings", units_count(a, h->files));
-        page_end_line(p);
-    }
     section_head_losses(p, h);
 }
 

@@ -69,7 +69,7 @@ size_t width_add(struct strbuf *out, const char *text, size_t columns, bool unic
         strbuf_add(out, text, width_fit(text, length, columns, &used));
         return used;
     }
-    size_t head = (columns - mark + 1) / 2, tail = columns - mark - head;
+    size_t head = (columns - mark) / 3, tail = columns - mark - head;
     strbuf_add(out, text, width_fit(text, length, head, &used));
     strbuf_add_text(out, unicode ? "…" : "..");
     size_t skip = width - tail, skipped;

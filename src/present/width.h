@@ -14,8 +14,8 @@
 size_t width_of(const char *text);
 
 /* Adds text; where it is wider than columns, its middle gives way to a mark
- * (an ellipsis with unicode, two dots without), since both ends of a name tell
- * more than its middle.  Returns the columns used. */
+ * (an ellipsis with unicode, two dots without): both ends of a name tell more
+ * than its middle, and the last part most.  Returns the columns used. */
 size_t width_add(struct strbuf *out, const char *text, size_t columns, bool unicode);
 
 #endif

@@ -10,7 +10,7 @@
  *     ... f.chains, f.rows.data, f.rows.count ...
  *     fake_release(&f);
  *
- * Frames stand outermost first.  `a/b` is b inlined into a; without @file:line
+ * Frames stand outermost first.  `a|b` is b inlined into a; without @file:line
  * there is no line; `?` has no name at all; `libx.so:f` lies in the module /lib/libx.so.
  */
 #ifndef HW_QUERY_FAKE_STACKS_H
@@ -137,7 +137,7 @@ static inline uint32_t fake_node(struct fake *f, uint32_t process, uint32_t pare
         struct name_frame frames[4];
         uint32_t count = 0;
         char *pieces[4];
-        for (char *at = strtok(text, "/"); at != NULL && count < 4; at = strtok(NULL, "/"))
+        for (char *at = strtok(text, "|"); at != NULL && count < 4; at = strtok(NULL, "|"))
             pieces[count++] = at;
         for (uint32_t i = 0; i < count; i++) {
             frames[i] = fake_name(pieces[count - 1 - i]);

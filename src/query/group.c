@@ -178,6 +178,9 @@ static int group_compare(const void *left, const void *right, void *context)
     x = measure_weight(&a->inclusive, o->measure), y = measure_weight(&b->inclusive, o->measure);
     if (x != y)
         return x > y ? -1 : 1;
+    x = measure_blocks(&a->inclusive, o->measure), y = measure_blocks(&b->inclusive, o->measure);
+    if (x != y)
+        return x > y ? -1 : 1;
     return group_compare_names(o->chains, a, b);
 }
 

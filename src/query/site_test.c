@@ -54,7 +54,7 @@ static void inlined_functions_are_frames_of_their_own(void **state)
     struct sites s;
     (void)state;
     fake_init(&f);
-    fake_leak(&f, fake_process(&f), "main@app.c:10 > outer@app.c:20/inner@app.h:5", 1, 1);
+    fake_leak(&f, fake_process(&f), "main@app.c:10 > outer@app.c:20|inner@app.h:5", 1, 1);
     gather(&f, &s);
     uint32_t at = s.list.data[0].chain;
     assert_int_equal(f.chains.chains.data[at].depth, 3);

@@ -157,12 +157,18 @@ static bool suppress_rule_matches_frame(const struct suppress_rule *r, const str
            suppress_matches(r->pattern, f->module) || suppress_matches(r->pattern, f->linkage);
 }
 
-/* Names are short; what does not fit is no name of the C library. */
+/* Names are short; what does not fit is no name of the C library, whose debug
+ * information has its own prefix for some. */
 static bool suppress_name_matches(const char *pattern, const char *function)
 {
+    static const char internal[] = "__GI_";
     char name[256];
     size_t length;
     const char *begin = frame_find_name(function, &length);
+    if (length >= sizeof internal && memcmp(begin, internal, sizeof internal - 1) == 0) {
+        begin += sizeof internal - 1;
+        length -= sizeof internal - 1;
+    }
     if (length >= sizeof name)
         return false;
     memcpy(name, begin, length);

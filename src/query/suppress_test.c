@@ -151,6 +151,7 @@ static void built_in_rules_know_the_runtime(void **state)
     assert_int_equal(left("libc.so.6:_start > libstdc++.so.6:? > malloc", 1, 72704), 0);
     assert_int_equal(left("libc.so.6:_start > libstdc++.so.6:?", 1, 72703), 72703);
     assert_int_equal(left("main > libc.so.6:puts > libc.so.6:_IO_file_doallocate", 1, 1024), 0);
+    assert_int_equal(left("main > libc.so.6:puts > libc.so.6:__GI__IO_file_doallocate", 1, 1024), 0);
     assert_int_equal(left("main > libc.so.6:_IO_file_doallocate > own", 1, 1024), 1024);
     assert_int_equal(left("main > ld-linux-x86-64.so.2:_dl_new_object", 1, 99), 0);
     assert_int_equal(left("main > libld-linux.so:x", 1, 99), 99);
