@@ -188,6 +188,7 @@ void section_sites_text(struct page *p, const struct section_sites *s)
         section_sites_numbers(&t, s, &s->sites->list.data[i].m);
     for (size_t i = 0; i < shown && !t.failed; i++)
         section_sites_one(p, s, &t, i);
+    p->out->failed |= t.failed;
     section_sites_rest(p, s, shown, count);
     if (s->measure == MEASURE_LEAKED && !s->brief)
         section_sites_suppressed(p, s);

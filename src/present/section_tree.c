@@ -26,21 +26,21 @@ struct section_tree_item {
 typedef VEC(struct section_tree_item) section_tree_list;
 
 /* Children in reverse, so that the first is taken first. */
-static bool section_tree_push_children(section_tree_list *todo, const struct tree *t,
+static bool section_tree_push_children(section_tree_list *waiting, const struct tree *t,
                                        const struct section_tree_item *of, uint32_t number, bool indent)
 {
-    size_t first = todo->count;
+    size_t first = waiting->count;
     unsigned level = of->level + (indent && of->level + 1 < SECTION_TREE_LEVELS ? 1 : 0);
     for (uint32_t n = t->nodes.data[of->node].child; n != 0; n = t->nodes.data[n].next) {
         uint32_t more = t->nodes.data[n].next != 0 ? UINT32_C(1) << level : 0;
         uint32_t open = (of->open & ~(indent ? UINT32_C(1) << level : 0)) | more;
-        if (!vec_push(todo, ((struct section_tree_item){n, number, level, open})))
+        if (!vec_push(waiting, ((struct section_tree_item){n, number, level, open})))
             return false;
     }
-    for (size_t i = first, j = todo->count; j > i + 1; i++) {
-        struct section_tree_item swap = todo->data[i];
-        todo->data[i] = todo->data[--j];
-        todo->data[j] = swap;
+    for (size_t i = first, j = waiting->count; j > i + 1; i++) {
+        struct section_tree_item swap = waiting->data[i];
+        waiting->data[i] = waiting->data[--j];
+        waiting->data[j] = swap;
     }
     return true;
 }
@@ -92,7 +92,7 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
 
 void section_tree_text(struct page *p, const struct section_tree *s)
 {
-    section_tree_list todo = {0};
+    section_tree_list waiting = {0};
     char a[UNITS_MAX], b[UNITS_MAX];
     if (s->tree->nodes.count == 0)
         return;
@@ -103,16 +103,17 @@ void section_tree_text(struct page *p, const struct section_tree *s)
     page_addf(p, COLOUR_QUIET, ", %s below", s->tree->way == TREE_CALLERS ? "callers" : "callees");
     page_end_line(p);
     struct section_tree_item top = {0};
-    bool ok = section_tree_push_children(&todo, s->tree, &top, 0, false);
-    while (ok && todo.count > 0) {
-        struct section_tree_item item = todo.data[--todo.count];
+    bool ok = section_tree_push_children(&waiting, s->tree, &top, 0, false);
+    while (ok && waiting.count > 0) {
+        struct section_tree_item item = waiting.data[--waiting.count];
         const struct tree_node *node = &s->tree->nodes.data[item.node];
         section_tree_line(p, s, &item);
         bool branches = node->child != 0 && s->tree->nodes.data[node->child].next != 0;
         bool has_sibling = (item.open >> item.level & 1) != 0;
-        ok = section_tree_push_children(&todo, s->tree, &item, 0, branches || has_sibling);
+        ok = section_tree_push_children(&waiting, s->tree, &item, 0, branches || has_sibling);
     }
-    vec_release(&todo);
+    p->out->failed |= !ok;
+    vec_release(&waiting);
 }
 
 /* ---------------------------------------------------------------------- JSON */
@@ -141,7 +142,7 @@ static void section_tree_json_node(struct json *j, const struct section_tree *s,
 
 void section_tree_json(struct json *j, const struct section_tree *s)
 {
-    section_tree_list todo = {0};
+    section_tree_list waiting = {0};
     static const struct metrics none;
     const struct metrics *total = s->tree->nodes.count == 0 ? &none : &s->tree->nodes.data[0].m;
     const char *way = s->tree->way == TREE_CALLERS ? "callers" : "callees";
@@ -152,13 +153,14 @@ void section_tree_json(struct json *j, const struct section_tree *s)
     json_add_real(j, "threshold_percent", s->threshold * 100);
     json_open_array(j, "nodes");
     struct section_tree_item top = {0};
-    bool ok = s->tree->nodes.count > 0 && section_tree_push_children(&todo, s->tree, &top, 0, false);
-    for (uint32_t number = 1; ok && todo.count > 0; number++) {
-        struct section_tree_item item = todo.data[--todo.count];
+    bool ok = s->tree->nodes.count == 0 || section_tree_push_children(&waiting, s->tree, &top, 0, false);
+    for (uint32_t number = 1; ok && waiting.count > 0; number++) {
+        struct section_tree_item item = waiting.data[--waiting.count];
         section_tree_json_node(j, s, &item);
-        ok = section_tree_push_children(&todo, s->tree, &item, number, false);
+        ok = section_tree_push_children(&waiting, s->tree, &item, number, false);
     }
     json_close_array(j);
     json_close_object(j);
-    vec_release(&todo);
+    j->out->failed |= !ok;
+    vec_release(&waiting);
 }

@@ -56,6 +56,7 @@ void table_print_row(const struct table *t, struct page *p, size_t row)
 
 void table_print(const struct table *t, struct page *p)
 {
+    p->out->failed |= t->failed;
     size_t indent = table_indent(t), left = p->width > indent ? p->width - indent : 1;
     for (size_t row = 0; !t->failed && (row + 1) * t->columns <= t->cells.count; row++) {
         table_print_row(t, p, row);

@@ -24,7 +24,7 @@ struct table {
     size_t columns;
     VEC(char *) cells; /* row by row */
     size_t widths[TABLE_COLUMNS_MAX];
-    bool failed; /* no memory; printing then prints nothing */
+    bool failed; /* no memory: the page fails too */
 };
 
 void table_init(struct table *t, size_t columns);
