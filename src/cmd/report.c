@@ -29,6 +29,7 @@ enum {
     REPORT_BRIEF_SITES = 3, /* in each list of the default screen */
     REPORT_SITES_SHOWN = 10,
     REPORT_GROUPS_SHOWN = 20,
+    REPORT_JSON_SHOWN = 1000,
     REPORT_WIDTH = 80,
     REPORT_WIDTH_MIN = 60,
     REPORT_WIDTH_MAX = 160,
@@ -61,10 +62,9 @@ static size_t report_measures(const struct report_options *o, enum measure *list
     return count;
 }
 
-/* Text shows some, JSON all, unless -n says how many. */
 static size_t report_limit(const struct report_options *o, size_t usual)
 {
-    return o->has_limit ? o->limit : o->json ? 0 : usual;
+    return o->has_limit ? o->limit : o->json ? REPORT_JSON_SHOWN : usual;
 }
 
 static int report_sites(struct report *r, const enum measure *measures, size_t count, struct err *err)
@@ -126,12 +126,9 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     int code = sites_add(&sites, &r->data.chains, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
         struct tree tree;
-        double threshold = o->has_threshold ? o->threshold : o->json ? 0 : 0.01;
-        struct section_tree s = {&r->data.chains, &tree, measures[i], threshold};
-        tree_init(&tree, o->way);
-        code = tree_add(&tree, &r->data.chains, &sites, o->root, err);
-        if (code == 0)
-            code = tree_prune(&tree, &r->data.chains, measures[i], threshold, err);
+        struct section_tree s = {&r->data.chains, &tree};
+        tree_init(&tree, o->way, measures[i], o->has_threshold ? o->threshold : 0.01);
+        code = tree_build(&tree, &r->data.chains, &sites, o->root, err);
         if (code == 0 && o->json) {
             section_tree_json(&r->json, &s);
         } else if (code == 0) {

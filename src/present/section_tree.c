@@ -65,19 +65,21 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
 {
     const struct tree_node *node = &s->tree->nodes.data[item->node];
     char numbers[128], a[UNITS_MAX], b[UNITS_MAX];
-    uint64_t whole = measure_weight(&s->tree->nodes.data[0].m, s->measure);
-    double share = whole == 0 ? 0 : 100.0 * (double)measure_weight(&node->m, s->measure) / (double)whole;
+    const struct tree_node *top = &s->tree->nodes.data[0];
+    bool by_blocks = measure_is_by_blocks(s->tree->measure);
+    uint64_t whole = by_blocks ? top->all.blocks : top->all.bytes;
+    double share = (double)(by_blocks ? node->all.blocks : node->all.bytes);
+    share = whole == 0 ? 0 : 100.0 * share / (double)whole;
     size_t used = section_tree_indent(p, item, false);
-    snprintf(numbers, sizeof numbers, "-> %.2f%% (%sB, %sx)", share,
-             units_count(a, measure_bytes(&node->m, s->measure)),
-             units_count(b, measure_blocks(&node->m, s->measure)));
+    snprintf(numbers, sizeof numbers, "-> %.2f%% (%sB, %sx)", share, units_count(a, node->all.bytes),
+             units_count(b, node->all.blocks));
     page_add(p, COLOUR_PLAIN, numbers);
     used += strlen(numbers);
     size_t left = p->width > used + 12 ? p->width - used - 2 : 10;
     if (node->rest != 0) {
         char text[128];
         snprintf(text, sizeof text, " in %s place%s, all below the %g%% threshold",
-                 units_count(a, node->rest), node->rest == 1 ? "" : "s", s->threshold * 100);
+                 units_count(a, node->rest), node->rest == 1 ? "" : "s", s->tree->threshold * 100);
         page_add_short(p, COLOUR_QUIET, text, left + 2);
     } else if (node->frame == 0) {
         page_add(p, COLOUR_QUIET, ": (no stack)");
@@ -96,10 +98,9 @@ void section_tree_text(struct page *p, const struct section_tree *s)
     char a[UNITS_MAX], b[UNITS_MAX];
     if (s->tree->nodes.count == 0)
         return;
-    const struct metrics *total = &s->tree->nodes.data[0].m;
-    page_addf(p, COLOUR_TITLE, "%s: %sB in %s blocks", measure_title(s->measure),
-              units_count(a, measure_bytes(total, s->measure)),
-              units_count(b, measure_blocks(total, s->measure)));
+    const struct tree_value *total = &s->tree->nodes.data[0].all;
+    page_addf(p, COLOUR_TITLE, "%s: %sB in %s blocks", measure_title(s->tree->measure),
+              units_count(a, total->bytes), units_count(b, total->blocks));
     page_addf(p, COLOUR_QUIET, ", %s below", s->tree->way == TREE_CALLERS ? "callers" : "callees");
     page_end_line(p);
     struct section_tree_item top = {0};
@@ -127,10 +128,10 @@ static void section_tree_json_node(struct json *j, const struct section_tree *s,
         json_add_null(j, "parent");
     else
         json_add_number(j, "parent", item->parent - 1);
-    json_add_number(j, "bytes", measure_bytes(&node->m, s->measure));
-    json_add_number(j, "blocks", measure_blocks(&node->m, s->measure));
-    json_add_number(j, "self_bytes", measure_bytes(&node->self, s->measure));
-    json_add_number(j, "self_blocks", measure_blocks(&node->self, s->measure));
+    json_add_number(j, "bytes", node->all.bytes);
+    json_add_number(j, "blocks", node->all.blocks);
+    json_add_number(j, "self_bytes", node->self.bytes);
+    json_add_number(j, "self_blocks", node->self.blocks);
     json_add_number(j, "places", node->rest);
     if (node->frame != 0) {
         struct frame f = s->chains->frames.data[node->frame - 1];
@@ -143,14 +144,14 @@ static void section_tree_json_node(struct json *j, const struct section_tree *s,
 void section_tree_json(struct json *j, const struct section_tree *s)
 {
     section_tree_list waiting = {0};
-    static const struct metrics none;
-    const struct metrics *total = s->tree->nodes.count == 0 ? &none : &s->tree->nodes.data[0].m;
+    static const struct tree_value none;
+    const struct tree_value *total = s->tree->nodes.count == 0 ? &none : &s->tree->nodes.data[0].all;
     const char *way = s->tree->way == TREE_CALLERS ? "callers" : "callees";
-    json_open_object(j, measure_name(s->measure));
+    json_open_object(j, measure_name(s->tree->measure));
     json_add_text(j, "way", way, strlen(way));
-    json_add_number(j, "total_bytes", measure_bytes(total, s->measure));
-    json_add_number(j, "total_blocks", measure_blocks(total, s->measure));
-    json_add_real(j, "threshold_percent", s->threshold * 100);
+    json_add_number(j, "total_bytes", total->bytes);
+    json_add_number(j, "total_blocks", total->blocks);
+    json_add_real(j, "threshold_percent", s->tree->threshold * 100);
     json_open_array(j, "nodes");
     struct section_tree_item top = {0};
     bool ok = s->tree->nodes.count == 0 || section_tree_push_children(&waiting, s->tree, &top, 0, false);

@@ -24,9 +24,7 @@
 
 struct section_tree {
     const struct chains *chains;
-    const struct tree *tree; /* pruned */
-    enum measure measure;
-    double threshold; /* that it was pruned with, 0 to 1 */
+    const struct tree *tree; /* built */
 };
 
 void section_tree_text(struct page *p, const struct section_tree *s);

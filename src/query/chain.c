@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "wire/record.h"
 
 /* What makes two frames one.  No padding: it is hashed as bytes. */
@@ -41,6 +42,9 @@ void chains_release(struct chains *c)
     for (size_t i = 0; i < c->processes.count; i++) {
         free(c->processes.data[i].images);
         free(c->processes.data[i].chains);
+        map_release(&c->processes.data[i].place_slots);
+        vec_release(&c->processes.data[i].places);
+        vec_release(&c->processes.data[i].frames);
     }
     vec_release(&c->processes);
     vec_release(&c->path);
@@ -95,19 +99,25 @@ static uint32_t chains_add_frame(struct chains *c, const struct frame *from)
     return (uint32_t)c->frames.count;
 }
 
+/* The chain of a frame (its number) called from parent.  0: no memory. */
+static uint32_t chains_link(struct chains *c, uint32_t parent, uint32_t frame)
+{
+    uint64_t key = (uint64_t)parent << 32 | frame;
+    const uint64_t *known = map_find(&c->chain_slots, key);
+    if (known != NULL)
+        return (uint32_t)*known;
+    struct chain chain = {parent, frame, c->chains.data[parent].depth + 1};
+    if (!vec_push(&c->chains, chain) || !map_set(&c->chain_slots, key, c->chains.count - 1))
+        return 0;
+    return (uint32_t)(c->chains.count - 1);
+}
+
 uint32_t chains_add(struct chains *c, uint32_t parent, const struct frame *frame)
 {
     uint32_t number = chains_add_frame(c, frame);
     if (number == 0 || (c->chains.count == 0 && !vec_push(&c->chains, (struct chain){0})))
         return 0;
-    uint64_t key = (uint64_t)parent << 32 | (number - 1);
-    const uint64_t *known = map_find(&c->chain_slots, key);
-    if (known != NULL)
-        return (uint32_t)*known;
-    struct chain chain = {parent, number - 1, c->chains.data[parent].depth + 1};
-    if (!vec_push(&c->chains, chain) || !map_set(&c->chain_slots, key, c->chains.count - 1))
-        return 0;
-    return (uint32_t)(c->chains.count - 1);
+    return chains_link(c, parent, number - 1);
 }
 
 /* ------------------------------------------------------------------- readers */
@@ -120,8 +130,10 @@ int chains_add_reader(struct chains *c, const struct wake_reader *r, struct name
         goto out;
     for (size_t i = 0; i < wake_reader_process_count(r); i++) {
         const struct wake_process *p = wake_reader_process(r, i);
-        struct chain_process own = {p, names, calloc(p->modules.count + 1, sizeof *own.images),
-                                    calloc(p->nodes.count + 1, sizeof *own.chains)};
+        struct chain_process own = {.process = p, .names = names};
+        own.images = calloc(p->modules.count + 1, sizeof *own.images);
+        own.chains = calloc(p->nodes.count + 1, sizeof *own.chains);
+        map_init(&own.place_slots);
         if (own.images == NULL || own.chains == NULL || !vec_push(&c->processes, own)) {
             free(own.images);
             free(own.chains);
@@ -137,35 +149,64 @@ out:
     return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
 }
 
+/* Appends the frames of a place to the list of its process.  False: no memory. */
+static bool chains_name_place(struct chains *c, struct chain_process *p, struct chain_place *place)
+{
+    bool exact = (place->address & RECORD_FRAME_EXACT) != 0;
+    struct frame f = {"", "", "", "", 0, 0, place->address & ~RECORD_FRAME_EXACT, false, 0};
+    const struct name_place *named = NULL;
+    if (place->module != 0 && place->module <= p->process->modules.count) {
+        const struct wake_module *m = &p->process->modules.data[place->module - 1];
+        f.address -= m->bias;
+        f.module = m->path[0] == '\0' && p->process->info.exe != NULL ? p->process->info.exe : m->path;
+        if (p->names != NULL && p->images[place->module] != 0)
+            named = names_find(p->names, p->images[place->module], f.address, exact);
+    }
+    place->first = (uint32_t)p->frames.count;
+    place->count = named == NULL || named->count == 0 ? 1 : named->count;
+    for (uint32_t i = place->count; i-- > 0;) {
+        if (named != NULL && named->count != 0) {
+            const struct name_frame *n = &named->frames[i];
+            f.function = n->function;
+            f.linkage = n->linkage;
+            f.file = n->file;
+            f.line = n->line;
+            f.inlined = n->inlined;
+        }
+        uint32_t number = chains_add_frame(c, &f);
+        if (number == 0 || !vec_push(&p->frames, number - 1))
+            return false;
+    }
+    return true;
+}
+
+/* Programs have far fewer places than nodes.  NULL: no memory. */
+static const struct chain_place *chains_find_place(struct chains *c, struct chain_process *p,
+                                                   const struct wake_node *node)
+{
+    uint64_t key = hash_join(node->address, node->module);
+    for (const uint64_t *at = map_find(&p->place_slots, key); at != NULL;
+         at = map_find(&p->place_slots, ++key)) {
+        const struct chain_place *place = &p->places.data[*at];
+        if (place->address == node->address && place->module == node->module)
+            return place;
+    }
+    struct chain_place fresh = {node->address, node->module, 0, 0};
+    if (!chains_name_place(c, p, &fresh) || !vec_push(&p->places, fresh) ||
+        !map_set(&p->place_slots, key, p->places.count - 1))
+        return NULL;
+    return &p->places.data[p->places.count - 1];
+}
+
 /* Adds the frames of one node below parent.  0: no memory. */
-static uint32_t chains_add_node(struct chains *c, const struct chain_process *p, uint32_t parent,
+static uint32_t chains_add_node(struct chains *c, struct chain_process *p, uint32_t parent,
                                 const struct wake_node *node)
 {
-    bool exact = (node->address & RECORD_FRAME_EXACT) != 0;
-    struct frame f = {"", "", "", "", 0, 0, node->address & ~RECORD_FRAME_EXACT, false, 0};
-    const struct name_place *place = NULL;
-    if (node->module != 0 && node->module <= p->process->modules.count) {
-        const struct wake_module *m = &p->process->modules.data[node->module - 1];
-        f.address -= m->bias;
-        f.module = m->path[0] == '\0' ? p->process->info.exe : m->path;
-        if (f.module == NULL)
-            f.module = "";
-        if (p->names != NULL && p->images[node->module] != 0)
-            place = names_find(p->names, p->images[node->module], f.address, exact);
-    }
-    if (place == NULL || place->count == 0)
-        return chains_add(c, parent, &f);
-    for (uint32_t i = place->count; i-- > 0;) {
-        const struct name_frame *n = &place->frames[i];
-        f.function = n->function;
-        f.linkage = n->linkage;
-        f.file = n->file;
-        f.line = n->line;
-        f.inlined = n->inlined;
-        parent = chains_add(c, parent, &f);
-        if (parent == 0)
-            return 0;
-    }
+    const struct chain_place *place = chains_find_place(c, p, node);
+    if (place == NULL)
+        return 0;
+    for (uint32_t i = 0; i < place->count && (i == 0 || parent != 0); i++)
+        parent = chains_link(c, parent, p->frames.data[place->first + i]);
     return parent;
 }
 
@@ -176,7 +217,7 @@ static uint32_t chains_add_gap(struct chains *c, uint32_t parent)
 }
 
 /* Below chain, the nodes path[count - 1] .. path[0]; remembers them unless a gap comes. */
-static uint32_t chains_descend(struct chains *c, const struct chain_process *p, uint32_t chain, size_t count,
+static uint32_t chains_descend(struct chains *c, struct chain_process *p, uint32_t chain, size_t count,
                                size_t gap_at)
 {
     for (size_t i = count; i-- > 0;) {
@@ -197,7 +238,7 @@ int chains_find(struct chains *c, uint32_t process, uint32_t stack, uint32_t *ch
     *chain = 0;
     if (process >= c->processes.count)
         return 0;
-    const struct chain_process *p = &c->processes.data[process];
+    struct chain_process *p = &c->processes.data[process];
     const struct wake_stack *s = wake_process_find_stack(p->process, stack);
     if (s == NULL || s->leaf == 0)
         return 0;

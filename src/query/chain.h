@@ -34,12 +34,22 @@ struct chain {
     uint32_t depth; /* frames up to and with this one */
 };
 
+/* What an address of a process is called: frames[first .. first + count - 1] of
+ * its list, the outermost first. */
+struct chain_place {
+    uint64_t address;
+    uint32_t module, first, count;
+};
+
 /* One process of one recording. */
 struct chain_process {
     const struct wake_process *process;
     const struct names *names;
-    uint32_t *images; /* by module number; 0 = none */
-    uint32_t *chains; /* by node; 0 = not yet asked for */
+    uint32_t *images;       /* by module number; 0 = none */
+    uint32_t *chains;       /* by node; 0 = not yet asked for */
+    struct map place_slots; /* hash of address and module -> index in places */
+    VEC(struct chain_place) places;
+    VEC(uint32_t) frames; /* numbers */
 };
 
 struct chains {

@@ -71,7 +71,10 @@ static inline uint32_t fake_process(struct fake *f)
     (void)vec_push(&p->stacks, ((struct wake_stack){.known = true}));
     f->bias[f->count] = (f->count + 1) << 32;
     f->processes[f->count++] = p;
-    struct chain_process own = {p, f->names, calloc(16, sizeof(uint32_t)), calloc(1024, sizeof(uint32_t))};
+    struct chain_process own = {.process = p, .names = f->names};
+    own.images = calloc(16, sizeof *own.images);
+    own.chains = calloc(1024, sizeof *own.chains);
+    map_init(&own.place_slots);
     (void)vec_push(&f->chains.processes, own);
     return (uint32_t)f->count - 1;
 }

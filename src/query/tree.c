@@ -2,202 +2,342 @@
  *
  * tree: see tree.h.
  *
- * Chains can be a hundred thousand frames deep, so nothing here recurses.
+ * A node is made of members.  Towards callers a member is a place in the chain
+ * of one site, and the next one is its parent.  Towards callees a member is a
+ * chain with all that ends in it or below, and the next ones are the chains
+ * that have it as parent (all chains together are a tree already; only lines
+ * keep frames of one function apart there).
+ *
+ * To grow a node its members' next places are put in buckets, one for each
+ * function.  Buckets that reach the threshold become nodes and wait to be grown
+ * in turn, with their members on one stack; of the others only the sum is kept.
+ * Chains can be a hundred thousand frames deep, so nothing recurses.
  */
 #include "query/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void tree_init(struct tree *t, enum tree_way way)
+#include "tool/map.h"
+
+struct tree_member {
+    uint32_t chain; /* 0 = no stack */
+    uint32_t bucket;
+    struct tree_value value;
+};
+
+struct tree_bucket {
+    uint32_t frame; /* as in tree_node */
+    uint32_t node;
+    bool lines_differ;
+    size_t count;
+    struct tree_value value;
+};
+
+/* A node that is to be grown: its members are the last `count` on the stack. */
+struct tree_task {
+    uint32_t node;
+    size_t count;
+};
+
+struct tree_work {
+    struct tree *tree;
+    const struct chains *chains;
+    uint64_t least; /* weight of a node */
+    VEC(struct tree_task) tasks;
+    VEC(struct tree_member) members, next;
+    VEC(struct tree_bucket) buckets;
+    VEC(uint32_t) order; /* buckets, largest first */
+    struct map slots;    /* symbol -> bucket */
+    /* Towards callees, by chain: */
+    struct tree_value *own, *below; /* what ends in it, and that with all below */
+    uint32_t *child, *sibling;
+};
+
+void tree_init(struct tree *t, enum tree_way way, enum measure measure, double threshold)
 {
     memset(t, 0, sizeof *t);
     t->way = way;
-    map_init(&t->slots);
+    t->measure = measure;
+    t->threshold = threshold;
 }
 
 void tree_release(struct tree *t)
 {
-    map_release(&t->slots);
     vec_release(&t->nodes);
 }
 
-static int tree_no_memory(struct err *err)
+static void tree_value_add(struct tree_value *to, struct tree_value value)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the tree.");
+    to->bytes += value.bytes;
+    to->blocks += value.blocks;
 }
 
-/* The child of parent for a frame (number + 1; 0 = no stack), made when it is new.  0: no memory. */
-static uint32_t tree_get_child(struct tree *t, const struct chains *c, uint32_t parent, uint32_t frame)
+static uint64_t tree_weight(const struct tree *t, struct tree_value value)
 {
-    const struct frame *f = frame == 0 ? NULL : &c->frames.data[frame - 1];
-    uint64_t key = (uint64_t)parent << 32 | (f == NULL ? 0 : f->symbol);
-    const uint64_t *known = map_find(&t->slots, key);
-    if (known != NULL) {
-        struct tree_node *node = &t->nodes.data[*known];
-        if (f != NULL && f->line != c->frames.data[node->frame - 1].line)
-            node->lines_differ = true;
-        return (uint32_t)*known;
-    }
-    struct tree_node fresh = {.next = t->nodes.data[parent].child, .frame = frame};
-    uint32_t number = (uint32_t)t->nodes.count;
-    if (!vec_push(&t->nodes, fresh) || !map_set(&t->slots, key, number))
-        return 0;
-    t->nodes.data[parent].child = number;
-    return number;
+    return measure_is_by_blocks(t->measure) ? value.blocks : value.bytes;
 }
 
-/* The frames of a site in the order of the tree.  False: the root is not in it. */
-struct tree_path {
-    VEC(uint32_t) frames; /* number + 1 */
-    bool failed;
-};
-
-static bool tree_path_fill(struct tree_path *path, const struct tree *t, const struct chains *c,
-                           uint32_t chain, const char *root)
+static struct tree_value tree_site_value(const struct tree *t, const struct site *site)
 {
-    size_t innermost = SIZE_MAX, outermost = 0;
-    path->frames.count = 0;
-    for (; chain != 0; chain = chains_parent(c, chain)) {
-        if (root != NULL && frame_is_called(chains_frame(c, chain), root)) {
-            outermost = path->frames.count;
-            innermost = innermost == SIZE_MAX ? outermost : innermost;
-        }
-        if (!vec_push(&path->frames, c->chains.data[chain].frame + 1)) {
-            path->failed = true;
+    return (struct tree_value){measure_bytes(&site->m, t->measure), measure_blocks(&site->m, t->measure)};
+}
+
+/* -------------------------------------------------------------------- buckets */
+
+/* Puts a place in the bucket of its function.  False: no memory. */
+static bool tree_put(struct tree_work *w, uint32_t chain, struct tree_value value)
+{
+    const struct frame *f = chain == 0 ? NULL : chains_frame(w->chains, chain);
+    uint64_t symbol = f == NULL ? 0 : f->symbol;
+    const uint64_t *known = map_find(&w->slots, symbol);
+    uint32_t at = known == NULL ? (uint32_t)w->buckets.count : (uint32_t)*known;
+    if (known == NULL) {
+        struct tree_bucket fresh = {.frame = f == NULL ? 0 : w->chains->chains.data[chain].frame + 1};
+        if (!map_set(&w->slots, symbol, at) || !vec_push(&w->buckets, fresh) || !vec_push(&w->order, at))
             return false;
-        }
     }
-    size_t count = path->frames.count, from = 0;
-    if (root != NULL && innermost == SIZE_MAX)
-        return false;
-    if (root != NULL && t->way == TREE_CALLERS)
-        from = innermost;
-    if (root != NULL && t->way == TREE_CALLEES)
-        count = outermost + 1;
-    uint32_t *f = path->frames.data;
-    if (from > 0)
-        memmove(f, f + from, (count - from) * sizeof *f);
-    path->frames.count = count - from;
-    for (size_t i = 0, j = path->frames.count; t->way == TREE_CALLEES && j > i + 1; i++) {
-        uint32_t swap = f[i];
-        f[i] = f[--j];
-        f[j] = swap;
-    }
-    return true;
+    struct tree_bucket *b = &w->buckets.data[at];
+    if (f != NULL && f->line != w->chains->frames.data[b->frame - 1].line)
+        b->lines_differ = true;
+    tree_value_add(&b->value, value);
+    b->count++;
+    return vec_push(&w->next, ((struct tree_member){chain, at, value}));
 }
 
-static bool tree_add_site(struct tree *t, const struct chains *c, const struct tree_path *path,
-                          const struct metrics *m)
+static int tree_compare_frames(const struct chains *c, uint32_t a, uint32_t b)
 {
-    uint32_t at = 0;
-    measure_add(&t->nodes.data[0].m, m);
-    for (size_t i = 0; i < path->frames.count || i == 0; i++) {
-        at = tree_get_child(t, c, at, path->frames.count == 0 ? 0 : path->frames.data[i]);
-        if (at == 0)
-            return false;
-        measure_add(&t->nodes.data[at].m, m);
-    }
-    measure_add(&t->nodes.data[at].self, m);
-    return true;
-}
-
-int tree_add(struct tree *t, const struct chains *c, const struct sites *sites, const char *root,
-             struct err *err)
-{
-    struct tree_path path = {0};
-    int code = 0;
-    if (t->nodes.count == 0 && !vec_push(&t->nodes, (struct tree_node){0}))
-        return tree_no_memory(err);
-    for (size_t i = 0; i < sites->list.count && code == 0; i++) {
-        const struct site *site = &sites->list.data[i];
-        bool has = tree_path_fill(&path, t, c, site->chain, root);
-        if (path.failed || (has && !tree_add_site(t, c, &path, &site->m)))
-            code = tree_no_memory(err);
-    }
-    vec_release(&path.frames);
-    return code;
-}
-
-/* ------------------------------------------------------------------- pruning */
-
-struct tree_order {
-    const struct tree *tree;
-    const struct chains *chains;
-    enum measure measure;
-};
-
-static const char *tree_node_text(const struct chains *c, const struct tree_node *n)
-{
-    return n->frame == 0 ? "" : c->frames.data[n->frame - 1].function;
+    if (a == 0 || b == 0)
+        return (a != 0) - (b != 0);
+    const struct frame *f = &c->frames.data[a - 1], *g = &c->frames.data[b - 1];
+    int differ = strcmp(f->function, g->function);
+    differ = differ != 0 ? differ : strcmp(f->module, g->module);
+    return differ != 0 ? differ : (f->address > g->address) - (f->address < g->address);
 }
 
 static int tree_compare(const void *left, const void *right, void *context)
 {
-    const struct tree_order *o = context;
-    const struct tree_node *a = &o->tree->nodes.data[*(const uint32_t *)left];
-    const struct tree_node *b = &o->tree->nodes.data[*(const uint32_t *)right];
-    uint64_t x = measure_weight(&a->m, o->measure), y = measure_weight(&b->m, o->measure);
+    const struct tree_work *w = context;
+    const struct tree_bucket *a = &w->buckets.data[*(const uint32_t *)left];
+    const struct tree_bucket *b = &w->buckets.data[*(const uint32_t *)right];
+    uint64_t x = tree_weight(w->tree, a->value), y = tree_weight(w->tree, b->value);
     if (x != y)
         return x > y ? -1 : 1;
-    int differ = strcmp(tree_node_text(o->chains, a), tree_node_text(o->chains, b));
-    if (differ != 0 || a->frame == 0 || b->frame == 0)
-        return differ;
-    const struct frame *f = &o->chains->frames.data[a->frame - 1], *g = &o->chains->frames.data[b->frame - 1];
-    differ = strcmp(f->module, g->module);
-    return differ != 0 ? differ : (f->address > g->address) - (f->address < g->address);
+    return tree_compare_frames(w->chains, a->frame, b->frame);
 }
 
-/* Relinks the sorted children of a node; the first `kept` stay, the others become one. */
-static bool tree_link(struct tree *t, uint32_t parent, const uint32_t *children, size_t count, size_t kept)
+static bool tree_is_small(const struct tree_work *w, const struct tree_bucket *b)
 {
-    uint32_t after = 0;
-    if (kept < count) {
-        struct tree_node rest = {.rest = (uint32_t)(count - kept)};
-        for (size_t i = kept; i < count; i++) {
-            measure_add(&rest.m, &t->nodes.data[children[i]].m);
-            measure_add(&rest.self, &t->nodes.data[children[i]].m);
-        }
-        if (!vec_push(&t->nodes, rest))
-            return false;
-        after = (uint32_t)(t->nodes.count - 1);
-    }
-    for (size_t i = kept; i-- > 0;) {
-        t->nodes.data[children[i]].next = after;
-        after = children[i];
-    }
-    t->nodes.data[parent].child = after;
+    uint64_t weight = tree_weight(w->tree, b->value);
+    return weight == 0 || weight < w->least;
+}
+
+/* Links a new node as the first child of parent. */
+static bool tree_link(struct tree *t, uint32_t parent, struct tree_node node)
+{
+    node.next = t->nodes.data[parent].child;
+    if (!vec_push(&t->nodes, node))
+        return false;
+    t->nodes.data[parent].child = (uint32_t)(t->nodes.count - 1);
     return true;
 }
 
-int tree_prune(struct tree *t, const struct chains *c, enum measure measure, double threshold,
+/* Makes nodes of the buckets, the smallest first, and tasks of them with their members. */
+static bool tree_settle(struct tree_work *w, uint32_t parent)
+{
+    struct tree_node rest = {0};
+    if (w->order.count > 1)
+        qsort_r(w->order.data, w->order.count, sizeof *w->order.data, tree_compare, w);
+    for (size_t i = w->order.count; i-- > 0;) {
+        struct tree_bucket *b = &w->buckets.data[w->order.data[i]];
+        if (tree_is_small(w, b)) {
+            rest.rest++;
+            tree_value_add(&rest.all, b->value);
+            tree_value_add(&rest.self, b->value);
+            continue;
+        }
+        if (rest.rest != 0 && !tree_link(w->tree, parent, rest))
+            return false;
+        rest.rest = 0;
+        struct tree_node node = {.frame = b->frame, .lines_differ = b->lines_differ, .all = b->value};
+        if (!tree_link(w->tree, parent, node))
+            return false;
+        b->node = (uint32_t)(w->tree->nodes.count - 1);
+    }
+    return rest.rest == 0 || tree_link(w->tree, parent, rest);
+}
+
+/* Pushes the members of the new nodes, bucket by bucket. */
+static bool tree_wait(struct tree_work *w)
+{
+    size_t at = w->members.count, total = at;
+    for (size_t i = 0; i < w->order.count; i++) {
+        struct tree_bucket *b = &w->buckets.data[w->order.data[i]];
+        if (b->node == 0)
+            continue;
+        if (!vec_push(&w->tasks, ((struct tree_task){b->node, b->count})))
+            return false;
+        total += b->count;
+    }
+    if (!vec_reserve(&w->members, total))
+        return false;
+    for (size_t i = 0; i < w->order.count; i++) {
+        struct tree_bucket *b = &w->buckets.data[w->order.data[i]];
+        size_t begin = at;
+        at += b->node == 0 ? 0 : b->count;
+        b->count = begin; /* from here on: where its next member goes */
+    }
+    for (size_t i = 0; i < w->next.count; i++) {
+        struct tree_bucket *b = &w->buckets.data[w->next.data[i].bucket];
+        if (b->node != 0)
+            w->members.data[b->count++] = w->next.data[i];
+    }
+    w->members.count = total;
+    return true;
+}
+
+static bool tree_finish_node(struct tree_work *w, uint32_t node)
+{
+    bool ok = tree_settle(w, node) && tree_wait(w);
+    w->next.count = w->buckets.count = w->order.count = 0;
+    map_release(&w->slots);
+    map_init(&w->slots);
+    return ok;
+}
+
+/* -------------------------------------------------------------------- growing */
+
+static bool tree_grow(struct tree_work *w, const struct tree_task *task)
+{
+    size_t first = w->members.count - task->count;
+    for (size_t i = first; i < w->members.count; i++) {
+        struct tree_member m = w->members.data[i];
+        struct tree_value *self = &w->tree->nodes.data[task->node].self;
+        if (w->tree->way == TREE_CALLERS) {
+            uint32_t caller = m.chain == 0 ? 0 : chains_parent(w->chains, m.chain);
+            if (caller == 0)
+                tree_value_add(self, m.value);
+            else if (!tree_put(w, caller, m.value))
+                return false;
+            continue;
+        }
+        tree_value_add(self, w->own[m.chain]);
+        for (uint32_t k = m.chain == 0 ? 0 : w->child[m.chain]; k != 0; k = w->sibling[k]) {
+            if (w->below[k].blocks != 0 && !tree_put(w, k, w->below[k]))
+                return false;
+        }
+    }
+    w->members.count = first;
+    return tree_finish_node(w, task->node);
+}
+
+/* The innermost frame of a chain that is the root; 0 = none.  calls: by frame. */
+static uint32_t tree_find_root(const struct chains *c, uint32_t chain, const bool *calls)
+{
+    while (chain != 0 && !calls[c->chains.data[chain].frame])
+        chain = chains_parent(c, chain);
+    return chain;
+}
+
+/* Towards callers: where each site begins. */
+static bool tree_begin_callers(struct tree_work *w, const struct sites *sites, const bool *calls)
+{
+    for (size_t i = 0; i < sites->list.count; i++) {
+        const struct site *site = &sites->list.data[i];
+        struct tree_value value = tree_site_value(w->tree, site);
+        uint32_t begin = calls == NULL ? site->chain : tree_find_root(w->chains, site->chain, calls);
+        if (value.blocks == 0 || (calls != NULL && begin == 0))
+            continue;
+        tree_value_add(&w->tree->nodes.data[0].all, value);
+        if (!tree_put(w, begin, value))
+            return false;
+    }
+    return true;
+}
+
+/* Towards callees: sums up the tree of chains, then takes its roots, or the
+ * outermost chains of the root function. */
+static bool tree_begin_callees(struct tree_work *w, const struct sites *sites, const bool *calls)
+{
+    const struct chains *c = w->chains;
+    size_t count = c->chains.count == 0 ? 1 : c->chains.count;
+    bool *inside = calloc(count, sizeof *inside); /* the root function is among its callers */
+    w->own = calloc(count, sizeof *w->own);
+    w->below = calloc(count, sizeof *w->below);
+    w->child = calloc(count, sizeof *w->child);
+    w->sibling = calloc(count, sizeof *w->sibling);
+    bool ok = inside != NULL && w->own != NULL && w->below != NULL && w->child != NULL && w->sibling != NULL;
+    for (size_t i = 0; ok && i < sites->list.count; i++)
+        tree_value_add(&w->own[sites->list.data[i].chain], tree_site_value(w->tree, &sites->list.data[i]));
+    /* A chain comes after its parent. */
+    for (size_t k = count; ok && k-- > 1;) {
+        uint32_t parent = c->chains.data[k].parent;
+        tree_value_add(&w->below[k], w->own[k]);
+        w->sibling[k] = w->child[parent];
+        w->child[parent] = (uint32_t)k;
+        if (parent != 0)
+            tree_value_add(&w->below[parent], w->below[k]);
+    }
+    if (ok && calls == NULL && w->own[0].blocks != 0) {
+        tree_value_add(&w->tree->nodes.data[0].all, w->own[0]);
+        ok = tree_put(w, 0, w->own[0]);
+    }
+    for (size_t k = 1; ok && k < count; k++) {
+        uint32_t parent = c->chains.data[k].parent;
+        bool is_root = calls == NULL ? parent == 0 : calls[c->chains.data[k].frame];
+        inside[k] = is_root || inside[parent];
+        if (!is_root || inside[parent] || w->below[k].blocks == 0)
+            continue;
+        tree_value_add(&w->tree->nodes.data[0].all, w->below[k]);
+        ok = tree_put(w, (uint32_t)k, w->below[k]);
+    }
+    free(inside);
+    return ok;
+}
+
+/* Which frames are the root function; NULL: no memory. */
+static bool *tree_mark_calls(const struct chains *c, const char *root)
+{
+    bool *calls = calloc(c->frames.count + 1, sizeof *calls);
+    for (size_t i = 0; calls != NULL && i < c->frames.count; i++)
+        calls[i] = frame_is_called(&c->frames.data[i], root);
+    return calls;
+}
+
+static void tree_work_release(struct tree_work *w)
+{
+    vec_release(&w->tasks);
+    vec_release(&w->members);
+    vec_release(&w->next);
+    vec_release(&w->buckets);
+    vec_release(&w->order);
+    map_release(&w->slots);
+    free(w->own);
+    free(w->below);
+    free(w->child);
+    free(w->sibling);
+}
+
+int tree_build(struct tree *t, const struct chains *c, const struct sites *sites, const char *root,
                struct err *err)
 {
-    struct tree_order order = {t, c, measure};
-    VEC(uint32_t) children = {0};
-    int code = 0;
-    if (t->nodes.count == 0)
-        return 0;
-    double least = threshold * (double)measure_weight(&t->nodes.data[0].m, measure);
-    size_t made = t->nodes.count;
-    for (size_t i = 0; i < made && code == 0; i++) {
-        children.count = 0;
-        for (uint32_t n = t->nodes.data[i].child; n != 0; n = t->nodes.data[n].next) {
-            if (!vec_push(&children, n))
-                code = tree_no_memory(err);
-        }
-        if (children.count > 1)
-            qsort_r(children.data, children.count, sizeof *children.data, tree_compare, &order);
-        size_t kept = children.count;
-        while (kept > 0) {
-            uint64_t weight = measure_weight(&t->nodes.data[children.data[kept - 1]].m, measure);
-            if (weight != 0 && (double)weight >= least)
-                break;
-            kept--;
-        }
-        if (code == 0 && !tree_link(t, (uint32_t)i, children.data, children.count, kept))
-            code = tree_no_memory(err);
+    struct tree_work w = {.tree = t, .chains = c};
+    bool *calls = root == NULL ? NULL : tree_mark_calls(c, root);
+    map_init(&w.slots);
+    bool ok = (root == NULL || calls != NULL) && vec_push(&t->nodes, (struct tree_node){0});
+    if (ok)
+        ok = t->way == TREE_CALLERS ? tree_begin_callers(&w, sites, calls)
+                                    : tree_begin_callees(&w, sites, calls);
+    if (ok) {
+        double least = t->threshold * (double)tree_weight(t, t->nodes.data[0].all);
+        w.least = (uint64_t)least + (least > (double)(uint64_t)least);
+        ok = tree_finish_node(&w, 0);
     }
-    vec_release(&children);
-    return code;
+    while (ok && w.tasks.count > 0) {
+        struct tree_task task = w.tasks.data[--w.tasks.count];
+        ok = tree_grow(&w, &task);
+    }
+    tree_work_release(&w);
+    free(calls);
+    return ok ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the tree.");
 }

@@ -34,7 +34,7 @@ static void show(const struct tree *t, const struct chains *c, uint32_t parent, 
                     out->length != 0 && strchr("(", out->text[out->length - 1]) == NULL ? " " : "", name);
         if (node->rest != 0)
             strbuf_addf(out, "rest%u", node->rest);
-        strbuf_addf(out, "=%u", (unsigned)node->m.leaked_bytes);
+        strbuf_addf(out, "=%u", (unsigned)node->all.bytes);
         if (node->child != 0) {
             strbuf_add_char(out, '(');
             show(t, c, n, out);
@@ -57,17 +57,18 @@ static void expect_tree(enum tree_way way, const char *root, double threshold, c
     for (size_t i = 0; i < sizeof sample / sizeof *sample; i++)
         fake_leak(&f, p, sample[i].frames, sample[i].blocks, sample[i].bytes);
     assert_int_equal(sites_add(&s, &f.chains, f.rows.data, f.rows.count, &err), 0);
-    tree_init(&t, way);
-    assert_int_equal(tree_add(&t, &f.chains, &s, root, &err), 0);
-    assert_int_equal(tree_prune(&t, &f.chains, MEASURE_LEAKED, threshold, &err), 0);
+    tree_init(&t, way, MEASURE_LEAKED, threshold);
+    assert_int_equal(tree_build(&t, &f.chains, &s, root, &err), 0);
     show(&t, &f.chains, 0, &out);
     assert_string_equal(strbuf_get(&out), expected);
     for (size_t i = 0; i < t.nodes.count; i++) {
-        struct metrics sum = t.nodes.data[i].self;
-        for (uint32_t n = t.nodes.data[i].child; n != 0; n = t.nodes.data[n].next)
-            measure_add(&sum, &t.nodes.data[n].m);
-        assert_int_equal(sum.leaked_bytes, t.nodes.data[i].m.leaked_bytes);
-        assert_int_equal(sum.leaked_blocks, t.nodes.data[i].m.leaked_blocks);
+        struct tree_value sum = t.nodes.data[i].self;
+        for (uint32_t n = t.nodes.data[i].child; n != 0; n = t.nodes.data[n].next) {
+            sum.bytes += t.nodes.data[n].all.bytes;
+            sum.blocks += t.nodes.data[n].all.blocks;
+        }
+        assert_int_equal(sum.bytes, t.nodes.data[i].all.bytes);
+        assert_int_equal(sum.blocks, t.nodes.data[i].all.blocks);
     }
     tree_release(&t);
     strbuf_release(&out);
@@ -120,17 +121,15 @@ static void recursion_and_lines_of_a_root(void **state)
     fake_leak(&f, p, "main@a.c:2 > walk@a.c:5 > grab@a.c:9", 1, 10);
     fake_row(&f, p, 0, (struct metrics){.leaked_blocks = 1, .leaked_bytes = 1});
     assert_int_equal(sites_add(&s, &f.chains, f.rows.data, f.rows.count, &err), 0);
-    tree_init(&t, TREE_CALLERS);
-    assert_int_equal(tree_add(&t, &f.chains, &s, "walk", &err), 0);
-    assert_int_equal(tree_prune(&t, &f.chains, MEASURE_LEAKED, 0, &err), 0);
+    tree_init(&t, TREE_CALLERS, MEASURE_LEAKED, 0);
+    assert_int_equal(tree_build(&t, &f.chains, &s, "walk", &err), 0);
     show(&t, &f.chains, 0, &out);
     assert_string_equal(strbuf_get(&out), "walk=110(step=100(walk=100(main=100)) main=10)");
     assert_true(t.nodes.data[t.nodes.data[0].child].lines_differ);
     tree_release(&t);
     strbuf_clear(&out);
-    tree_init(&t, TREE_CALLEES);
-    assert_int_equal(tree_add(&t, &f.chains, &s, NULL, &err), 0);
-    assert_int_equal(tree_prune(&t, &f.chains, MEASURE_LEAKED, 0, &err), 0);
+    tree_init(&t, TREE_CALLEES, MEASURE_LEAKED, 0);
+    assert_int_equal(tree_build(&t, &f.chains, &s, NULL, &err), 0);
     show(&t, &f.chains, 0, &out);
     assert_string_equal(strbuf_get(&out), "main=110(walk=110(step=100(walk=100(grab=100)) grab=10)) -=1");
     tree_release(&t);
