@@ -16,6 +16,8 @@
 #include "base/hash.h"
 #include "wire/record.h"
 
+enum { CHAIN_FEW = 8 }; /* children that are looked through */
+
 /* What makes two frames one.  No padding: it is hashed as bytes. */
 struct chain_frame_key {
     const char *function, *file, *module;
@@ -99,17 +101,48 @@ static uint32_t chains_add_frame(struct chains *c, const struct frame *from)
     return (uint32_t)c->frames.count;
 }
 
+/* Most chains have one child.  A few are looked through, which is quicker than a
+ * table as large as all stacks; those of the others are in one. */
+static uint32_t chains_find_child(const struct chains *c, uint32_t parent, uint32_t frame)
+{
+    const struct chain *p = &c->chains.data[parent];
+    if (p->children > CHAIN_FEW) {
+        const uint64_t *known = map_find(&c->chain_slots, (uint64_t)parent << 32 | frame);
+        return known == NULL ? 0 : (uint32_t)*known;
+    }
+    uint32_t at = p->child;
+    while (at != 0 && c->chains.data[at].frame != frame)
+        at = c->chains.data[at].sibling;
+    return at;
+}
+
+/* Enters the children of a chain that has become one of the others; later the new one alone. */
+static bool chains_enter_children(struct chains *c, uint32_t parent)
+{
+    uint32_t children = c->chains.data[parent].children, at = c->chains.data[parent].child;
+    uint32_t left = children <= CHAIN_FEW ? 0 : children == CHAIN_FEW + 1 ? children : 1;
+    for (; left > 0; left--, at = c->chains.data[at].sibling) {
+        if (!map_set(&c->chain_slots, (uint64_t)parent << 32 | c->chains.data[at].frame, at))
+            return false;
+    }
+    return true;
+}
+
 /* The chain of a frame (its number) called from parent.  0: no memory. */
 static uint32_t chains_link(struct chains *c, uint32_t parent, uint32_t frame)
 {
-    uint64_t key = (uint64_t)parent << 32 | frame;
-    const uint64_t *known = map_find(&c->chain_slots, key);
-    if (known != NULL)
-        return (uint32_t)*known;
-    struct chain chain = {parent, frame, c->chains.data[parent].depth + 1};
-    if (!vec_push(&c->chains, chain) || !map_set(&c->chain_slots, key, c->chains.count - 1))
+    uint32_t known = chains_find_child(c, parent, frame);
+    if (known != 0)
+        return known;
+    struct chain chain = {.parent = parent,
+                          .frame = frame,
+                          .depth = c->chains.data[parent].depth + 1,
+                          .sibling = c->chains.data[parent].child};
+    if (!vec_push(&c->chains, chain))
         return 0;
-    return (uint32_t)(c->chains.count - 1);
+    c->chains.data[parent].child = (uint32_t)(c->chains.count - 1);
+    c->chains.data[parent].children++;
+    return chains_enter_children(c, parent) ? (uint32_t)(c->chains.count - 1) : 0;
 }
 
 uint32_t chains_add(struct chains *c, uint32_t parent, const struct frame *frame)

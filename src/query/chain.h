@@ -31,7 +31,9 @@
 struct chain {
     uint32_t parent; /* chain of the caller; 0 = this frame is the outermost */
     uint32_t frame;
-    uint32_t depth; /* frames up to and with this one */
+    uint32_t depth;          /* frames up to and with this one */
+    uint32_t child, sibling; /* the latest that has it as parent, and the one before it; 0 = none */
+    uint32_t children;
 };
 
 /* What an address of a process is called: frames[first .. first + count - 1] of
@@ -56,7 +58,7 @@ struct chains {
     struct words words;
     struct map frame_slots;  /* word of a frame -> number in frames + 1 */
     struct map symbol_slots; /* word of a symbol -> symbol */
-    struct map chain_slots;  /* parent << 32 | frame -> chain */
+    struct map chain_slots;  /* parent << 32 | frame -> chain, of parents with many children */
     uint32_t symbols;
     VEC(struct frame) frames;
     VEC(struct chain) chains;

@@ -60,6 +60,8 @@ static int sites_compare_frames(const struct chains *c, uint32_t a, uint32_t b)
 {
     for (; a != 0 && b != 0; a = chains_parent(c, a), b = chains_parent(c, b)) {
         const struct frame *f = chains_frame(c, a), *g = chains_frame(c, b);
+        if (f == g)
+            continue;
         int differ = strcmp(f->function, g->function);
         differ = differ != 0 ? differ : strcmp(f->file, g->file);
         differ = differ != 0 ? differ : strcmp(f->module, g->module);

@@ -69,6 +69,26 @@ static void inlined_functions_are_frames_of_their_own(void **state)
     fake_release(&f);
 }
 
+static void many_callees_of_one_frame_stay_apart(void **state)
+{
+    struct fake f;
+    struct sites s;
+    (void)state;
+    fake_init(&f);
+    uint32_t p = fake_process(&f), q = fake_process(&f);
+    for (unsigned i = 0; i < 30; i++) {
+        char frames[64];
+        snprintf(frames, sizeof frames, "main@a.c:1 > f%u@a.c:%u > leaf@a.c:9", i % 15, 100 + i % 15);
+        fake_leak(&f, i < 15 ? p : q, frames, 1, 1 + i % 15);
+    }
+    gather(&f, &s);
+    assert_int_equal(s.list.count, 15);
+    for (unsigned i = 0; i < 15; i++)
+        assert_int_equal(s.list.data[i].m.leaked_bytes, 2 * (15 - i));
+    sites_release(&s);
+    fake_release(&f);
+}
+
 static void own_code_begins_below_the_libraries(void **state)
 {
     struct fake f;
@@ -283,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_stacks_of_processes_are_one_site),
         cmocka_unit_test(inlined_functions_are_frames_of_their_own),
+        cmocka_unit_test(many_callees_of_one_frame_stay_apart),
         cmocka_unit_test(own_code_begins_below_the_libraries),
         cmocka_unit_test(a_gap_stands_for_frames_left_out),
         cmocka_unit_test(what_is_not_in_the_file_has_no_frames),

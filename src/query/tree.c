@@ -51,7 +51,6 @@ struct tree_work {
     struct map slots;    /* symbol -> bucket */
     /* Towards callees, by chain: */
     struct tree_value *own, *below; /* what ends in it, and that with all below */
-    uint32_t *child, *sibling;
 };
 
 void tree_init(struct tree *t, enum tree_way way, enum measure measure, double threshold)
@@ -222,7 +221,8 @@ static bool tree_grow(struct tree_work *w, const struct tree_task *task)
             continue;
         }
         tree_value_add(self, w->own[m.chain]);
-        for (uint32_t k = m.chain == 0 ? 0 : w->child[m.chain]; k != 0; k = w->sibling[k]) {
+        uint32_t first_child = m.chain == 0 ? 0 : w->chains->chains.data[m.chain].child;
+        for (uint32_t k = first_child; k != 0; k = w->chains->chains.data[k].sibling) {
             if (w->below[k].blocks != 0 && !tree_put(w, k, w->below[k]))
                 return false;
         }
@@ -264,17 +264,13 @@ static bool tree_begin_callees(struct tree_work *w, const struct sites *sites, c
     bool *inside = calloc(count, sizeof *inside); /* the root function is among its callers */
     w->own = calloc(count, sizeof *w->own);
     w->below = calloc(count, sizeof *w->below);
-    w->child = calloc(count, sizeof *w->child);
-    w->sibling = calloc(count, sizeof *w->sibling);
-    bool ok = inside != NULL && w->own != NULL && w->below != NULL && w->child != NULL && w->sibling != NULL;
+    bool ok = inside != NULL && w->own != NULL && w->below != NULL;
     for (size_t i = 0; ok && i < sites->list.count; i++)
         tree_value_add(&w->own[sites->list.data[i].chain], tree_site_value(w->tree, &sites->list.data[i]));
     /* A chain comes after its parent. */
     for (size_t k = count; ok && k-- > 1;) {
         uint32_t parent = c->chains.data[k].parent;
         tree_value_add(&w->below[k], w->own[k]);
-        w->sibling[k] = w->child[parent];
-        w->child[parent] = (uint32_t)k;
         if (parent != 0)
             tree_value_add(&w->below[parent], w->below[k]);
     }
@@ -314,8 +310,6 @@ static void tree_work_release(struct tree_work *w)
     map_release(&w->slots);
     free(w->own);
     free(w->below);
-    free(w->child);
-    free(w->sibling);
 }
 
 int tree_build(struct tree *t, const struct chains *c, const struct sites *sites, const char *root,
