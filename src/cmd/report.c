@@ -73,10 +73,10 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
     bool brief = o->measures == 0;
     struct sites sites;
     sites_init(&sites);
-    int code = sites_add(&sites, &r->data.chains, r->data.result.rows.data, r->data.result.rows.count, err);
+    int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
         struct section_sites s = {
-            .chains = &r->data.chains,
+            .traces = &r->data.traces,
             .sites = &sites,
             .measure = measures[i],
             .limit = report_limit(o, brief ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN),
@@ -100,11 +100,11 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
 static int report_groups(struct report *r, const enum measure *measures, size_t count, struct err *err)
 {
     const struct report_options *o = r->options;
-    struct groups groups;
-    groups_init(&groups, o->by);
-    int code = groups_add(&groups, &r->data.chains, r->data.result.rows.data, r->data.result.rows.count, err);
+    struct rollup groups;
+    rollup_init(&groups, o->by);
+    int code = rollup_add(&groups, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
-        struct section_groups s = {&r->data.chains, &groups,
+        struct section_groups s = {&r->data.traces, &groups,
                                    measures[i],     report_limit(o, REPORT_GROUPS_SHOWN),
                                    o->threshold,    labels_kind};
         if (o->json) {
@@ -114,7 +114,7 @@ static int report_groups(struct report *r, const enum measure *measures, size_t 
             section_groups_text(&r->page, &s);
         }
     }
-    groups_release(&groups);
+    rollup_release(&groups);
     return code;
 }
 
@@ -123,12 +123,12 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     const struct report_options *o = r->options;
     struct sites sites;
     sites_init(&sites);
-    int code = sites_add(&sites, &r->data.chains, r->data.result.rows.data, r->data.result.rows.count, err);
+    int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
         struct tree tree;
-        struct section_tree s = {&r->data.chains, &tree};
+        struct section_tree s = {&r->data.traces, &tree};
         tree_init(&tree, o->way, measures[i], o->has_threshold ? o->threshold : 0.01);
-        code = tree_build(&tree, &r->data.chains, &sites, o->root, err);
+        code = tree_build(&tree, &r->data.traces, &sites, o->root, err);
         if (code == 0 && o->json) {
             section_tree_json(&r->json, &s);
         } else if (code == 0) {

@@ -18,7 +18,7 @@ enum { REPORT_SUPPRESSIONS_MAX = 16 << 20 }; /* bytes of one file */
 void report_data_init(struct report_data *d)
 {
     memset(d, 0, sizeof *d);
-    chains_init(&d->chains);
+    traces_init(&d->traces);
     query_result_init(&d->result);
     suppress_init(&d->suppress);
 }
@@ -27,7 +27,7 @@ void report_data_release(struct report_data *d)
 {
     suppress_release(&d->suppress);
     query_result_release(&d->result);
-    chains_release(&d->chains);
+    traces_release(&d->traces);
     for (size_t i = 0; i < d->readers.count; i++)
         wake_reader_close(d->readers.data[i]);
     vec_release(&d->readers);
@@ -104,7 +104,7 @@ static int report_data_suppress(struct report_data *d, const struct report_optio
     if (code == 0 && o->built_in)
         code = suppress_add_built_in(&d->suppress, err);
     if (code == 0)
-        code = suppress_apply(&d->suppress, &d->chains, &d->result, err);
+        code = suppress_apply(&d->suppress, &d->traces, &d->result, err);
     for (size_t i = 0; i < d->suppress.rules.count; i++) {
         d->head.suppressed_bytes += d->suppress.rules.data[i].bytes;
         d->head.suppressed_blocks += d->suppress.rules.data[i].blocks;
@@ -126,7 +126,7 @@ static int report_data_add_file(struct report_data *d, const char *path, struct 
         return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
     }
     query_result_init(&answer);
-    int code = chains_add_reader(&d->chains, r, NULL, &base, err);
+    int code = traces_add_reader(&d->traces, r, NULL, &base, err);
     if (code == 0)
         code = default_rows(r, &answer, err);
     if (code == 0)
@@ -144,7 +144,7 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
         code = report_data_add_file(d, o->files.data[i], err);
     d->head.temporary_blocks = d->result.total.temporary_blocks;
     if (code == 0)
-        code = sieve_apply(&o->sieve, &d->chains, &d->result, err);
+        code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
     if (code == 0)
         code = report_data_suppress(d, o, err);
     return code;

@@ -8,15 +8,15 @@
 
 #include "cmd/report_options.h"
 #include "present/section_head.h"
-#include "query/chain.h"
 #include "query/result.h"
 #include "query/suppress.h"
+#include "query/trace.h"
 #include "store/reader.h"
 #include "tool/vec.h"
 
 struct report_data {
     VEC(struct wake_reader *) readers;
-    struct chains chains;
+    struct traces traces;
     struct query_result result; /* of all recordings, sieved, suppressed leaks taken out */
     struct suppress suppress;
     struct section_head head;

@@ -24,9 +24,9 @@ static int report_option_shape(struct report_options *o, enum report_shape shape
 static int report_option_by(struct report_options *o, const char *value, struct err *err)
 {
     /* What rows from the totals of a recording can be grouped by. */
-    static const enum group_by ready[] = {GROUP_FUNCTION, GROUP_LINE, GROUP_MODULE, GROUP_FILE,
-                                          GROUP_PROCESS};
-    o->by = group_by_find(value);
+    static const enum rollup_by ready[] = {ROLLUP_FUNCTION, ROLLUP_LINE, ROLLUP_MODULE, ROLLUP_FILE,
+                                           ROLLUP_PROCESS};
+    o->by = rollup_by_find(value);
     for (size_t i = 0; i < sizeof ready / sizeof *ready; i++) {
         if (o->by == ready[i])
             return report_option_shape(o, REPORT_GROUPS, err);

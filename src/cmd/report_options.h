@@ -5,8 +5,8 @@
 #ifndef HW_CMD_REPORT_OPTIONS_H
 #define HW_CMD_REPORT_OPTIONS_H
 
-#include "query/group.h"
 #include "query/measure.h"
+#include "query/rollup.h"
 #include "query/sieve.h"
 #include "query/tree.h"
 #include "tool/err.h"
@@ -23,7 +23,7 @@ struct report_options {
     struct sieve sieve;
     unsigned measures; /* bit n: enum measure n; 0 = the default screen */
     enum report_shape shape;
-    enum group_by by;  /* REPORT_GROUPS */
+    enum rollup_by by; /* REPORT_GROUPS */
     enum tree_way way; /* REPORT_TREE */
     const char *root;  /* REPORT_TREE: a function, or NULL */
     size_t limit;

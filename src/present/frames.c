@@ -110,13 +110,13 @@ static bool frames_says_something(const struct frame *f)
     return f->role == FRAME_OWN || f->role == FRAME_GAP;
 }
 
-size_t frames_print_callers(struct page *p, const struct chains *c, uint32_t chain, size_t columns)
+size_t frames_print_callers(struct page *p, const struct traces *c, uint32_t trace, size_t columns)
 {
     struct strbuf piece;
     size_t used = 0;
     strbuf_init(&piece);
-    for (uint32_t at = chain; at != 0; at = chains_parent(c, at)) {
-        const struct frame *f = chains_frame(c, at);
+    for (uint32_t at = trace; at != 0; at = traces_parent(c, at)) {
+        const struct frame *f = traces_frame(c, at);
         if (!frames_says_something(f))
             continue;
         strbuf_clear(&piece);
@@ -156,10 +156,10 @@ void frames_json(struct json *j, const struct frame *f)
     json_close_object(j);
 }
 
-void frames_json_chain(struct json *j, const char *key, const struct chains *c, uint32_t chain)
+void frames_json_trace(struct json *j, const char *key, const struct traces *c, uint32_t trace)
 {
     json_open_array(j, key);
-    for (; chain != 0; chain = chains_parent(c, chain))
-        frames_json(j, chains_frame(c, chain));
+    for (; trace != 0; trace = traces_parent(c, trace))
+        frames_json(j, traces_frame(c, trace));
     json_close_array(j);
 }

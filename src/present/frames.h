@@ -13,7 +13,7 @@
 
 #include "present/json.h"
 #include "present/page.h"
-#include "query/chain.h"
+#include "query/trace.h"
 
 #include <stddef.h>
 
@@ -26,15 +26,15 @@ void frames_add_place(struct strbuf *out, const struct frame *f);
  * it is what the line is about. */
 size_t frames_print(struct page *p, const struct frame *f, size_t columns, bool lead);
 
-/* The callers of a chain that say something (libraries and the start of the
+/* The callers of a trace that say something (libraries and the start of the
  * program do not), on one line as far as they fit: " < serve  a.c:5 < main". */
-size_t frames_print_callers(struct page *p, const struct chains *c, uint32_t chain, size_t columns);
+size_t frames_print_callers(struct page *p, const struct traces *c, uint32_t trace, size_t columns);
 
 /* {function, file, line, module, address, inlined}, without key. */
 void frames_json(struct json *j, const struct frame *f);
 /* The members of that object alone. */
 void frames_json_members(struct json *j, const struct frame *f);
 /* "frames": [...], the innermost first. */
-void frames_json_chain(struct json *j, const char *key, const struct chains *c, uint32_t chain);
+void frames_json_trace(struct json *j, const char *key, const struct traces *c, uint32_t trace);
 
 #endif

@@ -14,7 +14,7 @@
 
 static const struct wake_process *section_groups_process(const struct section_groups *s, uint32_t process)
 {
-    return process < s->chains->processes.count ? s->chains->processes.data[process].process : NULL;
+    return process < s->traces->processes.count ? s->traces->processes.data[process].process : NULL;
 }
 
 static void section_groups_add_process(struct strbuf *out, const struct wake_process *p)
@@ -49,39 +49,39 @@ static void section_groups_add_path(struct strbuf *out, const char *path, const 
         safe_add_text(out, path);
 }
 
-static void section_groups_add_frame(struct strbuf *out, enum group_by by, const struct frame *f, bool full)
+static void section_groups_add_frame(struct strbuf *out, enum rollup_by by, const struct frame *f, bool full)
 {
-    if (by == GROUP_MODULE)
+    if (by == ROLLUP_MODULE)
         section_groups_add_path(out, f->module, "(no module)", full);
-    else if (by == GROUP_FILE)
+    else if (by == ROLLUP_FILE)
         section_groups_add_path(out, f->file, "(no file known)", full);
-    else if (by == GROUP_LINE && f->line != 0 && full)
+    else if (by == ROLLUP_LINE && f->line != 0 && full)
         strbuf_addf(out, "%s:%u", f->file, f->line);
-    else if (by == GROUP_LINE && f->line != 0)
+    else if (by == ROLLUP_LINE && f->line != 0)
         frames_add_place(out, f);
-    else if (by == GROUP_FUNCTION && f->function[0] != '\0' && full)
+    else if (by == ROLLUP_FUNCTION && f->function[0] != '\0' && full)
         strbuf_add_text(out, f->function);
     else
         frames_add_name(out, f);
 }
 
 /* What a group is called; in full for scripts, short for people. */
-static void section_groups_add_name(struct strbuf *out, const struct section_groups *s, const struct group *g,
-                                    bool full)
+static void section_groups_add_name(struct strbuf *out, const struct section_groups *s,
+                                    const struct rollup_group *g, bool full)
 {
-    enum group_by by = s->groups->by;
-    if (by == GROUP_THREAD || by == GROUP_PROCESS) {
+    enum rollup_by by = s->groups->by;
+    if (by == ROLLUP_THREAD || by == ROLLUP_PROCESS) {
         const struct wake_process *p = section_groups_process(s, g->process);
-        if (by == GROUP_PROCESS)
+        if (by == ROLLUP_PROCESS)
             section_groups_add_process(out, p);
         else
             section_groups_add_thread(out, p, g->thread);
-    } else if (by == GROUP_KIND) {
+    } else if (by == ROLLUP_KIND) {
         strbuf_add_text(out, s->kind == NULL ? "-" : s->kind(g->kind));
     } else if (g->frame == 0) {
         strbuf_add_text(out, "(no stack)");
     } else {
-        section_groups_add_frame(out, by, &s->chains->frames.data[g->frame - 1], full);
+        section_groups_add_frame(out, by, &s->traces->frames.data[g->frame - 1], full);
     }
 }
 
@@ -116,14 +116,14 @@ static void section_groups_add_value(struct table *t, const struct section_group
 
 void section_groups_text(struct page *p, const struct section_groups *s)
 {
-    bool stacked = s->groups->by < GROUP_THREAD;
+    bool stacked = s->groups->by < ROLLUP_THREAD;
     struct table t;
     struct strbuf name;
-    groups_sort(s->groups, s->chains, s->measure);
+    rollup_sort(s->groups, s->traces, s->measure);
     size_t count = section_groups_count(s), shown = 0;
     strbuf_init(&name);
     table_init(&t, stacked ? 5 : 3);
-    page_addf(p, COLOUR_TITLE, "%s by %s", measure_title(s->measure), group_by_name(s->groups->by));
+    page_addf(p, COLOUR_TITLE, "%s by %s", measure_title(s->measure), rollup_by_name(s->groups->by));
     page_end_line(p);
     table_add(&t, stacked ? "self" : measure_name(s->measure));
     table_add(&t, "");
@@ -131,9 +131,9 @@ void section_groups_text(struct page *p, const struct section_groups *s)
         table_add(&t, "with callees");
         table_add(&t, "");
     }
-    table_add(&t, group_by_name(s->groups->by));
+    table_add(&t, rollup_by_name(s->groups->by));
     for (size_t i = 0; i < count; i++) {
-        const struct group *g = &s->groups->list.data[i];
+        const struct rollup_group *g = &s->groups->list.data[i];
         if (!section_groups_shows(s, i, shown))
             continue;
         shown++;
@@ -154,13 +154,14 @@ void section_groups_text(struct page *p, const struct section_groups *s)
 /* ------------------------------------------------------------------------ JSON */
 
 /* Threads and processes are told apart by their numbers. */
-static void section_groups_json_ids(struct json *j, const struct section_groups *s, const struct group *g)
+static void section_groups_json_ids(struct json *j, const struct section_groups *s,
+                                    const struct rollup_group *g)
 {
     const struct wake_process *p = section_groups_process(s, g->process);
-    if (p == NULL || (s->groups->by != GROUP_THREAD && s->groups->by != GROUP_PROCESS))
+    if (p == NULL || (s->groups->by != ROLLUP_THREAD && s->groups->by != ROLLUP_PROCESS))
         return;
     json_add_number(j, "pid", p->info.pid);
-    if (s->groups->by == GROUP_THREAD) {
+    if (s->groups->by == ROLLUP_THREAD) {
         const struct wake_thread *t = wake_process_find_thread(p, g->thread);
         json_add_number(j, "tid", t == NULL ? 0 : t->tid);
     }
@@ -169,17 +170,17 @@ static void section_groups_json_ids(struct json *j, const struct section_groups 
 void section_groups_json(struct json *j, const struct section_groups *s)
 {
     struct strbuf name;
-    groups_sort(s->groups, s->chains, s->measure);
+    rollup_sort(s->groups, s->traces, s->measure);
     size_t count = section_groups_count(s), shown = 0;
     strbuf_init(&name);
     json_open_object(j, measure_name(s->measure));
-    json_add_text(j, "by", group_by_name(s->groups->by), strlen(group_by_name(s->groups->by)));
+    json_add_text(j, "by", rollup_by_name(s->groups->by), strlen(rollup_by_name(s->groups->by)));
     json_add_number(j, "total_bytes", measure_bytes(&s->groups->total, s->measure));
     json_add_number(j, "total_blocks", measure_blocks(&s->groups->total, s->measure));
     json_add_number(j, "group_count", count);
     json_open_array(j, "groups");
     for (size_t i = 0; i < count; i++) {
-        const struct group *g = &s->groups->list.data[i];
+        const struct rollup_group *g = &s->groups->list.data[i];
         if (!section_groups_shows(s, i, shown))
             continue;
         shown++;

@@ -13,14 +13,14 @@
 
 #include "present/json.h"
 #include "present/page.h"
-#include "query/group.h"
 #include "query/measure.h"
+#include "query/rollup.h"
 
 #include <stddef.h>
 
 struct section_groups {
-    const struct chains *chains;
-    struct groups *groups; /* are put in order */
+    const struct traces *traces;
+    struct rollup *groups; /* are put in order */
     enum measure measure;
     size_t limit;     /* groups shown; 0 = all */
     double threshold; /* share of the total (0 to 1), inclusive, below which none is shown */

@@ -74,11 +74,11 @@ static void section_sites_numbers(struct table *t, const struct section_sites *s
 }
 
 /* The library call that own code made: the outermost frame below it; 0 = none. */
-static uint32_t section_sites_via(const struct chains *c, uint32_t chain, uint32_t own)
+static uint32_t section_sites_via(const struct traces *c, uint32_t trace, uint32_t own)
 {
     uint32_t via = 0;
-    for (uint32_t at = chain; at != own; at = chains_parent(c, at)) {
-        if (chains_frame(c, at)->role == FRAME_LIBRARY)
+    for (uint32_t at = trace; at != own; at = traces_parent(c, at)) {
+        if (traces_frame(c, at)->role == FRAME_LIBRARY)
             via = at;
     }
     return via;
@@ -87,20 +87,20 @@ static uint32_t section_sites_via(const struct chains *c, uint32_t chain, uint32
 static void section_sites_callers(struct page *p, const struct section_sites *s, uint32_t own, size_t indent)
 {
     size_t left = p->width - indent;
-    uint32_t at = chains_parent(s->chains, own);
+    uint32_t at = traces_parent(s->traces, own);
     if (s->brief) {
         struct page line = *p;
         struct strbuf text;
         strbuf_init(&text);
         line.out = &text;
-        if (frames_print_callers(&line, s->chains, at, left) != 0)
+        if (frames_print_callers(&line, s->traces, at, left) != 0)
             page_addf(p, COLOUR_PLAIN, "%*s%s\n", (int)indent, "", strbuf_get(&text));
         strbuf_release(&text);
         return;
     }
     size_t shown = 0;
-    for (; at != 0 && shown < SECTION_SITES_CALLERS; at = chains_parent(s->chains, at)) {
-        const struct frame *f = chains_frame(s->chains, at);
+    for (; at != 0 && shown < SECTION_SITES_CALLERS; at = traces_parent(s->traces, at)) {
+        const struct frame *f = traces_frame(s->traces, at);
         if (f->role != FRAME_OWN && f->role != FRAME_GAP)
             continue;
         page_addf(p, COLOUR_QUIET, "%*s< ", (int)indent, "");
@@ -113,22 +113,22 @@ static void section_sites_callers(struct page *p, const struct section_sites *s,
 static void section_sites_one(struct page *p, const struct section_sites *s, const struct table *t,
                               size_t row)
 {
-    const struct chains *c = s->chains;
-    uint32_t chain = s->sites->list.data[row].chain;
+    const struct traces *c = s->traces;
+    uint32_t trace = s->sites->list.data[row].trace;
     size_t indent = table_indent(t), left = p->width > indent + 10 ? p->width - indent : 10;
     table_print_row(t, p, row);
-    if (chain == 0) {
+    if (trace == 0) {
         page_add(p, COLOUR_QUIET, "(no stack)\n");
         return;
     }
-    uint32_t own = chains_find_own(c, chain), via = section_sites_via(c, chain, own);
-    frames_print(p, chains_frame(c, own), left, true);
+    uint32_t own = traces_find_own(c, trace), via = section_sites_via(c, trace, own);
+    frames_print(p, traces_frame(c, own), left, true);
     page_end_line(p);
     /* Names of a few columns would say nothing: rather begin further left. */
     size_t below = s->brief && indent > 12 ? 12 : indent;
     if (via != 0 && !s->brief) {
         page_addf(p, COLOUR_QUIET, "%*sin ", (int)indent, "");
-        frames_print(p, chains_frame(c, via), left - 3, false);
+        frames_print(p, traces_frame(c, via), left - 3, false);
         page_end_line(p);
     }
     section_sites_callers(p, s, own, below);
@@ -180,7 +180,7 @@ void section_sites_text(struct page *p, const struct section_sites *s)
 {
     struct table t;
     size_t shown;
-    sites_sort(s->sites, s->chains, s->measure);
+    sites_sort(s->sites, s->traces, s->measure);
     size_t count = section_sites_count(s, &shown);
     section_sites_title(p, s);
     table_init(&t, 4);
@@ -226,7 +226,7 @@ static void section_sites_json_suppressed(struct json *j, const struct suppress 
 void section_sites_json(struct json *j, const struct section_sites *s)
 {
     size_t shown;
-    sites_sort(s->sites, s->chains, s->measure);
+    sites_sort(s->sites, s->traces, s->measure);
     size_t count = section_sites_count(s, &shown);
     json_open_object(j, measure_name(s->measure));
     json_add_number(j, "total_bytes", measure_bytes(&s->sites->total, s->measure));
@@ -238,7 +238,7 @@ void section_sites_json(struct json *j, const struct section_sites *s)
         json_open_object(j, NULL);
         json_add_number(j, "bytes", measure_bytes(&site->m, s->measure));
         json_add_number(j, "blocks", measure_blocks(&site->m, s->measure));
-        frames_json_chain(j, "frames", s->chains, site->chain);
+        frames_json_trace(j, "frames", s->traces, site->trace);
         json_close_object(j);
     }
     json_close_array(j);

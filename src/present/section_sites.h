@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 struct section_sites {
-    const struct chains *chains;
+    const struct traces *traces;
     struct sites *sites; /* are put in order */
     enum measure measure;
     size_t limit;     /* sites shown; 0 = all */

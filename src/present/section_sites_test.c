@@ -61,7 +61,7 @@ static void screen_init(struct screen *s)
     fake_leak(&s->fake, p, "main@/src/a.c:11 > serve@/src/a.c:30", 1, 1000);
     fake_leak(&s->fake, p, "main@/src/a.c:12", 1, 24);
     fake_row(&s->fake, p, 0, (struct metrics){.allocated_blocks = 5, .allocated_bytes = 5});
-    assert_int_equal(sites_add(&s->sites, &s->fake.chains, s->fake.rows.data, s->fake.rows.count, &err), 0);
+    assert_int_equal(sites_add(&s->sites, &s->fake.traces, s->fake.rows.data, s->fake.rows.count, &err), 0);
     s->page = (struct page){&s->out, 60, false, false};
 }
 
@@ -77,7 +77,7 @@ static void own_code_is_what_a_site_begins_with(void **state)
     struct screen s;
     (void)state;
     screen_init(&s);
-    struct section_sites section = {&s.fake.chains, &s.sites, MEASURE_LEAKED, 2, 0, false, NULL};
+    struct section_sites section = {&s.fake.traces, &s.sites, MEASURE_LEAKED, 2, 0, false, NULL};
     section_sites_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out), "Leaked: 4.0 KiB in 4 blocks\n"
                                             "     3.0 KiB  75.0 %  2x  cook  a.c:20\n"
@@ -111,7 +111,7 @@ static void json_has_every_frame(void **state)
     struct json j;
     (void)state;
     screen_init(&s);
-    struct section_sites section = {&s.fake.chains, &s.sites, MEASURE_LEAKED, 0, 0, false, NULL};
+    struct section_sites section = {&s.fake.traces, &s.sites, MEASURE_LEAKED, 0, 0, false, NULL};
     json_init(&j, &s.out);
     json_open_object(&j, NULL);
     section_sites_json(&j, &section);
@@ -133,14 +133,14 @@ static void json_has_every_frame(void **state)
 static void groups_are_a_table(void **state)
 {
     struct screen s;
-    struct groups g;
+    struct rollup g;
     struct err err;
     struct json j;
     (void)state;
     screen_init(&s);
-    groups_init(&g, GROUP_FUNCTION);
-    assert_int_equal(groups_add(&g, &s.fake.chains, s.fake.rows.data, s.fake.rows.count, &err), 0);
-    struct section_groups section = {&s.fake.chains, &g, MEASURE_LEAKED, 3, 0, NULL};
+    rollup_init(&g, ROLLUP_FUNCTION);
+    assert_int_equal(rollup_add(&g, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
+    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 3, 0, NULL};
     section_groups_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out), "Leaked by function\n"
                                             "        self          with callees           function\n"
@@ -154,7 +154,7 @@ static void groups_are_a_table(void **state)
     section_groups_json(&j, &section);
     json_close_object(&j);
     assert_non_null(strstr(strbuf_get(&s.out), "\"name\": \"cook\",\n        \"self_bytes\": 3072"));
-    groups_release(&g);
+    rollup_release(&g);
     screen_release(&s);
 }
 
@@ -168,8 +168,8 @@ static void trees_are_indented_where_they_branch(void **state)
     screen_init(&s);
     s.page.width = 70;
     tree_init(&t, TREE_CALLEES, MEASURE_LEAKED, 0.3);
-    assert_int_equal(tree_build(&t, &s.fake.chains, &s.sites, "main", &err), 0);
-    struct section_tree section = {&s.fake.chains, &t};
+    assert_int_equal(tree_build(&t, &s.fake.traces, &s.sites, "main", &err), 0);
+    struct section_tree section = {&s.fake.traces, &t};
     section_tree_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out),
                         "Leaked: 4,096B in 4 blocks, callees below\n"
@@ -194,18 +194,18 @@ static void trees_are_indented_where_they_branch(void **state)
 static void every_line_fits_the_page(void **state)
 {
     static const char evil[] = "\033]0;owned\a::Very<Long>::Name_";
-    struct chains c;
+    struct traces c;
     struct sites sites;
     struct tree t;
     struct err err;
     struct strbuf out;
     struct page page = {&out, 80, false, true};
     (void)state;
-    chains_init(&c);
+    traces_init(&c);
     sites_init(&sites);
     strbuf_init(&out);
     for (unsigned width = 0; width < 4; width++) {
-        uint32_t chain = 0;
+        uint32_t trace = 0;
         for (unsigned i = 0; i < 60; i++) {
             char name[400];
             memset(name, 'n', sizeof name);
@@ -214,9 +214,9 @@ static void every_line_fits_the_page(void **state)
             struct frame f = {name,       "",    "/a/very/long/path/with\033[31m/a_long_file_name.cc",
                               "/bin/app", i,     0,
                               i,          false, 0};
-            chain = chains_add(&c, i % 7 == 0 ? 0 : chain, &f);
+            trace = traces_add(&c, i % 7 == 0 ? 0 : trace, &f);
         }
-        struct site site = {chain, 1, {.leaked_blocks = 1u << 30, .leaked_bytes = UINT64_MAX >> (2 + width)}};
+        struct site site = {trace, 1, {.leaked_blocks = 1u << 30, .leaked_bytes = UINT64_MAX >> (2 + width)}};
         (void)vec_push(&sites.list, site);
         measure_add(&sites.total, &site.m);
     }
@@ -238,7 +238,7 @@ static void every_line_fits_the_page(void **state)
     tree_release(&t);
     strbuf_release(&out);
     sites_release(&sites);
-    chains_release(&c);
+    traces_release(&c);
 }
 
 int main(void)

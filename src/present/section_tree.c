@@ -84,7 +84,7 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
     } else if (node->frame == 0) {
         page_add(p, COLOUR_QUIET, ": (no stack)");
     } else {
-        struct frame f = s->chains->frames.data[node->frame - 1];
+        struct frame f = s->traces->frames.data[node->frame - 1];
         f.line = node->lines_differ ? 0 : f.line;
         page_add(p, COLOUR_PLAIN, ": ");
         frames_print(p, &f, left, item->level == 0);
@@ -134,7 +134,7 @@ static void section_tree_json_node(struct json *j, const struct section_tree *s,
     json_add_number(j, "self_blocks", node->self.blocks);
     json_add_number(j, "places", node->rest);
     if (node->frame != 0) {
-        struct frame f = s->chains->frames.data[node->frame - 1];
+        struct frame f = s->traces->frames.data[node->frame - 1];
         f.line = node->lines_differ ? 0 : f.line;
         frames_json_members(j, &f);
     }

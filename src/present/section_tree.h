@@ -23,7 +23,7 @@
 #include "query/tree.h"
 
 struct section_tree {
-    const struct chains *chains;
+    const struct traces *traces;
     const struct tree *tree; /* built */
 };
 

@@ -7,7 +7,7 @@
  *     uint32_t p = fake_process(&f);
  *     uint32_t s = fake_stack(&f, p, "main@app.c:10 > serve@app.c:20 > std::string::assign");
  *     fake_row(&f, p, s, (struct metrics){.leaked_blocks = 1, .leaked_bytes = 10});
- *     ... f.chains, f.rows.data, f.rows.count ...
+ *     ... f.traces, f.rows.data, f.rows.count ...
  *     fake_release(&f);
  *
  * Frames stand outermost first.  `a|b` is b inlined into a; without @file:line
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/chain.h"
 #include "query/result.h"
+#include "query/trace.h"
 #include "store/names.h"
 #include "store/reader.h"
 #include "tool/vec.h"
@@ -30,7 +30,7 @@
 enum { FAKE_PROCESSES = 4, FAKE_MODULE_SIZE = 1 << 20 };
 
 struct fake {
-    struct chains chains;
+    struct traces traces;
     struct names *names;
     struct wake_process *processes[FAKE_PROCESSES];
     size_t count;
@@ -43,14 +43,14 @@ struct fake {
 static inline void fake_init(struct fake *f)
 {
     memset(f, 0, sizeof *f);
-    chains_init(&f->chains);
-    (void)vec_push(&f->chains.chains, (struct chain){0});
+    traces_init(&f->traces);
+    (void)vec_push(&f->traces.traces, (struct trace){0});
     f->names = names_new();
 }
 
 static inline void fake_release(struct fake *f)
 {
-    chains_release(&f->chains);
+    traces_release(&f->traces);
     names_free(f->names);
     for (size_t i = 0; i < f->count; i++) {
         vec_release(&f->processes[i]->modules);
@@ -71,11 +71,11 @@ static inline uint32_t fake_process(struct fake *f)
     (void)vec_push(&p->stacks, ((struct wake_stack){.known = true}));
     f->bias[f->count] = (f->count + 1) << 32;
     f->processes[f->count++] = p;
-    struct chain_process own = {.process = p, .names = f->names};
+    struct trace_process own = {.process = p, .names = f->names};
     own.images = calloc(16, sizeof *own.images);
-    own.chains = calloc(1024, sizeof *own.chains);
+    own.traces = calloc(1024, sizeof *own.traces);
     map_init(&own.place_slots);
-    (void)vec_push(&f->chains.processes, own);
+    (void)vec_push(&f->traces.processes, own);
     return (uint32_t)f->count - 1;
 }
 
@@ -87,11 +87,11 @@ static inline uint32_t fake_module(struct fake *f, uint32_t process, const char 
             return (uint32_t)i + 1;
     }
     uint64_t start = f->bias[process] + p->modules.count * FAKE_MODULE_SIZE;
-    char *copy = (char *)words_add_text(&f->chains.words, path);
+    char *copy = (char *)words_add_text(&f->traces.words, path);
     struct wake_module m = {start, start + FAKE_MODULE_SIZE, start, NULL, 0, copy};
     (void)vec_push(&p->modules, m);
     assert(p->modules.count < 16);
-    f->chains.processes.data[process].images[p->modules.count] = names_image(f->names, NULL, 0, path);
+    f->traces.processes.data[process].images[p->modules.count] = names_image(f->names, NULL, 0, path);
     return (uint32_t)p->modules.count;
 }
 
@@ -146,7 +146,7 @@ static inline uint32_t fake_node(struct fake *f, uint32_t process, uint32_t pare
             frames[i] = fake_name(pieces[count - 1 - i]);
             frames[i].inlined = i + 1 < count;
         }
-        (void)names_add(f->names, f->chains.processes.data[process].images[module], place, false, frames,
+        (void)names_add(f->names, f->traces.processes.data[process].images[module], place, false, frames,
                         count);
     }
     uint64_t address = p->modules.data[module - 1].bias + place;

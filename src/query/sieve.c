@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/chain.h"
 #include "query/measure.h"
+#include "query/trace.h"
 
 struct sieve_rule {
     regex_t regex;
@@ -58,11 +58,11 @@ static bool sieve_matches(const regex_t *regex, const struct frame *f)
            regexec(regex, f->module, 0, NULL, 0) == 0;
 }
 
-bool sieve_keeps(const struct sieve *s, const struct chains *c, uint32_t chain)
+bool sieve_keeps(const struct sieve *s, const struct traces *c, uint32_t trace)
 {
     bool included = !s->has_include;
-    for (; chain != 0; chain = chains_parent(c, chain)) {
-        const struct frame *f = chains_frame(c, chain);
+    for (; trace != 0; trace = traces_parent(c, trace)) {
+        const struct frame *f = traces_frame(c, trace);
         for (size_t i = 0; i < s->rules.count; i++) {
             const struct sieve_rule *rule = s->rules.data[i];
             if ((rule->exclude || !included) && sieve_matches(&rule->regex, f)) {
@@ -75,18 +75,18 @@ bool sieve_keeps(const struct sieve *s, const struct chains *c, uint32_t chain)
     return included;
 }
 
-int sieve_apply(const struct sieve *s, struct chains *c, struct query_result *r, struct err *err)
+int sieve_apply(const struct sieve *s, struct traces *c, struct query_result *r, struct err *err)
 {
     size_t kept = 0;
     if (s->rules.count == 0)
         return 0;
     memset(&r->total, 0, sizeof r->total);
     for (size_t i = 0; i < r->rows.count; i++) {
-        uint32_t chain;
-        int code = chains_find(c, r->rows.data[i].process, r->rows.data[i].stack, &chain, err);
+        uint32_t trace;
+        int code = traces_find(c, r->rows.data[i].process, r->rows.data[i].stack, &trace, err);
         if (code != 0)
             return code;
-        if (!sieve_keeps(s, c, chain))
+        if (!sieve_keeps(s, c, trace))
             continue;
         r->rows.data[kept++] = r->rows.data[i];
         measure_add(&r->total, &r->rows.data[kept - 1].m);

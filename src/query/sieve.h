@@ -16,7 +16,7 @@
 #include "tool/err.h"
 #include "tool/vec.h"
 
-struct chains;
+struct traces;
 struct sieve_rule;
 
 struct sieve {
@@ -29,10 +29,10 @@ void sieve_release(struct sieve *s);
 
 /* ERR_USAGE: not a regular expression, the sentence says why; ERR_MEMORY. */
 int sieve_add(struct sieve *s, const char *pattern, bool exclude, struct err *err);
-bool sieve_keeps(const struct sieve *s, const struct chains *c, uint32_t chain);
+bool sieve_keeps(const struct sieve *s, const struct traces *c, uint32_t trace);
 
 /* Takes the rows that are not kept out of an answer (their processes count as
  * in c) and makes its total that of the others.  ERR_MEMORY. */
-int sieve_apply(const struct sieve *s, struct chains *c, struct query_result *r, struct err *err);
+int sieve_apply(const struct sieve *s, struct traces *c, struct query_result *r, struct err *err);
 
 #endif

@@ -22,24 +22,24 @@ static int sites_no_memory(struct err *err)
     return err_set(err, ERR_MEMORY, "There is no memory for the list of sites.");
 }
 
-int sites_add(struct sites *s, struct chains *c, const struct query_row *rows, size_t count, struct err *err)
+int sites_add(struct sites *s, struct traces *c, const struct query_row *rows, size_t count, struct err *err)
 {
-    struct map slots; /* chain -> index in the list */
+    struct map slots; /* trace -> index in the list */
     int code = 0;
     map_init(&slots);
     for (size_t i = 0; i < s->list.count && code == 0; i++) {
-        if (!map_set(&slots, s->list.data[i].chain, i))
+        if (!map_set(&slots, s->list.data[i].trace, i))
             code = sites_no_memory(err);
     }
     for (size_t i = 0; i < count && code == 0; i++) {
-        uint32_t chain;
-        code = chains_find(c, rows[i].process, rows[i].stack, &chain, err);
+        uint32_t trace;
+        code = traces_find(c, rows[i].process, rows[i].stack, &trace, err);
         if (code != 0)
             break;
-        const uint64_t *known = map_find(&slots, chain);
+        const uint64_t *known = map_find(&slots, trace);
         size_t at = known == NULL ? s->list.count : (size_t)*known;
         if (known == NULL &&
-            (!map_set(&slots, chain, at) || !vec_push(&s->list, (struct site){.chain = chain}))) {
+            (!map_set(&slots, trace, at) || !vec_push(&s->list, (struct site){.trace = trace}))) {
             code = sites_no_memory(err);
             break;
         }
@@ -52,14 +52,14 @@ int sites_add(struct sites *s, struct chains *c, const struct query_row *rows, s
 }
 
 struct sites_order {
-    const struct chains *chains;
+    const struct traces *traces;
     enum measure measure;
 };
 
-static int sites_compare_frames(const struct chains *c, uint32_t a, uint32_t b)
+static int sites_compare_frames(const struct traces *c, uint32_t a, uint32_t b)
 {
-    for (; a != 0 && b != 0; a = chains_parent(c, a), b = chains_parent(c, b)) {
-        const struct frame *f = chains_frame(c, a), *g = chains_frame(c, b);
+    for (; a != 0 && b != 0; a = traces_parent(c, a), b = traces_parent(c, b)) {
+        const struct frame *f = traces_frame(c, a), *g = traces_frame(c, b);
         if (f == g)
             continue;
         int differ = strcmp(f->function, g->function);
@@ -85,10 +85,10 @@ static int sites_compare(const void *left, const void *right, void *context)
     x = measure_blocks(&a->m, o->measure), y = measure_blocks(&b->m, o->measure);
     if (x != y)
         return x > y ? -1 : 1;
-    return a->chain == b->chain ? 0 : sites_compare_frames(o->chains, a->chain, b->chain);
+    return a->trace == b->trace ? 0 : sites_compare_frames(o->traces, a->trace, b->trace);
 }
 
-void sites_sort(struct sites *s, const struct chains *c, enum measure measure)
+void sites_sort(struct sites *s, const struct traces *c, enum measure measure)
 {
     struct sites_order order = {c, measure};
     if (s->list.count > 1)

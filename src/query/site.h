@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * site: the rows of an answer whose stacks are one chain, as one.
+ * site: the rows of an answer whose stacks are one trace, as one.
  *
  * Sites add up to their `total`, which is that of the rows, to the byte in every
  * metric but the lifetimes.
@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "query/chain.h"
 #include "query/measure.h"
 #include "query/result.h"
+#include "query/trace.h"
 #include "tool/err.h"
 #include "tool/vec.h"
 
 struct site {
-    uint32_t chain; /* 0 = no frames */
+    uint32_t trace; /* 0 = no frames */
     uint32_t rows;  /* that are in it */
     struct metrics m;
 };
@@ -32,10 +32,10 @@ void sites_init(struct sites *s);
 void sites_release(struct sites *s);
 
 /* Adds rows; their processes count as in c.  ERR_MEMORY. */
-int sites_add(struct sites *s, struct chains *c, const struct query_row *rows, size_t count, struct err *err);
+int sites_add(struct sites *s, struct traces *c, const struct query_row *rows, size_t count, struct err *err);
 
 /* Largest first; equal ones in an order that depends on their frames alone, so
  * that a report of the same recording is always the same. */
-void sites_sort(struct sites *s, const struct chains *c, enum measure measure);
+void sites_sort(struct sites *s, const struct traces *c, enum measure measure);
 
 #endif

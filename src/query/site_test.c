@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Tests of site, and with it of chain, frame, words, measure and combine.
+ * Tests of site, and with it of trace, frame, words, measure and combine.
  */
 #include "query/site.h"
 
@@ -19,8 +19,8 @@ static void gather(struct fake *f, struct sites *s)
 {
     struct err err;
     sites_init(s);
-    assert_int_equal(sites_add(s, &f->chains, f->rows.data, f->rows.count, &err), 0);
-    sites_sort(s, &f->chains, MEASURE_LEAKED);
+    assert_int_equal(sites_add(s, &f->traces, f->rows.data, f->rows.count, &err), 0);
+    sites_sort(s, &f->traces, MEASURE_LEAKED);
 }
 
 static void equal_stacks_of_processes_are_one_site(void **state)
@@ -56,15 +56,15 @@ static void inlined_functions_are_frames_of_their_own(void **state)
     fake_init(&f);
     fake_leak(&f, fake_process(&f), "main@app.c:10 > outer@app.c:20|inner@app.h:5", 1, 1);
     gather(&f, &s);
-    uint32_t at = s.list.data[0].chain;
-    assert_int_equal(f.chains.chains.data[at].depth, 3);
-    assert_string_equal(chains_frame(&f.chains, at)->function, "inner");
-    assert_string_equal(chains_frame(&f.chains, at)->file, "app.h");
-    assert_true(chains_frame(&f.chains, at)->inlined);
-    at = chains_parent(&f.chains, at);
-    assert_string_equal(chains_frame(&f.chains, at)->function, "outer");
-    assert_false(chains_frame(&f.chains, at)->inlined);
-    assert_string_equal(chains_frame(&f.chains, chains_parent(&f.chains, at))->function, "main");
+    uint32_t at = s.list.data[0].trace;
+    assert_int_equal(f.traces.traces.data[at].depth, 3);
+    assert_string_equal(traces_frame(&f.traces, at)->function, "inner");
+    assert_string_equal(traces_frame(&f.traces, at)->file, "app.h");
+    assert_true(traces_frame(&f.traces, at)->inlined);
+    at = traces_parent(&f.traces, at);
+    assert_string_equal(traces_frame(&f.traces, at)->function, "outer");
+    assert_false(traces_frame(&f.traces, at)->inlined);
+    assert_string_equal(traces_frame(&f.traces, traces_parent(&f.traces, at))->function, "main");
     sites_release(&s);
     fake_release(&f);
 }
@@ -100,15 +100,15 @@ static void own_code_begins_below_the_libraries(void **state)
               "main@a.c:1 > fill@a.c:2 > void std::vector<int>::grow<int>(int) > operator new(unsigned long)",
               1, 1);
     gather(&f, &s);
-    uint32_t own = chains_find_own(&f.chains, s.list.data[0].chain);
-    assert_string_equal(chains_frame(&f.chains, own)->function, "fill");
+    uint32_t own = traces_find_own(&f.traces, s.list.data[0].trace);
+    assert_string_equal(traces_frame(&f.traces, own)->function, "fill");
     sites_release(&s);
     f.rows.count = 0;
     fake_leak(&f, p, "libc.so.6:start_thread > libc.so.6:? > malloc", 1, 1);
     gather(&f, &s);
-    own = chains_find_own(&f.chains, s.list.data[0].chain);
-    assert_string_equal(chains_frame(&f.chains, own)->function, "");
-    assert_int_equal(chains_frame(&f.chains, own)->role, FRAME_LIBRARY);
+    own = traces_find_own(&f.traces, s.list.data[0].trace);
+    assert_string_equal(traces_frame(&f.traces, own)->function, "");
+    assert_int_equal(traces_frame(&f.traces, own)->role, FRAME_LIBRARY);
     sites_release(&s);
     fake_release(&f);
 }
@@ -116,17 +116,17 @@ static void own_code_begins_below_the_libraries(void **state)
 static void a_gap_stands_for_frames_left_out(void **state)
 {
     struct fake f;
-    uint32_t chain;
+    uint32_t trace;
     struct err err;
     (void)state;
     fake_init(&f);
     uint32_t p = fake_process(&f), s = fake_stack(&f, p, "a > b > c > d > e");
     f.processes[p]->stacks.data[s].omitted = 70;
-    assert_int_equal(chains_find(&f.chains, p, s, &chain, &err), 0);
+    assert_int_equal(traces_find(&f.traces, p, s, &trace, &err), 0);
     static const char *const expected[] = {"e", "d", "c", "(frames left out)", "b", "a"};
-    for (size_t i = 0; i < 6; i++, chain = chains_parent(&f.chains, chain))
-        assert_string_equal(chains_frame(&f.chains, chain)->function, expected[i]);
-    assert_int_equal(chain, 0);
+    for (size_t i = 0; i < 6; i++, trace = traces_parent(&f.traces, trace))
+        assert_string_equal(traces_frame(&f.traces, trace)->function, expected[i]);
+    assert_int_equal(trace, 0);
     fake_release(&f);
 }
 
@@ -142,7 +142,7 @@ static void what_is_not_in_the_file_has_no_frames(void **state)
     fake_row(&f, 9, 1, (struct metrics){.leaked_blocks = 1, .leaked_bytes = 7});
     gather(&f, &s);
     assert_int_equal(s.list.count, 1);
-    assert_int_equal(s.list.data[0].chain, 0);
+    assert_int_equal(s.list.data[0].trace, 0);
     assert_int_equal(s.list.data[0].m.leaked_bytes, 18);
     sites_release(&s);
     fake_release(&f);
@@ -157,7 +157,7 @@ static size_t count_kept(struct fake *f, const char *pattern, bool exclude)
     for (size_t i = 0; i < f->rows.count; i++)
         (void)vec_push(&r.rows, f->rows.data[i]);
     assert_int_equal(sieve_add(&sieve, pattern, exclude, &err), 0);
-    assert_int_equal(sieve_apply(&sieve, &f->chains, &r, &err), 0);
+    assert_int_equal(sieve_apply(&sieve, &f->traces, &r, &err), 0);
     assert_int_equal(r.total.leaked_blocks, r.rows.count);
     size_t kept = r.rows.count;
     vec_release(&r.rows);

@@ -176,38 +176,38 @@ static bool suppress_name_matches(const char *pattern, const char *function)
     return suppress_matches(pattern, name);
 }
 
-static bool suppress_rule_matches(const struct suppress_rule *r, const struct chains *c, uint32_t at,
+static bool suppress_rule_matches(const struct suppress_rule *r, const struct traces *c, uint32_t at,
                                   const struct metrics *m)
 {
     if (!r->built_in) {
-        for (; at != 0; at = chains_parent(c, at)) {
-            if (suppress_rule_matches_frame(r, chains_frame(c, at)))
+        for (; at != 0; at = traces_parent(c, at)) {
+            if (suppress_rule_matches_frame(r, traces_frame(c, at)))
                 return true;
         }
         return false;
     }
-    while (at != 0 && chains_frame(c, at)->role == FRAME_ALLOCATOR)
-        at = chains_parent(c, at);
+    while (at != 0 && traces_frame(c, at)->role == FRAME_ALLOCATOR)
+        at = traces_parent(c, at);
     if (at == 0)
         return false;
-    const struct frame *f = chains_frame(c, at);
+    const struct frame *f = traces_frame(c, at);
     return (r->size == 0 || m->leaked_bytes == m->leaked_blocks * r->size) &&
            (r->innermost_module == NULL ||
             suppress_matches(r->innermost_module, frame_basename(f->module))) &&
            (r->innermost_function == NULL || suppress_name_matches(r->innermost_function, f->function));
 }
 
-int suppress_apply(struct suppress *s, struct chains *c, struct query_result *r, struct err *err)
+int suppress_apply(struct suppress *s, struct traces *c, struct query_result *r, struct err *err)
 {
     for (size_t i = 0; i < r->rows.count; i++) {
         struct metrics *m = &r->rows.data[i].m;
-        uint32_t chain;
-        int code = chains_find(c, r->rows.data[i].process, r->rows.data[i].stack, &chain, err);
+        uint32_t trace;
+        int code = traces_find(c, r->rows.data[i].process, r->rows.data[i].stack, &trace, err);
         if (code != 0)
             return code;
         for (size_t n = 0; n < s->rules.count && m->leaked_blocks != 0; n++) {
             struct suppress_rule *rule = &s->rules.data[n];
-            if (!suppress_rule_matches(rule, c, chain, m))
+            if (!suppress_rule_matches(rule, c, trace, m))
                 continue;
             rule->blocks += m->leaked_blocks;
             rule->bytes += m->leaked_bytes;

@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "query/chain.h"
 #include "query/result.h"
+#include "query/trace.h"
 #include "tool/arena.h"
 #include "tool/err.h"
 #include "tool/vec.h"
@@ -53,6 +53,6 @@ bool suppress_matches(const char *pattern, const char *name);
 
 /* Moves the leaks of rows that a rule names out of the answer's rows and total;
  * the first rule that matches gets them on its account.  ERR_MEMORY. */
-int suppress_apply(struct suppress *s, struct chains *c, struct query_result *r, struct err *err);
+int suppress_apply(struct suppress *s, struct traces *c, struct query_result *r, struct err *err);
 
 #endif

@@ -111,7 +111,7 @@ static void suppressed_leaks_are_kept_apart(void **state)
     fake_leak(&f, p, "main@app.c:1 > other@app.c:9", 1, 7);
     take_rows(&f, &r);
     assert_int_equal(parse(&s, "leak:^known$\nleak:libpool.so\nleak:never\n", &err), 0);
-    assert_int_equal(suppress_apply(&s, &f.chains, &r, &err), 0);
+    assert_int_equal(suppress_apply(&s, &f.traces, &r, &err), 0);
     assert_int_equal(s.rules.data[0].bytes, 100);
     assert_int_equal(s.rules.data[0].blocks, 2);
     assert_int_equal(s.rules.data[1].bytes, 50);
@@ -136,7 +136,7 @@ static uint64_t left(const char *frames, uint64_t blocks, uint64_t bytes)
     take_rows(&f, &r);
     suppress_init(&s);
     assert_int_equal(suppress_add_built_in(&s, &err), 0);
-    assert_int_equal(suppress_apply(&s, &f.chains, &r, &err), 0);
+    assert_int_equal(suppress_apply(&s, &f.traces, &r, &err), 0);
     uint64_t bytes_left = r.total.leaked_bytes;
     suppress_release(&s);
     vec_release(&r.rows);

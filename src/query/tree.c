@@ -2,16 +2,16 @@
  *
  * tree: see tree.h.
  *
- * A node is made of members.  Towards callers a member is a place in the chain
+ * A node is made of members.  Towards callers a member is a place in the trace
  * of one site, and the next one is its parent.  Towards callees a member is a
- * chain with all that ends in it or below, and the next ones are the chains
- * that have it as parent (all chains together are a tree already; only lines
+ * trace with all that ends in it or below, and the next ones are the traces
+ * that have it as parent (all traces together are a tree already; only lines
  * keep frames of one function apart there).
  *
  * To grow a node its members' next places are put in buckets, one for each
  * function.  Buckets that reach the threshold become nodes and wait to be grown
  * in turn, with their members on one stack; of the others only the sum is kept.
- * Chains can be a hundred thousand frames deep, so nothing recurses.
+ * Traces can be a hundred thousand frames deep, so nothing recurses.
  */
 #include "query/tree.h"
 
@@ -21,7 +21,7 @@
 #include "tool/map.h"
 
 struct tree_member {
-    uint32_t chain; /* 0 = no stack */
+    uint32_t trace; /* 0 = no stack */
     uint32_t bucket;
     struct tree_value value;
 };
@@ -42,14 +42,14 @@ struct tree_task {
 
 struct tree_work {
     struct tree *tree;
-    const struct chains *chains;
+    const struct traces *traces;
     uint64_t least; /* weight of a node */
     VEC(struct tree_task) tasks;
     VEC(struct tree_member) members, next;
     VEC(struct tree_bucket) buckets;
     VEC(uint32_t) order; /* buckets, largest first */
     struct map slots;    /* symbol -> bucket */
-    /* Towards callees, by chain: */
+    /* Towards callees, by trace: */
     struct tree_value *own, *below; /* what ends in it, and that with all below */
 };
 
@@ -85,26 +85,26 @@ static struct tree_value tree_site_value(const struct tree *t, const struct site
 /* -------------------------------------------------------------------- buckets */
 
 /* Puts a place in the bucket of its function.  False: no memory. */
-static bool tree_put(struct tree_work *w, uint32_t chain, struct tree_value value)
+static bool tree_put(struct tree_work *w, uint32_t trace, struct tree_value value)
 {
-    const struct frame *f = chain == 0 ? NULL : chains_frame(w->chains, chain);
+    const struct frame *f = trace == 0 ? NULL : traces_frame(w->traces, trace);
     uint64_t symbol = f == NULL ? 0 : f->symbol;
     const uint64_t *known = map_find(&w->slots, symbol);
     uint32_t at = known == NULL ? (uint32_t)w->buckets.count : (uint32_t)*known;
     if (known == NULL) {
-        struct tree_bucket fresh = {.frame = f == NULL ? 0 : w->chains->chains.data[chain].frame + 1};
+        struct tree_bucket fresh = {.frame = f == NULL ? 0 : w->traces->traces.data[trace].frame + 1};
         if (!map_set(&w->slots, symbol, at) || !vec_push(&w->buckets, fresh) || !vec_push(&w->order, at))
             return false;
     }
     struct tree_bucket *b = &w->buckets.data[at];
-    if (f != NULL && f->line != w->chains->frames.data[b->frame - 1].line)
+    if (f != NULL && f->line != w->traces->frames.data[b->frame - 1].line)
         b->lines_differ = true;
     tree_value_add(&b->value, value);
     b->count++;
-    return vec_push(&w->next, ((struct tree_member){chain, at, value}));
+    return vec_push(&w->next, ((struct tree_member){trace, at, value}));
 }
 
-static int tree_compare_frames(const struct chains *c, uint32_t a, uint32_t b)
+static int tree_compare_frames(const struct traces *c, uint32_t a, uint32_t b)
 {
     if (a == 0 || b == 0)
         return (a != 0) - (b != 0);
@@ -122,7 +122,7 @@ static int tree_compare(const void *left, const void *right, void *context)
     uint64_t x = tree_weight(w->tree, a->value), y = tree_weight(w->tree, b->value);
     if (x != y)
         return x > y ? -1 : 1;
-    return tree_compare_frames(w->chains, a->frame, b->frame);
+    return tree_compare_frames(w->traces, a->frame, b->frame);
 }
 
 static bool tree_is_small(const struct tree_work *w, const struct tree_bucket *b)
@@ -213,16 +213,16 @@ static bool tree_grow(struct tree_work *w, const struct tree_task *task)
         struct tree_member m = w->members.data[i];
         struct tree_value *self = &w->tree->nodes.data[task->node].self;
         if (w->tree->way == TREE_CALLERS) {
-            uint32_t caller = m.chain == 0 ? 0 : chains_parent(w->chains, m.chain);
+            uint32_t caller = m.trace == 0 ? 0 : traces_parent(w->traces, m.trace);
             if (caller == 0)
                 tree_value_add(self, m.value);
             else if (!tree_put(w, caller, m.value))
                 return false;
             continue;
         }
-        tree_value_add(self, w->own[m.chain]);
-        uint32_t first_child = m.chain == 0 ? 0 : w->chains->chains.data[m.chain].child;
-        for (uint32_t k = first_child; k != 0; k = w->chains->chains.data[k].sibling) {
+        tree_value_add(self, w->own[m.trace]);
+        uint32_t first_child = m.trace == 0 ? 0 : w->traces->traces.data[m.trace].child;
+        for (uint32_t k = first_child; k != 0; k = w->traces->traces.data[k].sibling) {
             if (w->below[k].blocks != 0 && !tree_put(w, k, w->below[k]))
                 return false;
         }
@@ -231,12 +231,12 @@ static bool tree_grow(struct tree_work *w, const struct tree_task *task)
     return tree_finish_node(w, task->node);
 }
 
-/* The innermost frame of a chain that is the root; 0 = none.  calls: by frame. */
-static uint32_t tree_find_root(const struct chains *c, uint32_t chain, const bool *calls)
+/* The innermost frame of a trace that is the root; 0 = none.  calls: by frame. */
+static uint32_t tree_find_root(const struct traces *c, uint32_t trace, const bool *calls)
 {
-    while (chain != 0 && !calls[c->chains.data[chain].frame])
-        chain = chains_parent(c, chain);
-    return chain;
+    while (trace != 0 && !calls[c->traces.data[trace].frame])
+        trace = traces_parent(c, trace);
+    return trace;
 }
 
 /* Towards callers: where each site begins. */
@@ -245,7 +245,7 @@ static bool tree_begin_callers(struct tree_work *w, const struct sites *sites, c
     for (size_t i = 0; i < sites->list.count; i++) {
         const struct site *site = &sites->list.data[i];
         struct tree_value value = tree_site_value(w->tree, site);
-        uint32_t begin = calls == NULL ? site->chain : tree_find_root(w->chains, site->chain, calls);
+        uint32_t begin = calls == NULL ? site->trace : tree_find_root(w->traces, site->trace, calls);
         if (value.blocks == 0 || (calls != NULL && begin == 0))
             continue;
         tree_value_add(&w->tree->nodes.data[0].all, value);
@@ -255,21 +255,21 @@ static bool tree_begin_callers(struct tree_work *w, const struct sites *sites, c
     return true;
 }
 
-/* Towards callees: sums up the tree of chains, then takes its roots, or the
- * outermost chains of the root function. */
+/* Towards callees: sums up the tree of traces, then takes its roots, or the
+ * outermost traces of the root function. */
 static bool tree_begin_callees(struct tree_work *w, const struct sites *sites, const bool *calls)
 {
-    const struct chains *c = w->chains;
-    size_t count = c->chains.count == 0 ? 1 : c->chains.count;
+    const struct traces *c = w->traces;
+    size_t count = c->traces.count == 0 ? 1 : c->traces.count;
     bool *inside = calloc(count, sizeof *inside); /* the root function is among its callers */
     w->own = calloc(count, sizeof *w->own);
     w->below = calloc(count, sizeof *w->below);
     bool ok = inside != NULL && w->own != NULL && w->below != NULL;
     for (size_t i = 0; ok && i < sites->list.count; i++)
-        tree_value_add(&w->own[sites->list.data[i].chain], tree_site_value(w->tree, &sites->list.data[i]));
-    /* A chain comes after its parent. */
+        tree_value_add(&w->own[sites->list.data[i].trace], tree_site_value(w->tree, &sites->list.data[i]));
+    /* A trace comes after its parent. */
     for (size_t k = count; ok && k-- > 1;) {
-        uint32_t parent = c->chains.data[k].parent;
+        uint32_t parent = c->traces.data[k].parent;
         tree_value_add(&w->below[k], w->own[k]);
         if (parent != 0)
             tree_value_add(&w->below[parent], w->below[k]);
@@ -279,8 +279,8 @@ static bool tree_begin_callees(struct tree_work *w, const struct sites *sites, c
         ok = tree_put(w, 0, w->own[0]);
     }
     for (size_t k = 1; ok && k < count; k++) {
-        uint32_t parent = c->chains.data[k].parent;
-        bool is_root = calls == NULL ? parent == 0 : calls[c->chains.data[k].frame];
+        uint32_t parent = c->traces.data[k].parent;
+        bool is_root = calls == NULL ? parent == 0 : calls[c->traces.data[k].frame];
         inside[k] = is_root || inside[parent];
         if (!is_root || inside[parent] || w->below[k].blocks == 0)
             continue;
@@ -292,7 +292,7 @@ static bool tree_begin_callees(struct tree_work *w, const struct sites *sites, c
 }
 
 /* Which frames are the root function; NULL: no memory. */
-static bool *tree_mark_calls(const struct chains *c, const char *root)
+static bool *tree_mark_calls(const struct traces *c, const char *root)
 {
     bool *calls = calloc(c->frames.count + 1, sizeof *calls);
     for (size_t i = 0; calls != NULL && i < c->frames.count; i++)
@@ -312,10 +312,10 @@ static void tree_work_release(struct tree_work *w)
     free(w->below);
 }
 
-int tree_build(struct tree *t, const struct chains *c, const struct sites *sites, const char *root,
+int tree_build(struct tree *t, const struct traces *c, const struct sites *sites, const char *root,
                struct err *err)
 {
-    struct tree_work w = {.tree = t, .chains = c};
+    struct tree_work w = {.tree = t, .traces = c};
     bool *calls = root == NULL ? NULL : tree_mark_calls(c, root);
     map_init(&w.slots);
     bool ok = (root == NULL || calls != NULL) && vec_push(&t->nodes, (struct tree_node){0});

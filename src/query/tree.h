@@ -27,9 +27,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "query/chain.h"
 #include "query/measure.h"
 #include "query/site.h"
+#include "query/trace.h"
 #include "tool/err.h"
 #include "tool/vec.h"
 
@@ -60,7 +60,7 @@ void tree_release(struct tree *t);
 
 /* Once.  root: NULL, or what a function is called (frame_is_called); sites that
  * do not have it are left out.  ERR_MEMORY. */
-int tree_build(struct tree *t, const struct chains *c, const struct sites *sites, const char *root,
+int tree_build(struct tree *t, const struct traces *c, const struct sites *sites, const char *root,
                struct err *err);
 
 #endif

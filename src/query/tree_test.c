@@ -25,7 +25,7 @@ static const struct {
     {"main@a.c:3 > tiny@a.c:13", 3, 0},
 };
 
-static void show(const struct tree *t, const struct chains *c, uint32_t parent, struct strbuf *out)
+static void show(const struct tree *t, const struct traces *c, uint32_t parent, struct strbuf *out)
 {
     for (uint32_t n = t->nodes.data[parent].child; n != 0; n = t->nodes.data[n].next) {
         const struct tree_node *node = &t->nodes.data[n];
@@ -56,10 +56,10 @@ static void expect_tree(enum tree_way way, const char *root, double threshold, c
     uint32_t p = fake_process(&f);
     for (size_t i = 0; i < sizeof sample / sizeof *sample; i++)
         fake_leak(&f, p, sample[i].frames, sample[i].blocks, sample[i].bytes);
-    assert_int_equal(sites_add(&s, &f.chains, f.rows.data, f.rows.count, &err), 0);
+    assert_int_equal(sites_add(&s, &f.traces, f.rows.data, f.rows.count, &err), 0);
     tree_init(&t, way, MEASURE_LEAKED, threshold);
-    assert_int_equal(tree_build(&t, &f.chains, &s, root, &err), 0);
-    show(&t, &f.chains, 0, &out);
+    assert_int_equal(tree_build(&t, &f.traces, &s, root, &err), 0);
+    show(&t, &f.traces, 0, &out);
     assert_string_equal(strbuf_get(&out), expected);
     for (size_t i = 0; i < t.nodes.count; i++) {
         struct tree_value sum = t.nodes.data[i].self;
@@ -120,17 +120,17 @@ static void recursion_and_lines_of_a_root(void **state)
     fake_leak(&f, p, "main@a.c:1 > walk@a.c:5 > step@a.c:8 > walk@a.c:6 > grab@a.c:9", 1, 100);
     fake_leak(&f, p, "main@a.c:2 > walk@a.c:5 > grab@a.c:9", 1, 10);
     fake_row(&f, p, 0, (struct metrics){.leaked_blocks = 1, .leaked_bytes = 1});
-    assert_int_equal(sites_add(&s, &f.chains, f.rows.data, f.rows.count, &err), 0);
+    assert_int_equal(sites_add(&s, &f.traces, f.rows.data, f.rows.count, &err), 0);
     tree_init(&t, TREE_CALLERS, MEASURE_LEAKED, 0);
-    assert_int_equal(tree_build(&t, &f.chains, &s, "walk", &err), 0);
-    show(&t, &f.chains, 0, &out);
+    assert_int_equal(tree_build(&t, &f.traces, &s, "walk", &err), 0);
+    show(&t, &f.traces, 0, &out);
     assert_string_equal(strbuf_get(&out), "walk=110(step=100(walk=100(main=100)) main=10)");
     assert_true(t.nodes.data[t.nodes.data[0].child].lines_differ);
     tree_release(&t);
     strbuf_clear(&out);
     tree_init(&t, TREE_CALLEES, MEASURE_LEAKED, 0);
-    assert_int_equal(tree_build(&t, &f.chains, &s, NULL, &err), 0);
-    show(&t, &f.chains, 0, &out);
+    assert_int_equal(tree_build(&t, &f.traces, &s, NULL, &err), 0);
+    show(&t, &f.traces, 0, &out);
     assert_string_equal(strbuf_get(&out), "main=110(walk=110(step=100(walk=100(grab=100)) grab=10)) -=1");
     tree_release(&t);
     strbuf_release(&out);

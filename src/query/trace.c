@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * chain: see chain.h.
+ * trace: see trace.h.
  *
- * A process remembers the chain of each node of its tree of stacks, so that a
+ * A process remembers the trace of each node of its tree of stacks, so that a
  * stack costs only what no stack before it had.  Stacks with frames left out
- * in the middle have another chain than their nodes say, since a gap stands
+ * in the middle have another trace than their nodes say, since a gap stands
  * between the halves (the outer half is the smaller one when they differ); they
  * are walked without remembering.
  */
-#include "query/chain.h"
+#include "query/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,43 +16,43 @@
 #include "base/hash.h"
 #include "wire/record.h"
 
-enum { CHAIN_FEW = 8 }; /* children that are looked through */
+enum { TRACE_FEW = 8 }; /* children that are looked through */
 
 /* What makes two frames one.  No padding: it is hashed as bytes. */
-struct chain_frame_key {
+struct trace_frame_key {
     const char *function, *file, *module;
     uint64_t address; /* 0 when there is a line */
     uint64_t line, inlined;
 };
 
-struct chain_symbol_key {
+struct trace_symbol_key {
     const char *function, *module;
     uint64_t address; /* 0 when there is a function */
 };
 
-void chains_init(struct chains *c)
+void traces_init(struct traces *c)
 {
     memset(c, 0, sizeof *c);
     words_init(&c->words);
     map_init(&c->frame_slots);
     map_init(&c->symbol_slots);
-    map_init(&c->chain_slots);
+    map_init(&c->trace_slots);
 }
 
-void chains_release(struct chains *c)
+void traces_release(struct traces *c)
 {
     for (size_t i = 0; i < c->processes.count; i++) {
         free(c->processes.data[i].images);
-        free(c->processes.data[i].chains);
+        free(c->processes.data[i].traces);
         map_release(&c->processes.data[i].place_slots);
         vec_release(&c->processes.data[i].places);
         vec_release(&c->processes.data[i].frames);
     }
     vec_release(&c->processes);
     vec_release(&c->path);
-    vec_release(&c->chains);
+    vec_release(&c->traces);
     vec_release(&c->frames);
-    map_release(&c->chain_slots);
+    map_release(&c->trace_slots);
     map_release(&c->symbol_slots);
     map_release(&c->frame_slots);
     words_release(&c->words);
@@ -61,9 +61,9 @@ void chains_release(struct chains *c)
 /* ----------------------------------------------------------------- interning */
 
 /* 0: no memory. */
-static uint32_t chains_add_symbol(struct chains *c, const struct frame *f)
+static uint32_t traces_add_symbol(struct traces *c, const struct frame *f)
 {
-    struct chain_symbol_key key = {f->function, f->module, f->function[0] == '\0' ? f->address : 0};
+    struct trace_symbol_key key = {f->function, f->module, f->function[0] == '\0' ? f->address : 0};
     uintptr_t word = (uintptr_t)words_add(&c->words, &key, sizeof key);
     if (word == 0)
         return 0;
@@ -76,7 +76,7 @@ static uint32_t chains_add_symbol(struct chains *c, const struct frame *f)
 }
 
 /* The number of the frame + 1; 0: no memory. */
-static uint32_t chains_add_frame(struct chains *c, const struct frame *from)
+static uint32_t traces_add_frame(struct traces *c, const struct frame *from)
 {
     struct frame f = *from;
     f.function = words_add_text(&c->words, from->function);
@@ -85,7 +85,7 @@ static uint32_t chains_add_frame(struct chains *c, const struct frame *from)
     f.module = words_add_text(&c->words, from->module);
     if (f.function == NULL || f.linkage == NULL || f.file == NULL || f.module == NULL)
         return 0;
-    struct chain_frame_key key = {f.function, f.file,   f.module, f.line != 0 ? 0 : f.address,
+    struct trace_frame_key key = {f.function, f.file,   f.module, f.line != 0 ? 0 : f.address,
                                   f.line,     f.inlined};
     uintptr_t word = (uintptr_t)words_add(&c->words, &key, sizeof key);
     if (word == 0)
@@ -93,7 +93,7 @@ static uint32_t chains_add_frame(struct chains *c, const struct frame *from)
     const uint64_t *known = map_find(&c->frame_slots, word);
     if (known != NULL)
         return (uint32_t)*known;
-    f.symbol = chains_add_symbol(c, &f);
+    f.symbol = traces_add_symbol(c, &f);
     if (f.role != FRAME_GAP)
         f.role = (uint8_t)frame_find_role(&f);
     if (f.symbol == 0 || !vec_push(&c->frames, f) || !map_set(&c->frame_slots, word, c->frames.count))
@@ -101,75 +101,75 @@ static uint32_t chains_add_frame(struct chains *c, const struct frame *from)
     return (uint32_t)c->frames.count;
 }
 
-/* Most chains have one child.  A few are looked through, which is quicker than a
+/* Most traces have one child.  A few are looked through, which is quicker than a
  * table as large as all stacks; those of the others are in one. */
-static uint32_t chains_find_child(const struct chains *c, uint32_t parent, uint32_t frame)
+static uint32_t traces_find_child(const struct traces *c, uint32_t parent, uint32_t frame)
 {
-    const struct chain *p = &c->chains.data[parent];
-    if (p->children > CHAIN_FEW) {
-        const uint64_t *known = map_find(&c->chain_slots, (uint64_t)parent << 32 | frame);
+    const struct trace *p = &c->traces.data[parent];
+    if (p->children > TRACE_FEW) {
+        const uint64_t *known = map_find(&c->trace_slots, (uint64_t)parent << 32 | frame);
         return known == NULL ? 0 : (uint32_t)*known;
     }
     uint32_t at = p->child;
-    while (at != 0 && c->chains.data[at].frame != frame)
-        at = c->chains.data[at].sibling;
+    while (at != 0 && c->traces.data[at].frame != frame)
+        at = c->traces.data[at].sibling;
     return at;
 }
 
-/* Enters the children of a chain that has become one of the others; later the new one alone. */
-static bool chains_enter_children(struct chains *c, uint32_t parent)
+/* Enters the children of a trace that has become one of the others; later the new one alone. */
+static bool traces_enter_children(struct traces *c, uint32_t parent)
 {
-    uint32_t children = c->chains.data[parent].children, at = c->chains.data[parent].child;
-    uint32_t left = children <= CHAIN_FEW ? 0 : children == CHAIN_FEW + 1 ? children : 1;
-    for (; left > 0; left--, at = c->chains.data[at].sibling) {
-        if (!map_set(&c->chain_slots, (uint64_t)parent << 32 | c->chains.data[at].frame, at))
+    uint32_t children = c->traces.data[parent].children, at = c->traces.data[parent].child;
+    uint32_t left = children <= TRACE_FEW ? 0 : children == TRACE_FEW + 1 ? children : 1;
+    for (; left > 0; left--, at = c->traces.data[at].sibling) {
+        if (!map_set(&c->trace_slots, (uint64_t)parent << 32 | c->traces.data[at].frame, at))
             return false;
     }
     return true;
 }
 
-/* The chain of a frame (its number) called from parent.  0: no memory. */
-static uint32_t chains_link(struct chains *c, uint32_t parent, uint32_t frame)
+/* The trace of a frame (its number) called from parent.  0: no memory. */
+static uint32_t traces_link(struct traces *c, uint32_t parent, uint32_t frame)
 {
-    uint32_t known = chains_find_child(c, parent, frame);
+    uint32_t known = traces_find_child(c, parent, frame);
     if (known != 0)
         return known;
-    struct chain chain = {.parent = parent,
+    struct trace trace = {.parent = parent,
                           .frame = frame,
-                          .depth = c->chains.data[parent].depth + 1,
-                          .sibling = c->chains.data[parent].child};
-    if (!vec_push(&c->chains, chain))
+                          .depth = c->traces.data[parent].depth + 1,
+                          .sibling = c->traces.data[parent].child};
+    if (!vec_push(&c->traces, trace))
         return 0;
-    c->chains.data[parent].child = (uint32_t)(c->chains.count - 1);
-    c->chains.data[parent].children++;
-    return chains_enter_children(c, parent) ? (uint32_t)(c->chains.count - 1) : 0;
+    c->traces.data[parent].child = (uint32_t)(c->traces.count - 1);
+    c->traces.data[parent].children++;
+    return traces_enter_children(c, parent) ? (uint32_t)(c->traces.count - 1) : 0;
 }
 
-uint32_t chains_add(struct chains *c, uint32_t parent, const struct frame *frame)
+uint32_t traces_add(struct traces *c, uint32_t parent, const struct frame *frame)
 {
-    uint32_t number = chains_add_frame(c, frame);
-    if (number == 0 || (c->chains.count == 0 && !vec_push(&c->chains, (struct chain){0})))
+    uint32_t number = traces_add_frame(c, frame);
+    if (number == 0 || (c->traces.count == 0 && !vec_push(&c->traces, (struct trace){0})))
         return 0;
-    return chains_link(c, parent, number - 1);
+    return traces_link(c, parent, number - 1);
 }
 
 /* ------------------------------------------------------------------- readers */
 
-int chains_add_reader(struct chains *c, const struct wake_reader *r, struct names *names, uint32_t *base,
+int traces_add_reader(struct traces *c, const struct wake_reader *r, struct names *names, uint32_t *base,
                       struct err *err)
 {
     *base = (uint32_t)c->processes.count;
-    if (c->chains.count == 0 && !vec_push(&c->chains, (struct chain){0}))
+    if (c->traces.count == 0 && !vec_push(&c->traces, (struct trace){0}))
         goto out;
     for (size_t i = 0; i < wake_reader_process_count(r); i++) {
         const struct wake_process *p = wake_reader_process(r, i);
-        struct chain_process own = {.process = p, .names = names};
+        struct trace_process own = {.process = p, .names = names};
         own.images = calloc(p->modules.count + 1, sizeof *own.images);
-        own.chains = calloc(p->nodes.count + 1, sizeof *own.chains);
+        own.traces = calloc(p->nodes.count + 1, sizeof *own.traces);
         map_init(&own.place_slots);
-        if (own.images == NULL || own.chains == NULL || !vec_push(&c->processes, own)) {
+        if (own.images == NULL || own.traces == NULL || !vec_push(&c->processes, own)) {
             free(own.images);
-            free(own.chains);
+            free(own.traces);
             goto out;
         }
         for (size_t m = 0; names != NULL && m < p->modules.count; m++) {
@@ -183,7 +183,7 @@ out:
 }
 
 /* Appends the frames of a place to the list of its process.  False: no memory. */
-static bool chains_name_place(struct chains *c, struct chain_process *p, struct chain_place *place)
+static bool traces_name_place(struct traces *c, struct trace_process *p, struct trace_place *place)
 {
     bool exact = (place->address & RECORD_FRAME_EXACT) != 0;
     struct frame f = {"", "", "", "", 0, 0, place->address & ~RECORD_FRAME_EXACT, false, 0};
@@ -206,7 +206,7 @@ static bool chains_name_place(struct chains *c, struct chain_process *p, struct 
             f.line = n->line;
             f.inlined = n->inlined;
         }
-        uint32_t number = chains_add_frame(c, &f);
+        uint32_t number = traces_add_frame(c, &f);
         if (number == 0 || !vec_push(&p->frames, number - 1))
             return false;
     }
@@ -214,64 +214,64 @@ static bool chains_name_place(struct chains *c, struct chain_process *p, struct 
 }
 
 /* Programs have far fewer places than nodes.  NULL: no memory. */
-static const struct chain_place *chains_find_place(struct chains *c, struct chain_process *p,
+static const struct trace_place *traces_find_place(struct traces *c, struct trace_process *p,
                                                    const struct wake_node *node)
 {
     uint64_t key = hash_join(node->address, node->module);
     for (const uint64_t *at = map_find(&p->place_slots, key); at != NULL;
          at = map_find(&p->place_slots, ++key)) {
-        const struct chain_place *place = &p->places.data[*at];
+        const struct trace_place *place = &p->places.data[*at];
         if (place->address == node->address && place->module == node->module)
             return place;
     }
-    struct chain_place fresh = {node->address, node->module, 0, 0};
-    if (!chains_name_place(c, p, &fresh) || !vec_push(&p->places, fresh) ||
+    struct trace_place fresh = {node->address, node->module, 0, 0};
+    if (!traces_name_place(c, p, &fresh) || !vec_push(&p->places, fresh) ||
         !map_set(&p->place_slots, key, p->places.count - 1))
         return NULL;
     return &p->places.data[p->places.count - 1];
 }
 
 /* Adds the frames of one node below parent.  0: no memory. */
-static uint32_t chains_add_node(struct chains *c, struct chain_process *p, uint32_t parent,
+static uint32_t traces_add_node(struct traces *c, struct trace_process *p, uint32_t parent,
                                 const struct wake_node *node)
 {
-    const struct chain_place *place = chains_find_place(c, p, node);
+    const struct trace_place *place = traces_find_place(c, p, node);
     if (place == NULL)
         return 0;
     for (uint32_t i = 0; i < place->count && (i == 0 || parent != 0); i++)
-        parent = chains_link(c, parent, p->frames.data[place->first + i]);
+        parent = traces_link(c, parent, p->frames.data[place->first + i]);
     return parent;
 }
 
-static uint32_t chains_add_gap(struct chains *c, uint32_t parent)
+static uint32_t traces_add_gap(struct traces *c, uint32_t parent)
 {
     static const struct frame gap = {"(frames left out)", "", "", "", 0, 0, 0, false, FRAME_GAP};
-    return chains_add(c, parent, &gap);
+    return traces_add(c, parent, &gap);
 }
 
-/* Below chain, the nodes path[count - 1] .. path[0]; remembers them unless a gap comes. */
-static uint32_t chains_descend(struct chains *c, struct chain_process *p, uint32_t chain, size_t count,
+/* Below trace, the nodes path[count - 1] .. path[0]; remembers them unless a gap comes. */
+static uint32_t traces_descend(struct traces *c, struct trace_process *p, uint32_t trace, size_t count,
                                size_t gap_at)
 {
     for (size_t i = count; i-- > 0;) {
         uint32_t node = c->path.data[i];
-        chain = chains_add_node(c, p, chain, &p->process->nodes.data[node]);
-        if (chain != 0 && i == gap_at)
-            chain = chains_add_gap(c, chain);
-        if (chain == 0)
+        trace = traces_add_node(c, p, trace, &p->process->nodes.data[node]);
+        if (trace != 0 && i == gap_at)
+            trace = traces_add_gap(c, trace);
+        if (trace == 0)
             return 0;
         if (gap_at == SIZE_MAX)
-            p->chains[node] = chain;
+            p->traces[node] = trace;
     }
-    return chain;
+    return trace;
 }
 
-int chains_find(struct chains *c, uint32_t process, uint32_t stack, uint32_t *chain, struct err *err)
+int traces_find(struct traces *c, uint32_t process, uint32_t stack, uint32_t *trace, struct err *err)
 {
-    *chain = 0;
+    *trace = 0;
     if (process >= c->processes.count)
         return 0;
-    struct chain_process *p = &c->processes.data[process];
+    struct trace_process *p = &c->processes.data[process];
     const struct wake_stack *s = wake_process_find_stack(p->process, stack);
     if (s == NULL || s->leaf == 0)
         return 0;
@@ -279,7 +279,7 @@ int chains_find(struct chains *c, uint32_t process, uint32_t stack, uint32_t *ch
     bool whole = s->omitted == 0;
     c->path.count = 0;
     while (node != 0 && node < p->process->nodes.count && c->path.count < s->depth) {
-        known = whole ? p->chains[node] : 0;
+        known = whole ? p->traces[node] : 0;
         if (known != 0)
             break;
         if (!vec_push(&c->path, node))
@@ -287,21 +287,21 @@ int chains_find(struct chains *c, uint32_t process, uint32_t stack, uint32_t *ch
         node = p->process->nodes.data[node].parent;
     }
     size_t gap_at = whole ? SIZE_MAX : (c->path.count + 1) / 2;
-    *chain = c->path.count == 0 ? known : chains_descend(c, p, known, c->path.count, gap_at);
-    if (*chain == 0)
+    *trace = c->path.count == 0 ? known : traces_descend(c, p, known, c->path.count, gap_at);
+    if (*trace == 0)
         return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
     return 0;
 }
 
-uint32_t chains_find_own(const struct chains *c, uint32_t chain)
+uint32_t traces_find_own(const struct traces *c, uint32_t trace)
 {
     uint32_t library = 0;
-    for (uint32_t at = chain; at != 0; at = chains_parent(c, at)) {
-        unsigned role = chains_frame(c, at)->role;
+    for (uint32_t at = trace; at != 0; at = traces_parent(c, at)) {
+        unsigned role = traces_frame(c, at)->role;
         if (role == FRAME_OWN)
             return at;
         if (role == FRAME_LIBRARY && library == 0)
             library = at;
     }
-    return library != 0 ? library : chain;
+    return library != 0 ? library : trace;
 }
