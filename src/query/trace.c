@@ -155,6 +155,19 @@ uint32_t traces_add(struct traces *c, uint32_t parent, const struct frame *frame
 
 /* ------------------------------------------------------------------- readers */
 
+/* The file of a module; the loader has no name for that of the program. */
+static const char *traces_module_path(const struct wake_process *p, uint32_t module)
+{
+    const char *path = p->modules.data[module - 1].path;
+    return path[0] == '\0' && p->info.exe != NULL ? p->info.exe : path;
+}
+
+static uint32_t traces_find_image(struct names *names, const struct wake_process *p, uint32_t module)
+{
+    const struct wake_module *m = &p->modules.data[module - 1];
+    return names_image(names, m->build_id, m->build_id_length, traces_module_path(p, module));
+}
+
 int traces_add_reader(struct traces *c, const struct wake_reader *r, struct names *names, uint32_t *base,
                       struct err *err)
 {
@@ -172,10 +185,8 @@ int traces_add_reader(struct traces *c, const struct wake_reader *r, struct name
             free(own.traces);
             goto out;
         }
-        for (size_t m = 0; names != NULL && m < p->modules.count; m++) {
-            const struct wake_module *module = &p->modules.data[m];
-            own.images[m + 1] = names_image(names, module->build_id, module->build_id_length, module->path);
-        }
+        for (uint32_t m = 1; names != NULL && m <= p->modules.count; m++)
+            own.images[m] = traces_find_image(names, p, m);
     }
     return 0;
 out:
@@ -188,13 +199,14 @@ static bool traces_name_place(struct traces *c, struct trace_process *p, struct 
     bool exact = (place->address & RECORD_FRAME_EXACT) != 0;
     struct frame f = {"", "", "", "", 0, 0, place->address & ~RECORD_FRAME_EXACT, false, 0};
     const struct name_place *named = NULL;
+    uint32_t image = p->images[0];
     if (place->module != 0 && place->module <= p->process->modules.count) {
-        const struct wake_module *m = &p->process->modules.data[place->module - 1];
-        f.address -= m->bias;
-        f.module = m->path[0] == '\0' && p->process->info.exe != NULL ? p->process->info.exe : m->path;
-        if (p->names != NULL && p->images[place->module] != 0)
-            named = names_find(p->names, p->images[place->module], f.address, exact);
+        f.address -= p->process->modules.data[place->module - 1].bias;
+        f.module = traces_module_path(p->process, place->module);
+        image = p->images[place->module];
     }
+    if (p->names != NULL && image != 0)
+        named = names_find(p->names, image, f.address, exact);
     place->first = (uint32_t)p->frames.count;
     place->count = named == NULL || named->count == 0 ? 1 : named->count;
     for (uint32_t i = place->count; i-- > 0;) {

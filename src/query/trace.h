@@ -47,7 +47,7 @@ struct trace_place {
 struct trace_process {
     const struct wake_process *process;
     const struct names *names;
-    uint32_t *images;       /* by module number; 0 = none */
+    uint32_t *images;       /* by module number, [0]: of code in no module; 0 = none */
     uint32_t *traces;       /* by node; 0 = not yet asked for */
     struct map place_slots; /* hash of address and module -> index in places */
     VEC(struct trace_place) places;
