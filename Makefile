@@ -28,12 +28,12 @@ install: all
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@meson install -C $(BUILD) $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 
-# Installs what the build needs, builds, records an example, says what it saw.
+# Installs what the build needs, builds, records an example, reports on it.
 demo:
 	@$(BOOTSTRAP) build
 	@$(MAKE) --no-print-directory all
 	$(BUILD)/heapwake record -o $(BUILD)/demo.wake $(BUILD)/examples/kitchen
-	$(BUILD)/heapwake info $(BUILD)/demo.wake
+	$(BUILD)/heapwake report $(BUILD)/demo.wake
 
 # Installs what the tests need, builds, runs everything.
 # TESTS="names" picks some; other options of the runner: tests/run --help.

@@ -45,17 +45,26 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
     record) _heapwake_record "$current" "$previous" && return ;;
+    report)
+        case $previous in
+        --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file process' -- "$current") && return ;;
+        --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
+        --callers | --callees | -n | --threshold | --include | --exclude) return ;;
+        esac
+        options='--leaks --peak --allocated --calls --temporary --by --tree --top-down --callers --callees -n --threshold
+            --include --exclude --suppressions --no-built-in-suppressions --json --help'
+        ;;
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record info dump verify symbolize extract' -- "$current") && return ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in

@@ -89,6 +89,11 @@ const char *labels_detail(unsigned event, unsigned detail)
     }
 }
 
+const char *labels_kind(unsigned kind)
+{
+    return labels_pick(labels_kinds, KIND_COUNT, kind);
+}
+
 const char *labels_cut(unsigned cut)
 {
     return labels_pick(labels_cuts, CUT_COUNT, cut);

@@ -9,6 +9,8 @@
 const char *labels_event(unsigned event);
 /* What made or released a block, or why events were lost; "-" for other events. */
 const char *labels_detail(unsigned event, unsigned detail);
+/* What made a block: malloc, new[]. */
+const char *labels_kind(unsigned kind);
 /* Why a stack is not complete; "" when it is. */
 const char *labels_cut(unsigned cut);
 

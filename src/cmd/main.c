@@ -29,6 +29,26 @@ const struct command command_list[] = {
      "\n"
      "  --json  the same as JSON\n",
      false},
+    {"report", command_report, "say what leaks, what makes the peak, what churns, and who is to blame",
+     "usage: heapwake report [OPTION...] FILE...\n"
+     "\n"
+     "Without options one screen; several recordings are taken together.  In depth, one or more of:\n"
+     "  --leaks, --peak, --allocated, --calls, --temporary\n"
+     "\n"
+     "as a list of sites, or\n"
+     "  --by function|line|module|file|process\n"
+     "  --tree                  callers below the functions that allocate\n"
+     "  --top-down              callees below the functions that call them\n"
+     "  --callers F, --callees F  the same for one function\n"
+     "\n"
+     "  -n N                    how many sites or groups (0 = all)\n"
+     "  --threshold PERCENT     leave out what is less than this share of the total\n"
+     "  --include REGEX         only stacks in which a function, file or module matches\n"
+     "  --exclude REGEX         no stacks in which one does\n"
+     "  --suppressions FILE     leaks that are known, in LeakSanitizer's syntax\n"
+     "  --no-built-in-suppressions  show what libc, the loader and libstdc++ keep as leaks too\n"
+     "  --json                  the same as JSON\n",
+     false},
     {"dump", command_dump, "print the events of a recording",
      "usage: heapwake dump [--tsv] [--stacks] FILE\n"
      "\n"

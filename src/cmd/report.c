@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * report: the answers.  Without options one screen: the figures, the heap over
+ * time, and the sites that held most at the peak, leaked most, were called most
+ * and churned most.  With options one of these in depth, as a list, in groups or
+ * as a tree.
+ *
+ * Several recordings are taken together: sites of all their processes add up,
+ * and the peak is that of the process with the highest.
+ */
+#include "cmd/command.h"
+#include "cmd/labels.h"
+#include "cmd/report_data.h"
+#include "cmd/report_options.h"
+#include "present/section_groups.h"
+#include "present/section_head.h"
+#include "present/section_sites.h"
+#include "present/section_timeline.h"
+#include "present/section_tree.h"
+#include "store/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum {
+    REPORT_BRIEF_SITES = 3, /* in each list of the default screen */
+    REPORT_SITES_SHOWN = 10,
+    REPORT_GROUPS_SHOWN = 20,
+    REPORT_JSON_SHOWN = 1000,
+    REPORT_WIDTH = 80,
+    REPORT_WIDTH_MIN = 60,
+    REPORT_WIDTH_MAX = 160,
+};
+
+static const enum measure report_default[] = {MEASURE_PEAK, MEASURE_LEAKED, MEASURE_CALLS, MEASURE_TEMPORARY};
+
+struct report {
+    const struct report_options *options;
+    struct report_data data;
+    struct strbuf out;
+    struct page page;
+    struct json json;
+};
+
+/* The measures to show, in the order of the screen. */
+static size_t report_measures(const struct report_options *o, enum measure *list)
+{
+    size_t count = 0;
+    if (o->measures == 0 && o->shape == REPORT_SITES) {
+        memcpy(list, report_default, sizeof report_default);
+        return sizeof report_default / sizeof *report_default;
+    }
+    for (enum measure m = 0; m < MEASURE_COUNT; m++) {
+        if ((o->measures >> m & 1) != 0)
+            list[count++] = m;
+    }
+    if (count == 0)
+        list[count++] = MEASURE_PEAK;
+    return count;
+}
+
+static size_t report_limit(const struct report_options *o, size_t usual)
+{
+    return o->has_limit ? o->limit : o->json ? REPORT_JSON_SHOWN : usual;
+}
+
+static int report_sites(struct report *r, const enum measure *measures, size_t count, struct err *err)
+{
+    const struct report_options *o = r->options;
+    bool brief = o->measures == 0;
+    struct sites sites;
+    sites_init(&sites);
+    int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
+    for (size_t i = 0; i < count && code == 0; i++) {
+        struct section_sites s = {
+            .traces = &r->data.traces,
+            .sites = &sites,
+            .measure = measures[i],
+            .limit = report_limit(o, brief ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN),
+            .threshold = o->has_threshold    ? o->threshold
+                         : brief && !o->json ? 0.01
+                                             : 0,
+            .brief = brief,
+            .suppress = &r->data.suppress,
+        };
+        if (o->json) {
+            section_sites_json(&r->json, &s);
+        } else {
+            page_end_line(&r->page);
+            section_sites_text(&r->page, &s);
+        }
+    }
+    sites_release(&sites);
+    return code;
+}
+
+static int report_groups(struct report *r, const enum measure *measures, size_t count, struct err *err)
+{
+    const struct report_options *o = r->options;
+    struct rollup groups;
+    rollup_init(&groups, o->by);
+    int code = rollup_add(&groups, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
+    for (size_t i = 0; i < count && code == 0; i++) {
+        struct section_groups s = {&r->data.traces, &groups,
+                                   measures[i],     report_limit(o, REPORT_GROUPS_SHOWN),
+                                   o->threshold,    labels_kind};
+        if (o->json) {
+            section_groups_json(&r->json, &s);
+        } else {
+            page_end_line(&r->page);
+            section_groups_text(&r->page, &s);
+        }
+    }
+    rollup_release(&groups);
+    return code;
+}
+
+static int report_tree(struct report *r, const enum measure *measures, size_t count, struct err *err)
+{
+    const struct report_options *o = r->options;
+    struct sites sites;
+    sites_init(&sites);
+    int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
+    for (size_t i = 0; i < count && code == 0; i++) {
+        struct tree tree;
+        struct section_tree s = {&r->data.traces, &tree};
+        tree_init(&tree, o->way, measures[i], o->has_threshold ? o->threshold : 0.01);
+        code = tree_build(&tree, &r->data.traces, &sites, o->root, err);
+        if (code == 0 && o->json) {
+            section_tree_json(&r->json, &s);
+        } else if (code == 0) {
+            page_end_line(&r->page);
+            section_tree_text(&r->page, &s);
+        }
+        tree_release(&tree);
+    }
+    sites_release(&sites);
+    return code;
+}
+
+static int report_sections(struct report *r, struct err *err)
+{
+    enum measure measures[MEASURE_COUNT];
+    size_t count = report_measures(r->options, measures);
+    switch (r->options->shape) {
+    case REPORT_GROUPS:
+        return report_groups(r, measures, count, err);
+    case REPORT_TREE:
+        return report_tree(r, measures, count, err);
+    default:
+        return report_sites(r, measures, count, err);
+    }
+}
+
+/* ----------------------------------------------------------------------- page */
+
+static bool report_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && value[0] != '\0')
+            return strcasestr(value, "UTF-8") != NULL || strcasestr(value, "utf8") != NULL;
+    }
+    return false;
+}
+
+static void report_init_page(struct report *r)
+{
+    struct winsize size;
+    r->page = (struct page){&r->out, REPORT_WIDTH, colour_is_wanted(STDOUT_FILENO), report_is_utf8()};
+    if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
+        r->page.width = size.ws_col < REPORT_WIDTH_MIN ? REPORT_WIDTH_MIN : size.ws_col;
+        if (r->page.width > REPORT_WIDTH_MAX)
+            r->page.width = REPORT_WIDTH_MAX;
+    }
+}
+
+static int report_text(struct report *r, struct err *err)
+{
+    report_init_page(r);
+    section_head_text(&r->page, &r->data.head);
+    if (r->options->shape == REPORT_SITES && r->options->measures == 0 && r->data.readers.count == 1) {
+        page_end_line(&r->page);
+        section_timeline_text(&r->page, &r->data.result, r->data.head.runtime_ns);
+    }
+    return report_sections(r, err);
+}
+
+static int report_json(struct report *r, struct err *err)
+{
+    const struct report_options *o = r->options;
+    json_init(&r->json, &r->out);
+    json_open_object(&r->json, NULL);
+    json_add_text(&r->json, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
+    json_open_array(&r->json, "files");
+    for (size_t i = 0; i < o->files.count; i++)
+        json_add_text(&r->json, NULL, o->files.data[i], strlen(o->files.data[i]));
+    json_close_array(&r->json);
+    section_head_json(&r->json, &r->data.head);
+    if (o->shape == REPORT_SITES && o->measures == 0 && r->data.readers.count == 1)
+        section_timeline_json(&r->json, &r->data.result);
+    int code = report_sections(r, err);
+    json_close_object(&r->json);
+    return code;
+}
+
+int command_report(int argc, char **argv)
+{
+    struct report_options options;
+    struct report r = {.options = &options};
+    struct err err;
+    err_init(&err);
+    int status = EXIT_FAILED;
+    strbuf_init(&r.out);
+    report_data_init(&r.data);
+    int code = report_options_init(&options, argc, argv, &err);
+    if (code == 0)
+        code = report_data_read(&r.data, &options, &err);
+    if (code == 0)
+        code = options.json ? report_json(&r, &err) : report_text(&r, &err);
+    if (code == 0 && command_print(&r.out))
+        status = EXIT_DONE;
+    else if (code == ERR_USAGE)
+        status = EXIT_USAGE;
+    if (code != 0 && err.text[0] != '\0')
+        command_say("%s", err.text);
+    report_data_release(&r.data);
+    report_options_release(&options);
+    strbuf_release(&r.out);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * report_data: everything that a report shows, gathered from its recordings:
+ * the answer to the query, names, suppressed leaks, the figures of the head.
+ */
+#ifndef HW_CMD_REPORT_DATA_H
+#define HW_CMD_REPORT_DATA_H
+
+#include "cmd/report_options.h"
+#include "present/section_head.h"
+#include "query/result.h"
+#include "query/suppress.h"
+#include "query/trace.h"
+#include "store/reader.h"
+#include "tool/vec.h"
+
+struct report_data {
+    VEC(struct wake_reader *) readers;
+    struct traces traces;
+    struct query_result result; /* of all recordings, sieved, suppressed leaks taken out */
+    struct suppress suppress;
+    struct section_head head;
+    char end[64];
+};
+
+void report_data_init(struct report_data *d);
+void report_data_release(struct report_data *d);
+/* Opens and asks.  Negative: the sentence is in err, or was said already and err is empty. */
+int report_data_read(struct report_data *d, const struct report_options *o, struct err *err);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * report_options: see report_options.h.  One table names all options.
+ */
+#include "cmd/report_options.h"
+
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int report_option_fn(struct report_options *o, const char *value, struct err *err);
+
+static int report_option_shape(struct report_options *o, enum report_shape shape, struct err *err)
+{
+    if (o->shape != REPORT_SITES)
+        return err_set(err, ERR_USAGE,
+                       "Only one of --by, --tree, --top-down, --callers and --callees can be.");
+    o->shape = shape;
+    return 0;
+}
+
+static int report_option_by(struct report_options *o, const char *value, struct err *err)
+{
+    /* What rows from the totals of a recording can be grouped by. */
+    static const enum rollup_by ready[] = {ROLLUP_FUNCTION, ROLLUP_LINE, ROLLUP_MODULE, ROLLUP_FILE,
+                                           ROLLUP_PROCESS};
+    o->by = rollup_by_find(value);
+    for (size_t i = 0; i < sizeof ready / sizeof *ready; i++) {
+        if (o->by == ready[i])
+            return report_option_shape(o, REPORT_GROUPS, err);
+    }
+    return err_set(err, ERR_USAGE, "--by takes function, line, module, file or process, not '%s'.", value);
+}
+
+static int report_option_tree(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    o->way = TREE_CALLERS;
+    return report_option_shape(o, REPORT_TREE, err);
+}
+
+static int report_option_top_down(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    o->way = TREE_CALLEES;
+    return report_option_shape(o, REPORT_TREE, err);
+}
+
+static int report_option_callers(struct report_options *o, const char *value, struct err *err)
+{
+    o->root = value;
+    return report_option_tree(o, value, err);
+}
+
+static int report_option_callees(struct report_options *o, const char *value, struct err *err)
+{
+    o->root = value;
+    return report_option_top_down(o, value, err);
+}
+
+static int report_option_limit(struct report_options *o, const char *value, struct err *err)
+{
+    char *end;
+    errno = 0;
+    unsigned long limit = strtoul(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0)
+        return err_set(err, ERR_USAGE, "-n takes a number (0 = all), not '%s'.", value);
+    o->limit = limit;
+    o->has_limit = true;
+    return 0;
+}
+
+static int report_option_threshold(struct report_options *o, const char *value, struct err *err)
+{
+    char *end;
+    double percent = strtod(value, &end);
+    if (end == value || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
+        return err_set(err, ERR_USAGE, "--threshold takes a percentage from 0 to 100, not '%s'.", value);
+    o->threshold = percent / 100;
+    o->has_threshold = true;
+    return 0;
+}
+
+static int report_option_include(struct report_options *o, const char *value, struct err *err)
+{
+    return sieve_add(&o->sieve, value, false, err);
+}
+
+static int report_option_exclude(struct report_options *o, const char *value, struct err *err)
+{
+    return sieve_add(&o->sieve, value, true, err);
+}
+
+static int report_option_suppressions(struct report_options *o, const char *value, struct err *err)
+{
+    if (!vec_push(&o->suppressions, value))
+        return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+    return 0;
+}
+
+static int report_option_no_built_in(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->built_in = false;
+    return 0;
+}
+
+static int report_option_json(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->json = true;
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    bool has_value;
+    report_option_fn *set;
+    enum measure measure; /* that is asked for, where there is no function */
+} report_option_list[] = {
+    {"--json", false, report_option_json, 0},
+    {"--leaks", false, NULL, MEASURE_LEAKED},
+    {"--peak", false, NULL, MEASURE_PEAK},
+    {"--allocated", false, NULL, MEASURE_ALLOCATED},
+    {"--calls", false, NULL, MEASURE_CALLS},
+    {"--temporary", false, NULL, MEASURE_TEMPORARY},
+    {"--by", true, report_option_by, 0},
+    {"--tree", false, report_option_tree, 0},
+    {"--top-down", false, report_option_top_down, 0},
+    {"--callers", true, report_option_callers, 0},
+    {"--callees", true, report_option_callees, 0},
+    {"-n", true, report_option_limit, 0},
+    {"--threshold", true, report_option_threshold, 0},
+    {"--include", true, report_option_include, 0},
+    {"--exclude", true, report_option_exclude, 0},
+    {"--suppressions", true, report_option_suppressions, 0},
+    {"--no-built-in-suppressions", false, report_option_no_built_in, 0},
+};
+
+/* Takes the option at argv[*at].  0, or why not. */
+static int report_options_take(struct report_options *o, char **argv, int *at, struct err *err)
+{
+    for (size_t i = 0; i < sizeof report_option_list / sizeof *report_option_list; i++) {
+        const char *value = NULL, *name = report_option_list[i].name;
+        if (!command_option(argv, at, name, report_option_list[i].has_value ? &value : NULL))
+            continue;
+        if (report_option_list[i].has_value && value[0] == '\0')
+            return err_set(err, ERR_USAGE, "%s needs a value; 'heapwake help report' says which.", name);
+        if (report_option_list[i].set != NULL)
+            return report_option_list[i].set(o, value, err);
+        o->measures |= 1u << report_option_list[i].measure;
+        return 0;
+    }
+    return err_set(err, ERR_USAGE, "'heapwake report' has no option '%s'; 'heapwake help report' lists them.",
+                   argv[*at]);
+}
+
+int report_options_init(struct report_options *o, int argc, char **argv, struct err *err)
+{
+    bool options_end = false;
+    memset(o, 0, sizeof *o);
+    sieve_init(&o->sieve);
+    o->built_in = true;
+    for (int i = 1; i < argc; i++) {
+        int code = 0;
+        if (!options_end && strcmp(argv[i], "--") == 0)
+            options_end = true;
+        else if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0')
+            code = report_options_take(o, argv, &i, err);
+        else if (!vec_push(&o->files, argv[i]))
+            code = err_set(err, ERR_MEMORY, "There is no memory for the options.");
+        if (code != 0)
+            return code;
+    }
+    if (o->files.count == 0)
+        return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
+    return 0;
+}
+
+void report_options_release(struct report_options *o)
+{
+    vec_release(&o->files);
+    vec_release(&o->suppressions);
+    sieve_release(&o->sieve);
+}

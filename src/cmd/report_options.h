@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * report_options: what `heapwake report` was asked for.
+ */
+#ifndef HW_CMD_REPORT_OPTIONS_H
+#define HW_CMD_REPORT_OPTIONS_H
+
+#include "query/measure.h"
+#include "query/rollup.h"
+#include "query/sieve.h"
+#include "query/tree.h"
+#include "tool/err.h"
+#include "tool/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum report_shape { REPORT_SITES, REPORT_GROUPS, REPORT_TREE };
+
+struct report_options {
+    VEC(const char *) files;
+    VEC(const char *) suppressions; /* files */
+    struct sieve sieve;
+    unsigned measures; /* bit n: enum measure n; 0 = the default screen */
+    enum report_shape shape;
+    enum rollup_by by; /* REPORT_GROUPS */
+    enum tree_way way; /* REPORT_TREE */
+    const char *root;  /* REPORT_TREE: a function, or NULL */
+    size_t limit;
+    double threshold; /* 0 to 1 */
+    bool has_limit, has_threshold;
+    bool json;
+    bool built_in; /* the built-in suppressions count */
+};
+
+/* ERR_USAGE: the sentence says what makes no sense; ERR_MEMORY.  Release in any case. */
+int report_options_init(struct report_options *o, int argc, char **argv, struct err *err);
+void report_options_release(struct report_options *o);
+
+#endif

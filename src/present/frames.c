@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * frames: see frames.h.
+ */
+#include "present/frames.h"
+
+#include "present/safe.h"
+#include "present/width.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Parts of names that say nothing to people: how many bytes, at the beginning of text. */
+static size_t frames_skip(const char *text, size_t length)
+{
+    static const char *const noise[] = {"(anonymous namespace)::", "__cxx11::", "{anonymous}::"};
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
+        size_t n = strlen(noise[i]);
+        if (length > n && memcmp(text, noise[i], n) == 0)
+            return n;
+    }
+    return 0;
+}
+
+/* The name without what is between < and > (operators keep theirs), and without noise. */
+static void frames_add_without_arguments(struct strbuf *out, const char *name, size_t length)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < length; i++) {
+        bool is_operator = i >= 8 && memcmp(name + i - 8, "operator", 8) == 0;
+        bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
+        bool is_second = i >= 9 && memcmp(name + i - 9, "operator", 8) == 0 && name[i] == name[i - 1];
+        if (is_operator || is_arrow || (is_second && depth == 0)) {
+            safe_add(out, name + i, 1);
+        } else if (name[i] == '<') {
+            if (depth++ == 0)
+                strbuf_add_char(out, '<');
+        } else if (name[i] == '>' && depth > 0) {
+            if (--depth == 0)
+                strbuf_add_char(out, '>');
+        } else if (depth == 0) {
+            size_t n = frames_skip(name + i, length - i);
+            if (n == 0) {
+                /* Up to the next part of the name. */
+                for (n = 1; i + n < length && name[i + n - 1] != ':' && strchr("<>", name[i + n]) == NULL;)
+                    n++;
+                safe_add(out, name + i, n);
+            }
+            i += n - 1;
+        }
+    }
+}
+
+void frames_add_name(struct strbuf *out, const struct frame *f)
+{
+    size_t length;
+    if (f->role == FRAME_GAP) {
+        strbuf_add_text(out, f->function);
+        return;
+    }
+    if (f->function[0] == '\0') {
+        if (f->module[0] != '\0')
+            safe_add_text(out, frame_basename(f->module));
+        strbuf_addf(out, "%s0x%llx", f->module[0] == '\0' ? "" : "+", (unsigned long long)f->address);
+        return;
+    }
+    const char *name = frame_find_name(f->function, &length);
+    if (length == 0)
+        safe_add_text(out, f->function);
+    else
+        frames_add_without_arguments(out, name, length);
+}
+
+void frames_add_place(struct strbuf *out, const struct frame *f)
+{
+    if (f->file[0] != '\0') {
+        safe_add_text(out, frame_basename(f->file));
+        if (f->line != 0)
+            strbuf_addf(out, ":%u", f->line);
+    } else if (f->function[0] != '\0' && f->module[0] != '\0') {
+        safe_add_text(out, frame_basename(f->module));
+    }
+}
+
+size_t frames_print(struct page *p, const struct frame *f, size_t columns, bool lead)
+{
+    struct strbuf name, place;
+    strbuf_init(&name);
+    strbuf_init(&place);
+    frames_add_name(&name, f);
+    frames_add_place(&place, f);
+    /* The place is short and tells most: the name gives way first, down to a third. */
+    size_t place_width = width_of(strbuf_get(&place)), gap = place_width == 0 ? 0 : 2;
+    size_t name_columns = columns > place_width + gap ? columns - place_width - gap : 0;
+    if (name_columns < columns / 3)
+        name_columns = columns / 3;
+    size_t used = page_add_short(p, lead ? COLOUR_NAME : COLOUR_PLAIN, strbuf_get(&name), name_columns);
+    if (gap != 0 && used + gap < columns) {
+        page_add(p, COLOUR_PLAIN, "  ");
+        used += gap;
+        used += page_add_short(p, COLOUR_PLACE, strbuf_get(&place), columns - used);
+    }
+    strbuf_release(&name);
+    strbuf_release(&place);
+    return used;
+}
+
+static bool frames_says_something(const struct frame *f)
+{
+    return f->role == FRAME_OWN || f->role == FRAME_GAP;
+}
+
+size_t frames_print_callers(struct page *p, const struct traces *c, uint32_t trace, size_t columns)
+{
+    struct strbuf piece;
+    size_t used = 0;
+    strbuf_init(&piece);
+    for (uint32_t at = trace; at != 0; at = traces_parent(c, at)) {
+        const struct frame *f = traces_frame(c, at);
+        if (!frames_says_something(f))
+            continue;
+        strbuf_clear(&piece);
+        strbuf_add_text(&piece, "< ");
+        frames_add_name(&piece, f);
+        if (f->line != 0) {
+            strbuf_add_char(&piece, ' ');
+            frames_add_place(&piece, f);
+        }
+        size_t width = width_of(strbuf_get(&piece)), before = used == 0 ? 0 : 1;
+        if (used != 0 && used + before + width > columns)
+            break;
+        if (before != 0)
+            page_add(p, COLOUR_QUIET, " ");
+        used += before + page_add_short(p, COLOUR_QUIET, strbuf_get(&piece), columns - used - before);
+    }
+    strbuf_release(&piece);
+    return used;
+}
+
+void frames_json_members(struct json *j, const struct frame *f)
+{
+    char address[24];
+    json_add_text(j, "function", f->function, strlen(f->function));
+    json_add_text(j, "file", f->file, strlen(f->file));
+    json_add_number(j, "line", f->line);
+    json_add_text(j, "module", f->module, strlen(f->module));
+    snprintf(address, sizeof address, "0x%llx", (unsigned long long)f->address);
+    json_add_text(j, "address", address, strlen(address));
+    json_add_bool(j, "inlined", f->inlined);
+}
+
+void frames_json(struct json *j, const struct frame *f)
+{
+    json_open_object(j, NULL);
+    frames_json_members(j, f);
+    json_close_object(j);
+}
+
+void frames_json_trace(struct json *j, const char *key, const struct traces *c, uint32_t trace)
+{
+    json_open_array(j, key);
+    for (; trace != 0; trace = traces_parent(c, trace))
+        frames_json(j, traces_frame(c, trace));
+    json_close_array(j);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * page: what a text report is written on: so many columns, with or without
+ * colour, with or without characters beyond ASCII.
+ */
+#ifndef HW_PRESENT_PAGE_H
+#define HW_PRESENT_PAGE_H
+
+#include "present/colour.h"
+#include "tool/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct page {
+    struct strbuf *out;
+    size_t width; /* columns; lines are never longer */
+    bool colour, unicode;
+};
+
+/* Adds text in a colour.  It must be safe. */
+void page_add(struct page *p, enum colour colour, const char *text);
+void page_addf(struct page *p, enum colour colour, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Adds text in at most so many columns (width_add); returns those used. */
+size_t page_add_short(struct page *p, enum colour colour, const char *text, size_t columns);
+void page_end_line(struct page *p);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_head: see section_head.h.
+ *
+ * What should not be is in the colour of alarm: leaks, and a recording that is
+ * not whole.
+ */
+#include "present/section_head.h"
+
+#include "present/safe.h"
+#include "present/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static double section_head_rate(const struct section_head *h)
+{
+    return h->runtime_ns == 0 ? 0 : (double)h->allocations / ((double)h->runtime_ns / 1e9);
+}
+
+static double section_head_percent(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
+}
+
+/* "2.9 million" for people; exact figures are in the JSON. */
+static const char *section_head_round(char *text, double value)
+{
+    if (value >= 1e6)
+        snprintf(text, UNITS_MAX, "%.1f million", value / 1e6);
+    else
+        units_count(text, (uint64_t)(value + 0.5));
+    return text;
+}
+
+static void section_head_label(struct page *p, const char *label)
+{
+    page_addf(p, COLOUR_QUIET, "  %-10s ", label);
+}
+
+static const char *section_head_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void section_head_ran(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    section_head_label(p, "ran");
+    page_addf(p, COLOUR_PLAIN, "%10s  %s; ", units_time(a, h->runtime_ns), h->end);
+    page_addf(p, COLOUR_PLAIN, "%s process%s, %s thread%s", units_count(a, h->processes),
+              h->processes == 1 ? "" : "es", units_count(b, h->threads), section_head_plural(h->threads));
+    if (h->files > 1)
+        page_addf(p, COLOUR_PLAIN, " in %s recordings", units_count(a, h->files));
+    page_end_line(p);
+}
+
+static void section_head_peak(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    section_head_label(p, "peak");
+    page_addf(p, COLOUR_PLAIN, "%10s  at %s", units_bytes(a, h->peak_bytes), units_time(b, h->peak_time_ns));
+    if (h->processes > 1)
+        page_addf(p, COLOUR_PLAIN, " in process %u", h->peak_pid);
+    if (h->peak_rss_bytes != 0)
+        page_addf(p, COLOUR_PLAIN, "; resident at most %s", units_bytes(a, h->peak_rss_bytes));
+    page_end_line(p);
+}
+
+static void section_head_leaked(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX];
+    uint64_t bytes = h->leaked_bytes - h->suppressed_bytes, blocks = h->leaked_blocks - h->suppressed_blocks;
+    section_head_label(p, "leaked");
+    page_addf(p, blocks > 0 ? COLOUR_ALARM : COLOUR_PLAIN, "%10s", units_bytes(a, bytes));
+    page_addf(p, COLOUR_PLAIN, "  in %s block%s", units_count(a, blocks), section_head_plural(blocks));
+    if (h->suppressed_blocks != 0)
+        page_addf(p, COLOUR_PLAIN, "; %s more suppressed", units_bytes(a, h->suppressed_bytes));
+    page_end_line(p);
+}
+
+static void section_head_losses(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    section_head_label(p, "recorded");
+    if (h->complete && h->lost_events == 0)
+        page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", "whole");
+    else
+        page_addf(p, COLOUR_ALARM, "%10s  %s events lost; ", h->complete ? "whole" : "in part",
+                  units_count(a, h->lost_events));
+    page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->cut_stacks),
+              units_count(b, h->stacks));
+    page_end_line(p);
+}
+
+void section_head_text(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    struct strbuf line;
+    strbuf_init(&line);
+    safe_add_command(&line, h->args, h->args_length);
+    page_add_short(p, COLOUR_TITLE, strbuf_get(&line), p->width);
+    page_end_line(p);
+    strbuf_release(&line);
+    section_head_ran(p, h);
+    section_head_label(p, "allocated");
+    page_addf(p, COLOUR_PLAIN, "%10s  in %s calls, ", units_bytes(a, h->allocated_bytes),
+              units_count(b, h->allocations));
+    page_addf(p, COLOUR_PLAIN, "%s a second", section_head_round(a, section_head_rate(h)));
+    page_end_line(p);
+    section_head_peak(p, h);
+    section_head_leaked(p, h);
+    section_head_label(p, "temporary");
+    page_addf(p, COLOUR_PLAIN, "%8.1f %%  of the calls: freed before their thread's next one",
+              section_head_percent(h->temporary_blocks, h->allocations));
+    page_end_line(p);
+    section_head_losses(p, h);
+}
+
+void section_head_json(struct json *j, const struct section_head *h)
+{
+    struct strbuf line;
+    strbuf_init(&line);
+    safe_add_command(&line, h->args, h->args_length);
+    json_open_object(j, "summary");
+    json_add_text(j, "command", strbuf_get(&line), line.length);
+    json_add_text(j, "end", h->end, strlen(h->end));
+    json_add_number(j, "files", h->files);
+    json_add_number(j, "processes", h->processes);
+    json_add_number(j, "threads", h->threads);
+    json_add_number(j, "runtime_ns", h->runtime_ns);
+    json_add_number(j, "allocations", h->allocations);
+    json_add_number(j, "frees", h->frees);
+    json_add_number(j, "allocated_bytes", h->allocated_bytes);
+    json_add_real(j, "allocations_per_second", section_head_rate(h));
+    json_add_number(j, "peak_bytes", h->peak_bytes);
+    json_add_number(j, "peak_blocks", h->peak_blocks);
+    json_add_number(j, "peak_time_ns", h->peak_time_ns);
+    json_add_number(j, "peak_pid", h->peak_pid);
+    json_add_number(j, "leaked_bytes", h->leaked_bytes);
+    json_add_number(j, "leaked_blocks", h->leaked_blocks);
+    json_add_number(j, "suppressed_bytes", h->suppressed_bytes);
+    json_add_number(j, "suppressed_blocks", h->suppressed_blocks);
+    json_add_number(j, "temporary_blocks", h->temporary_blocks);
+    json_add_real(j, "temporary_percent", section_head_percent(h->temporary_blocks, h->allocations));
+    json_add_number(j, "peak_rss_bytes", h->peak_rss_bytes);
+    json_add_number(j, "lost_events", h->lost_events);
+    json_add_number(j, "stacks", h->stacks);
+    json_add_number(j, "cut_stacks", h->cut_stacks);
+    json_add_bool(j, "complete", h->complete);
+    json_close_object(j);
+    strbuf_release(&line);
+}

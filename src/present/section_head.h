@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_head: the first lines of a report: what ran, and the figures that
+ * matter.  JSON: "summary".
+ */
+#ifndef HW_PRESENT_SECTION_HEAD_H
+#define HW_PRESENT_SECTION_HEAD_H
+
+#include "present/json.h"
+#include "present/page.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct section_head {
+    const char *args; /* of the first process, NUL between arguments */
+    size_t args_length;
+    const char *end; /* "exit code 0" */
+    size_t files, processes;
+    uint64_t threads, runtime_ns;
+    uint64_t allocations, frees, allocated_bytes;
+    uint64_t peak_bytes, peak_blocks, peak_time_ns;
+    uint32_t peak_pid;
+    uint64_t leaked_bytes, leaked_blocks;         /* all, suppressed ones too */
+    uint64_t suppressed_bytes, suppressed_blocks; /* of those */
+    uint64_t temporary_blocks;
+    uint64_t peak_rss_bytes; /* 0 = not known */
+    uint64_t lost_events, stacks, cut_stacks;
+    bool complete;
+};
+
+void section_head_text(struct page *p, const struct section_head *h);
+void section_head_json(struct json *j, const struct section_head *h);
+
+#endif

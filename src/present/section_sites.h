@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_sites: the largest sites by one measure.
+ *
+ * On a page each site begins with the innermost frame of the reader's own code:
+ * what stands in the libraries below is left out but for the call that led
+ * there ("in std::vector<>::push_back").  JSON has every frame:
+ *
+ *     {total_bytes, total_blocks, sites: [{bytes, blocks, frames: [...]}]}
+ */
+#ifndef HW_PRESENT_SECTION_SITES_H
+#define HW_PRESENT_SECTION_SITES_H
+
+#include "present/json.h"
+#include "present/page.h"
+#include "query/measure.h"
+#include "query/site.h"
+#include "query/suppress.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct section_sites {
+    const struct traces *traces;
+    struct sites *sites; /* are put in order */
+    enum measure measure;
+    size_t limit;     /* sites shown; 0 = all */
+    double threshold; /* share of the total (0 to 1) below which none is shown, but the first */
+    bool brief;       /* callers on one line; else one a line */
+    const struct suppress *suppress; /* leaked only: its accounts are shown too; may be NULL */
+};
+
+void section_sites_text(struct page *p, const struct section_sites *s);
+/* Under the name of the measure. */
+void section_sites_json(struct json *j, const struct section_sites *s);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Tests of the sections that show sites, groups and trees, and of frames.
+ */
+#include "present/section_sites.h"
+
+#include "present/frames.h"
+#include "present/section_groups.h"
+#include "present/section_tree.h"
+#include "present/width.h"
+#include "query/fake_stacks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void expect_name(const char *function, const char *expected)
+{
+    struct frame f = {function, "", "", "/lib/libx.so", 0, 0, 0x12, false, 0};
+    struct strbuf out;
+    strbuf_init(&out);
+    frames_add_name(&out, &f);
+    assert_string_equal(strbuf_get(&out), expected);
+    strbuf_release(&out);
+}
+
+static void names_lose_what_says_little(void **state)
+{
+    (void)state;
+    expect_name("main", "main");
+    expect_name("void a::b<int, x<y> >::c<char>(char) const", "a::b<>::c<>");
+    expect_name("(anonymous namespace)::pool::get()", "pool::get");
+    expect_name("std::__cxx11::basic_string<char>::append(char const*)", "std::basic_string<>::append");
+    expect_name("bool a::operator<(a const&)", "a::operator<");
+    expect_name("std::ostream& a::operator<<(int)", "a::operator<<");
+    expect_name("x::operator->()", "x::operator->");
+    expect_name("\033[31mred\a(int)", "\\x1b[31mred\\x07");
+    expect_name("", "libx.so+0x12");
+}
+
+struct screen {
+    struct fake fake;
+    struct sites sites;
+    struct strbuf out;
+    struct page page;
+};
+
+static void screen_init(struct screen *s)
+{
+    struct err err;
+    fake_init(&s->fake);
+    sites_init(&s->sites);
+    strbuf_init(&s->out);
+    uint32_t p = fake_process(&s->fake);
+    fake_leak(&s->fake, p,
+              "libc.so.6:__libc_start_main > main@/src/a.c:10 > cook@/src/a.c:20 > std::vector<int>::grow()",
+              2, 3072);
+    fake_leak(&s->fake, p, "main@/src/a.c:11 > serve@/src/a.c:30", 1, 1000);
+    fake_leak(&s->fake, p, "main@/src/a.c:12", 1, 24);
+    fake_row(&s->fake, p, 0, (struct metrics){.allocated_blocks = 5, .allocated_bytes = 5});
+    assert_int_equal(sites_add(&s->sites, &s->fake.traces, s->fake.rows.data, s->fake.rows.count, &err), 0);
+    s->page = (struct page){&s->out, 60, false, false};
+}
+
+static void screen_release(struct screen *s)
+{
+    strbuf_release(&s->out);
+    sites_release(&s->sites);
+    fake_release(&s->fake);
+}
+
+static void own_code_is_what_a_site_begins_with(void **state)
+{
+    struct screen s;
+    (void)state;
+    screen_init(&s);
+    struct section_sites section = {&s.fake.traces, &s.sites, MEASURE_LEAKED, 2, 0, false, NULL};
+    section_sites_text(&s.page, &section);
+    assert_string_equal(strbuf_get(&s.out), "Leaked: 4.0 KiB in 4 blocks\n"
+                                            "     3.0 KiB  75.0 %  2x  cook  a.c:20\n"
+                                            "                          in std::vector<>::grow  app\n"
+                                            "                          < main  a.c:10\n"
+                                            "  1000 bytes  24.4 %  1x  serve  a.c:30\n"
+                                            "                          < main  a.c:11\n"
+                                            "  and 24 bytes from 1 other site\n");
+    strbuf_clear(&s.out);
+    section.brief = true;
+    section.limit = 1;
+    section_sites_text(&s.page, &section);
+    assert_string_equal(strbuf_get(&s.out), "Leaked: 4.0 KiB in 4 blocks\n"
+                                            "  3.0 KiB  75.0 %  2x  cook  a.c:20\n"
+                                            "            < main a.c:10\n"
+                                            "  and 1.0 KiB from 2 other sites\n");
+    strbuf_clear(&s.out);
+    section.measure = MEASURE_TEMPORARY;
+    section_sites_text(&s.page, &section);
+    assert_string_equal(strbuf_get(&s.out), "Temporary: nothing\n");
+    strbuf_clear(&s.out);
+    section.measure = MEASURE_CALLS;
+    section_sites_text(&s.page, &section);
+    assert_non_null(strstr(strbuf_get(&s.out), "5  55.6 %  5 bytes  (no stack)\n"));
+    screen_release(&s);
+}
+
+static void json_has_every_frame(void **state)
+{
+    struct screen s;
+    struct json j;
+    (void)state;
+    screen_init(&s);
+    struct section_sites section = {&s.fake.traces, &s.sites, MEASURE_LEAKED, 0, 0, false, NULL};
+    json_init(&j, &s.out);
+    json_open_object(&j, NULL);
+    section_sites_json(&j, &section);
+    json_close_object(&j);
+    static const char *const expected[] = {"\"total_bytes\": 4096",
+                                           "\"total_blocks\": 4",
+                                           "\"bytes\": 3072",
+                                           "\"function\": \"std::vector<int>::grow()\"",
+                                           "\"function\": \"__libc_start_main\"",
+                                           "\"file\": \"/src/a.c\"",
+                                           "\"line\": 20",
+                                           "\"module\": \"/bin/app\"",
+                                           "\"inlined\": false"};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_non_null(strstr(strbuf_get(&s.out), expected[i]));
+    screen_release(&s);
+}
+
+static void groups_are_a_table(void **state)
+{
+    struct screen s;
+    struct rollup g;
+    struct err err;
+    struct json j;
+    (void)state;
+    screen_init(&s);
+    rollup_init(&g, ROLLUP_FUNCTION);
+    assert_int_equal(rollup_add(&g, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
+    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 3, 0, NULL};
+    section_groups_text(&s.page, &section);
+    assert_string_equal(strbuf_get(&s.out), "Leaked by function\n"
+                                            "        self          with callees           function\n"
+                                            "     3.0 KiB  75.0 %       3.0 KiB   75.0 %  cook\n"
+                                            "  1000 bytes  24.4 %    1000 bytes   24.4 %  serve\n"
+                                            "    24 bytes   0.6 %       4.0 KiB  100.0 %  main\n"
+                                            "  and 2 more\n");
+    strbuf_clear(&s.out);
+    json_init(&j, &s.out);
+    json_open_object(&j, NULL);
+    section_groups_json(&j, &section);
+    json_close_object(&j);
+    assert_non_null(strstr(strbuf_get(&s.out), "\"name\": \"cook\",\n        \"self_bytes\": 3072"));
+    rollup_release(&g);
+    screen_release(&s);
+}
+
+static void trees_are_indented_where_they_branch(void **state)
+{
+    struct screen s;
+    struct tree t;
+    struct err err;
+    struct json j;
+    (void)state;
+    screen_init(&s);
+    s.page.width = 70;
+    tree_init(&t, TREE_CALLEES, MEASURE_LEAKED, 0.3);
+    assert_int_equal(tree_build(&t, &s.fake.traces, &s.sites, "main", &err), 0);
+    struct section_tree section = {&s.fake.traces, &t};
+    section_tree_text(&s.page, &section);
+    assert_string_equal(strbuf_get(&s.out),
+                        "Leaked: 4,096B in 4 blocks, callees below\n"
+                        "  -> 100.00% (4,096B, 4x): main  a.c\n"
+                        "    -> 75.00% (3,072B, 2x): cook  a.c:20\n"
+                        "    | -> 75.00% (3,072B, 2x): std::vector<>::grow  app\n"
+                        "    -> 24.41% (1,000B, 1x) in 1 place, all below the 30% threshold\n");
+    strbuf_clear(&s.out);
+    json_init(&j, &s.out);
+    json_open_object(&j, NULL);
+    section_tree_json(&j, &section);
+    json_close_object(&j);
+    assert_non_null(strstr(strbuf_get(&s.out), "\"parent\": null,\n        \"bytes\": 4096"));
+    assert_non_null(strstr(strbuf_get(&s.out), "\"parent\": 1,\n        \"bytes\": 3072"));
+    assert_non_null(strstr(strbuf_get(&s.out), "\"self_bytes\": 24"));
+    assert_non_null(strstr(strbuf_get(&s.out), "\"places\": 1"));
+    tree_release(&t);
+    screen_release(&s);
+}
+
+/* Deep trees with long hostile names: no line is longer than the page, and no escape gets out. */
+static void every_line_fits_the_page(void **state)
+{
+    static const char evil[] = "\033]0;owned\a::Very<Long>::Name_";
+    struct traces c;
+    struct sites sites;
+    struct tree t;
+    struct err err;
+    struct strbuf out;
+    struct page page = {&out, 80, false, true};
+    (void)state;
+    traces_init(&c);
+    sites_init(&sites);
+    strbuf_init(&out);
+    for (unsigned width = 0; width < 4; width++) {
+        uint32_t trace = 0;
+        for (unsigned i = 0; i < 60; i++) {
+            char name[400];
+            memset(name, 'n', sizeof name);
+            memcpy(name, evil, sizeof evil - 1);
+            snprintf(name + 60 + i * 4, 100, "_%u_%u", width, i < 30 ? 0 : i);
+            struct frame f = {name,       "",    "/a/very/long/path/with\033[31m/a_long_file_name.cc",
+                              "/bin/app", i,     0,
+                              i,          false, 0};
+            trace = traces_add(&c, i % 7 == 0 ? 0 : trace, &f);
+        }
+        struct site site = {trace, 1, {.leaked_blocks = 1u << 30, .leaked_bytes = UINT64_MAX >> (2 + width)}};
+        (void)vec_push(&sites.list, site);
+        measure_add(&sites.total, &site.m);
+    }
+    struct section_sites list = {&c, &sites, MEASURE_LEAKED, 0, 0, false, NULL};
+    section_sites_text(&page, &list);
+    list.brief = true;
+    section_sites_text(&page, &list);
+    tree_init(&t, TREE_CALLERS, MEASURE_LEAKED, 0);
+    assert_int_equal(tree_build(&t, &c, &sites, NULL, &err), 0);
+    section_tree_text(&page, &(struct section_tree){&c, &t});
+    assert_null(memchr(strbuf_get(&out), '\033', out.length));
+    assert_null(memchr(strbuf_get(&out), '\a', out.length));
+    size_t lines = 0;
+    for (char *line = strtok(out.text, "\n"); line != NULL; line = strtok(NULL, "\n"), lines++) {
+        if (width_of(line) > 80)
+            fail_msg("%zu columns: %s", width_of(line), line);
+    }
+    assert_true(lines > 20);
+    tree_release(&t);
+    strbuf_release(&out);
+    sites_release(&sites);
+    traces_release(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_lose_what_says_little),
+        cmocka_unit_test(own_code_is_what_a_site_begins_with),
+        cmocka_unit_test(json_has_every_frame),
+        cmocka_unit_test(groups_are_a_table),
+        cmocka_unit_test(trees_are_indented_where_they_branch),
+        cmocka_unit_test(every_line_fits_the_page),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

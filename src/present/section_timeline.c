@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_timeline: see section_timeline.h.
+ */
+#include "present/section_timeline.h"
+
+#include "present/plot.h"
+
+enum { TIMELINE_ROWS = 5 };
+
+void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns)
+{
+    plot_print(p, r->timeline.data, r->timeline.count, end_ns, TIMELINE_ROWS);
+}
+
+void section_timeline_json(struct json *j, const struct query_result *r)
+{
+    json_open_array(j, "timeline");
+    for (size_t i = 0; i < r->timeline.count; i++) {
+        const struct query_tick *t = &r->timeline.data[i];
+        json_open_object(j, NULL);
+        json_add_number(j, "from_ns", t->from_ns);
+        json_add_number(j, "live_bytes", t->live_bytes);
+        json_add_number(j, "live_blocks", t->live_blocks);
+        json_add_number(j, "rss_bytes", t->rss_bytes);
+        json_add_number(j, "allocations", t->allocations);
+        json_add_number(j, "frees", t->frees);
+        json_add_number(j, "allocated_bytes", t->allocated_bytes);
+        json_close_object(j);
+    }
+    json_close_array(j);
+}

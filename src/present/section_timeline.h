@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_timeline: the heap over time.  On a page a plot; JSON: "timeline",
+ * [{from_ns, live_bytes, live_blocks, rss_bytes, allocations, frees,
+ * allocated_bytes}].
+ */
+#ifndef HW_PRESENT_SECTION_TIMELINE_H
+#define HW_PRESENT_SECTION_TIMELINE_H
+
+#include "present/json.h"
+#include "present/page.h"
+#include "query/result.h"
+
+#include <stdint.h>
+
+void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns);
+void section_timeline_json(struct json *j, const struct query_result *r);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_tree: see section_tree.h.
+ *
+ * Trees are walked with a list of nodes still to be shown, never by recursion.
+ */
+#include "present/section_tree.h"
+
+#include "present/frames.h"
+#include "present/units.h"
+#include "present/width.h"
+#include "tool/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SECTION_TREE_INDENT = 2, SECTION_TREE_LEVELS = 16 };
+
+struct section_tree_item {
+    uint32_t node;
+    uint32_t parent; /* its number in the JSON list + 1; 0 = none */
+    unsigned level;
+    uint32_t open; /* bit n: further siblings follow at level n */
+};
+
+typedef VEC(struct section_tree_item) section_tree_list;
+
+/* Children in reverse, so that the first is taken first. */
+static bool section_tree_push_children(section_tree_list *waiting, const struct tree *t,
+                                       const struct section_tree_item *of, uint32_t number, bool indent)
+{
+    size_t first = waiting->count;
+    unsigned level = of->level + (indent && of->level + 1 < SECTION_TREE_LEVELS ? 1 : 0);
+    for (uint32_t n = t->nodes.data[of->node].child; n != 0; n = t->nodes.data[n].next) {
+        uint32_t more = t->nodes.data[n].next != 0 ? UINT32_C(1) << level : 0;
+        uint32_t open = (of->open & ~(indent ? UINT32_C(1) << level : 0)) | more;
+        if (!vec_push(waiting, ((struct section_tree_item){n, number, level, open})))
+            return false;
+    }
+    for (size_t i = first, j = waiting->count; j > i + 1; i++) {
+        struct section_tree_item swap = waiting->data[i];
+        waiting->data[i] = waiting->data[--j];
+        waiting->data[j] = swap;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ on a page */
+
+static size_t section_tree_indent(struct page *p, const struct section_tree_item *item, bool own_level)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    strbuf_add_text(&text, "  ");
+    for (unsigned i = 0; i < item->level + (own_level ? 1 : 0); i++)
+        strbuf_add_text(&text, (item->open >> i & 1) != 0 ? "| " : "  ");
+    size_t used = text.length;
+    page_add(p, COLOUR_QUIET, strbuf_get(&text));
+    strbuf_release(&text);
+    return used;
+}
+
+static void section_tree_line(struct page *p, const struct section_tree *s,
+                              const struct section_tree_item *item)
+{
+    const struct tree_node *node = &s->tree->nodes.data[item->node];
+    char numbers[128], a[UNITS_MAX], b[UNITS_MAX];
+    const struct tree_node *top = &s->tree->nodes.data[0];
+    bool by_blocks = measure_is_by_blocks(s->tree->measure);
+    uint64_t whole = by_blocks ? top->all.blocks : top->all.bytes;
+    double share = (double)(by_blocks ? node->all.blocks : node->all.bytes);
+    share = whole == 0 ? 0 : 100.0 * share / (double)whole;
+    size_t used = section_tree_indent(p, item, false);
+    snprintf(numbers, sizeof numbers, "-> %.2f%% (%sB, %sx)", share, units_count(a, node->all.bytes),
+             units_count(b, node->all.blocks));
+    page_add(p, COLOUR_PLAIN, numbers);
+    used += strlen(numbers);
+    size_t left = p->width > used + 12 ? p->width - used - 2 : 10;
+    if (node->rest != 0) {
+        char text[128];
+        snprintf(text, sizeof text, " in %s place%s, all below the %g%% threshold",
+                 units_count(a, node->rest), node->rest == 1 ? "" : "s", s->tree->threshold * 100);
+        page_add_short(p, COLOUR_QUIET, text, left + 2);
+    } else if (node->frame == 0) {
+        page_add(p, COLOUR_QUIET, ": (no stack)");
+    } else {
+        struct frame f = s->traces->frames.data[node->frame - 1];
+        f.line = node->lines_differ ? 0 : f.line;
+        page_add(p, COLOUR_PLAIN, ": ");
+        frames_print(p, &f, left, item->level == 0);
+    }
+    page_end_line(p);
+}
+
+void section_tree_text(struct page *p, const struct section_tree *s)
+{
+    section_tree_list waiting = {0};
+    char a[UNITS_MAX], b[UNITS_MAX];
+    if (s->tree->nodes.count == 0)
+        return;
+    const struct tree_value *total = &s->tree->nodes.data[0].all;
+    page_addf(p, COLOUR_TITLE, "%s: %sB in %s blocks", measure_title(s->tree->measure),
+              units_count(a, total->bytes), units_count(b, total->blocks));
+    page_addf(p, COLOUR_QUIET, ", %s below", s->tree->way == TREE_CALLERS ? "callers" : "callees");
+    page_end_line(p);
+    struct section_tree_item top = {0};
+    bool ok = section_tree_push_children(&waiting, s->tree, &top, 0, false);
+    while (ok && waiting.count > 0) {
+        struct section_tree_item item = waiting.data[--waiting.count];
+        const struct tree_node *node = &s->tree->nodes.data[item.node];
+        section_tree_line(p, s, &item);
+        bool branches = node->child != 0 && s->tree->nodes.data[node->child].next != 0;
+        bool has_sibling = (item.open >> item.level & 1) != 0;
+        ok = section_tree_push_children(&waiting, s->tree, &item, 0, branches || has_sibling);
+    }
+    p->out->failed |= !ok;
+    vec_release(&waiting);
+}
+
+/* ---------------------------------------------------------------------- JSON */
+
+static void section_tree_json_node(struct json *j, const struct section_tree *s,
+                                   const struct section_tree_item *item)
+{
+    const struct tree_node *node = &s->tree->nodes.data[item->node];
+    json_open_object(j, NULL);
+    if (item->parent == 0)
+        json_add_null(j, "parent");
+    else
+        json_add_number(j, "parent", item->parent - 1);
+    json_add_number(j, "bytes", node->all.bytes);
+    json_add_number(j, "blocks", node->all.blocks);
+    json_add_number(j, "self_bytes", node->self.bytes);
+    json_add_number(j, "self_blocks", node->self.blocks);
+    json_add_number(j, "places", node->rest);
+    if (node->frame != 0) {
+        struct frame f = s->traces->frames.data[node->frame - 1];
+        f.line = node->lines_differ ? 0 : f.line;
+        frames_json_members(j, &f);
+    }
+    json_close_object(j);
+}
+
+void section_tree_json(struct json *j, const struct section_tree *s)
+{
+    section_tree_list waiting = {0};
+    static const struct tree_value none;
+    const struct tree_value *total = s->tree->nodes.count == 0 ? &none : &s->tree->nodes.data[0].all;
+    const char *way = s->tree->way == TREE_CALLERS ? "callers" : "callees";
+    json_open_object(j, measure_name(s->tree->measure));
+    json_add_text(j, "way", way, strlen(way));
+    json_add_number(j, "total_bytes", total->bytes);
+    json_add_number(j, "total_blocks", total->blocks);
+    json_add_real(j, "threshold_percent", s->tree->threshold * 100);
+    json_open_array(j, "nodes");
+    struct section_tree_item top = {0};
+    bool ok = s->tree->nodes.count == 0 || section_tree_push_children(&waiting, s->tree, &top, 0, false);
+    for (uint32_t number = 1; ok && waiting.count > 0; number++) {
+        struct section_tree_item item = waiting.data[--waiting.count];
+        section_tree_json_node(j, s, &item);
+        ok = section_tree_push_children(&waiting, s->tree, &item, number, false);
+    }
+    json_close_array(j);
+    json_close_object(j);
+    j->out->failed |= !ok;
+    vec_release(&waiting);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_tree: a tree of callers or callees by one measure.
+ *
+ *     Leaked: 140.6 KiB in 1,200 blocks
+ *       -> 66.67% (96,000B, 800x): file_receipt  kitchen.cc:49
+ *       |  -> 66.67% (96,000B, 800x): serve_soup  kitchen.cc:59
+ *       |
+ *       -> 0.10% (144B, 2x) in 2 places, all below the 1% threshold
+ *
+ * A function with one caller stands below it without moving right, so that deep
+ * stacks stay on the page.  JSON is flat, for the same reason, a parent always
+ * before its children; under the name of the measure:
+ *
+ *     {way, total_bytes, total_blocks, threshold_percent, nodes: [
+ *        {parent, bytes, blocks, self_bytes, self_blocks, places, function, ...}]}
+ */
+#ifndef HW_PRESENT_SECTION_TREE_H
+#define HW_PRESENT_SECTION_TREE_H
+
+#include "present/json.h"
+#include "present/page.h"
+#include "query/tree.h"
+
+struct section_tree {
+    const struct traces *traces;
+    const struct tree *tree; /* built */
+};
+
+void section_tree_text(struct page *p, const struct section_tree *s);
+void section_tree_json(struct json *j, const struct section_tree *s);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * width: how many columns a text takes on a terminal, and how to make it take
+ * fewer.  Texts are UTF-8 that has been made safe (safe.h).
+ */
+#ifndef HW_PRESENT_WIDTH_H
+#define HW_PRESENT_WIDTH_H
+
+#include "tool/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+size_t width_of(const char *text);
+
+/* Adds text; where it is wider than columns, its middle gives way to a mark
+ * (an ellipsis with unicode, two dots without): both ends of a name tell more
+ * than its middle, and the last part most.  Returns the columns used. */
+size_t width_add(struct strbuf *out, const char *text, size_t columns, bool unicode);
+
+#endif

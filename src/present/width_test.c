@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Tests of width, table and colour.
+ */
+#include "present/width.h"
+
+#include "present/colour.h"
+#include "present/table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void expect_short(const char *text, size_t columns, bool unicode, const char *expected)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    size_t used = width_add(&out, text, columns, unicode);
+    assert_string_equal(strbuf_get(&out), expected);
+    assert_int_equal(used, width_of(expected));
+    assert_true(used <= columns);
+    strbuf_release(&out);
+}
+
+static void characters_take_their_columns(void **state)
+{
+    (void)state;
+    assert_int_equal(width_of("plain"), 5);
+    assert_int_equal(width_of("Grüße"), 5);
+    assert_int_equal(width_of("日本"), 4);
+    assert_int_equal(width_of(""), 0);
+    assert_int_equal(width_of("e\xcc\x81"), 1);
+}
+
+static void long_names_lose_their_middle(void **state)
+{
+    (void)state;
+    expect_short("short", 5, true, "short");
+    expect_short("namespace::Class::method", 10, true, "nam…method");
+    expect_short("namespace::Class::method", 10, false, "na..method");
+    expect_short("abc", 2, true, "…c");
+    expect_short("abc", 1, true, "a");
+    expect_short("abc", 0, true, "");
+    expect_short("日本語の名前", 6, true, "…名前");
+    expect_short("日本語の名前", 8, true, "日…名前");
+}
+
+static void columns_line_up(void **state)
+{
+    struct strbuf out;
+    struct page page = {&out, 20, false, false};
+    struct table t;
+    (void)state;
+    strbuf_init(&out);
+    table_init(&t, 3);
+    static const char *const cells[] = {"bytes", "",  "name",           "1", "2.0 %", "main",
+                                        "1,000", "x", "a_long_function"};
+    for (size_t i = 0; i < 9; i++)
+        table_add(&t, cells[i]);
+    table_print(&t, &page);
+    assert_string_equal(strbuf_get(&out), "  bytes         name\n"
+                                          "      1  2.0 %  main\n"
+                                          "  1,000      x  ..on\n");
+    table_release(&t);
+    strbuf_release(&out);
+}
+
+static void colour_is_for_terminals(void **state)
+{
+    struct strbuf out;
+    struct page page = {&out, 80, true, false};
+    int ends[2];
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    assert_false(colour_is_wanted(ends[1]));
+    close(ends[0]);
+    close(ends[1]);
+    strbuf_init(&out);
+    page_add(&page, COLOUR_ALARM, "x");
+    page.colour = false;
+    page_add(&page, COLOUR_ALARM, "y");
+    assert_string_equal(strbuf_get(&out), "\033[31mx\033[0my");
+    strbuf_release(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(characters_take_their_columns),
+        cmocka_unit_test(long_names_lose_their_middle),
+        cmocka_unit_test(columns_line_up),
+        cmocka_unit_test(colour_is_for_terminals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * combine: see combine.h.
+ */
+#include "query/combine.h"
+
+#include "query/measure.h"
+
+static void combine_histogram(struct query_histogram *to, const struct query_histogram *from)
+{
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        to->blocks[i] += from->blocks[i];
+        to->bytes[i] += from->bytes[i];
+    }
+}
+
+/* Leaves the peak to the one that has the higher. */
+static void combine_peak(struct query_result *to, struct metrics *total, size_t first, uint32_t base,
+                         const struct query_result *from)
+{
+    bool wins = first == 0 || from->total.peak_bytes > to->total.peak_bytes;
+    size_t begin = wins ? 0 : first, end = wins ? first : to->rows.count;
+    for (size_t i = begin; i < end; i++)
+        to->rows.data[i].m.peak_blocks = to->rows.data[i].m.peak_bytes = 0;
+    if (!wins) {
+        total->peak_blocks = total->peak_bytes = 0;
+        return;
+    }
+    to->total.peak_blocks = to->total.peak_bytes = 0;
+    to->peak_process = base + from->peak_process;
+    to->peak_time_ns = from->peak_time_ns;
+}
+
+int combine_add(struct query_result *to, const struct query_result *from, uint32_t base, struct err *err)
+{
+    size_t first = to->rows.count;
+    struct metrics total = from->total;
+    if (!vec_reserve(&to->rows, first + from->rows.count) ||
+        (to->timeline.count == 0 && !vec_reserve(&to->timeline, from->timeline.count)))
+        return err_set(err, ERR_MEMORY, "There is no memory for the answer.");
+    for (size_t i = 0; i < from->rows.count; i++) {
+        struct query_row row = from->rows.data[i];
+        row.process += base;
+        (void)vec_push(&to->rows, row);
+    }
+    combine_peak(to, &total, first, base, from);
+    measure_add(&to->total, &total);
+    if (from->peak_rss_bytes > to->peak_rss_bytes) {
+        to->peak_rss_bytes = from->peak_rss_bytes;
+        to->peak_rss_time_ns = from->peak_rss_time_ns;
+    }
+    if (to->timeline.count == 0) {
+        for (size_t i = 0; i < from->timeline.count; i++)
+            (void)vec_push(&to->timeline, from->timeline.data[i]);
+    }
+    combine_histogram(&to->sizes, &from->sizes);
+    combine_histogram(&to->lifetimes, &from->lifetimes);
+    to->events += from->events;
+    to->interrupted |= from->interrupted;
+    if (from->read_until_ns > to->read_until_ns)
+        to->read_until_ns = from->read_until_ns;
+    return 0;
+}

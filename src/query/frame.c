@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * frame: see frame.h.
+ *
+ * The tables below are all there is to know about whose code a frame is.  The
+ * name of a function counts before its module: programs that are linked
+ * statically have std:: in their own module.
+ */
+#include "query/frame.h"
+
+#include <string.h>
+
+/* Modules by the beginning of their file name. */
+static const char *const allocator_modules[] = {"libheapwake.so", "libjemalloc.so", "libtcmalloc",
+                                                "libmimalloc"};
+static const char *const library_modules[] = {
+    "libc.so",       "libc-2.",  "libstdc++.so", "libc++.so", "libc++abi.so",
+    "libgcc_s.so",   "ld-linux", "ld-2.",        "ld-musl",   "libpthread.so",
+    "libpthread-2.", "libm.so",  "libdl.so",     "[vdso]",    "linux-vdso",
+};
+
+static const char *const allocator_functions[] = {
+    "malloc",
+    "calloc",
+    "realloc",
+    "reallocarray",
+    "memalign",
+    "aligned_alloc",
+    "posix_memalign",
+    "valloc",
+    "pvalloc",
+    "operator new",
+    "operator new[]",
+    "__libc_malloc",
+    "__libc_calloc",
+    "__libc_realloc",
+    "__libc_memalign",
+    "__rust_alloc",
+    "__rust_alloc_zeroed",
+    "__rust_realloc",
+    "__rg_alloc",
+    "__rdl_alloc",
+};
+
+/* Qualified names by their beginning. */
+static const char *const library_names[] = {
+    "std::",       "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::",
+    "hashbrown::", "<alloc::",    "<core::",      "<std::",
+};
+static const char *const library_functions[] = {
+    "_start",
+    "__libc_start_main",
+    "__libc_start_call_main",
+    "__libc_csu_init",
+    "__cxa_allocate_exception",
+    "start_thread",
+    "clone3",
+    "__clone3",
+    "clone",
+    "__clone",
+    "call_init",
+    "_dl_init",
+    "_dl_start_user",
+    "__libc_start_main_impl",
+    "__cxa_throw",
+    "call_init.part.0",
+    "_dl_relocate_object",
+};
+static const char *const library_files[] = {"/include/c++/", "/rustc/", "/bits/allocator.h"};
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static bool frame_begins_with_any(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(text, list[i], strlen(list[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool frame_is_any(const char *text, size_t length, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(list[i]) == length && memcmp(text, list[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *frame_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* "operator" takes what follows into the name, whatever characters that has. */
+static size_t frame_skip_operator(const char *text)
+{
+    static const char word[] = "operator";
+    size_t n = sizeof word - 1;
+    if (strncmp(text, word, n) != 0)
+        return 0;
+    if (strncmp(text + n, "()", 2) == 0)
+        return n + 2;
+    if (text[n] == ' ')
+        n++;
+    while (text[n] != '\0' && text[n] != '(')
+        n++;
+    return n;
+}
+
+const char *frame_find_name(const char *function, size_t *length)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    size_t begin = 0, i = 0;
+    int depth = 0;
+    while (function[i] != '\0') {
+        bool boundary = i == 0 || strchr(" :", function[i - 1]) != NULL;
+        size_t skip = depth == 0 && boundary ? frame_skip_operator(function + i) : 0;
+        if (skip == 0 && strncmp(function + i, anonymous, sizeof anonymous - 1) == 0)
+            skip = sizeof anonymous - 1;
+        if (skip != 0) {
+            i += skip;
+            continue;
+        }
+        if (function[i] == '(' && depth == 0 && i > begin)
+            break;
+        if (function[i] == '<' || function[i] == '(' || function[i] == '{')
+            depth++;
+        else if ((function[i] == '>' || function[i] == ')' || function[i] == '}') && depth > 0)
+            depth--;
+        else if (function[i] == ' ' && depth == 0)
+            begin = i + 1;
+        i++;
+    }
+    *length = i - begin;
+    return function + begin;
+}
+
+enum frame_role frame_find_role(const struct frame *f)
+{
+    size_t length;
+    const char *name = frame_find_name(f->function, &length), *module = frame_basename(f->module);
+    if (frame_begins_with_any(module, allocator_modules, COUNT(allocator_modules)) ||
+        frame_is_any(name, length, allocator_functions, COUNT(allocator_functions)))
+        return FRAME_ALLOCATOR;
+    if (frame_begins_with_any(name, library_names, COUNT(library_names)) ||
+        frame_is_any(name, length, library_functions, COUNT(library_functions)) ||
+        frame_begins_with_any(module, library_modules, COUNT(library_modules)))
+        return FRAME_LIBRARY;
+    for (size_t i = 0; i < COUNT(library_files); i++) {
+        if (strstr(f->file, library_files[i]) != NULL)
+            return FRAME_LIBRARY;
+    }
+    return FRAME_OWN;
+}
+
+bool frame_is_called(const struct frame *f, const char *wanted)
+{
+    size_t length, want = strlen(wanted);
+    if (want == 0)
+        return false;
+    if (strcmp(f->function, wanted) == 0 || strcmp(f->linkage, wanted) == 0)
+        return true;
+    const char *name = frame_find_name(f->function, &length);
+    if (length < want || memcmp(name + length - want, wanted, want) != 0)
+        return false;
+    return length == want || (length >= want + 2 && memcmp(name + length - want - 2, "::", 2) == 0);
+}

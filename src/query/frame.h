@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * frame: one line of a stack, and whose code it is.
+ *
+ * Roles are what lets a report begin where the reader's own code begins:
+ *
+ *   FRAME_ALLOCATOR  malloc and its kin, operator new, the probe, other
+ *                    allocators: how the block was made
+ *   FRAME_LIBRARY    the language's own library and the system's: std::, libc,
+ *                    the loader
+ *   FRAME_GAP        stands for frames that were left out of the recording
+ *   FRAME_OWN        everything else
+ */
+#ifndef HW_QUERY_FRAME_H
+#define HW_QUERY_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum frame_role { FRAME_OWN = 0, FRAME_LIBRARY = 1, FRAME_ALLOCATOR = 2, FRAME_GAP = 3 };
+
+/* Texts are never NULL; "" = not known. */
+struct frame {
+    const char *function; /* demangled */
+    const char *linkage;  /* as the linker knows it; "" = the same */
+    const char *file;
+    const char *module; /* path */
+    uint32_t line;      /* 0 = not known */
+    uint32_t symbol;    /* equal for frames of the same function of the same module */
+    uint64_t address;   /* in its module as the ELF file counts; absolute without a module */
+    bool inlined;       /* into the frame that follows */
+    uint8_t role;       /* enum frame_role */
+};
+
+/* What the names and the module tell. */
+enum frame_role frame_find_role(const struct frame *f);
+
+/* The part of a path behind the last slash. */
+const char *frame_basename(const char *path);
+
+/* The qualified name inside a demangled signature, without result type and
+ * parameters: "void a::b<int>::c(char) const" has "a::b<int>::c". */
+const char *frame_find_name(const char *function, size_t *length);
+
+/* Whether a person who says `wanted` means this function: the whole signature,
+ * the qualified name, or its last part. */
+bool frame_is_called(const struct frame *f, const char *wanted);
+
+#endif

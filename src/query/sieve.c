@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * sieve: see sieve.h.
+ */
+#include "query/sieve.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/measure.h"
+#include "query/trace.h"
+
+struct sieve_rule {
+    regex_t regex;
+    bool exclude;
+};
+
+void sieve_init(struct sieve *s)
+{
+    memset(s, 0, sizeof *s);
+}
+
+void sieve_release(struct sieve *s)
+{
+    for (size_t i = 0; i < s->rules.count; i++) {
+        regfree(&s->rules.data[i]->regex);
+        free(s->rules.data[i]);
+    }
+    vec_release(&s->rules);
+}
+
+int sieve_add(struct sieve *s, const char *pattern, bool exclude, struct err *err)
+{
+    struct sieve_rule *rule = calloc(1, sizeof *rule);
+    if (rule == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory for the filters.");
+    int wrong = regcomp(&rule->regex, pattern, REG_EXTENDED | REG_NOSUB);
+    if (wrong != 0) {
+        char why[128];
+        regerror(wrong, &rule->regex, why, sizeof why);
+        free(rule);
+        return err_set(err, ERR_USAGE, "'%s' is not a regular expression: %s.", pattern, why);
+    }
+    rule->exclude = exclude;
+    if (!vec_push(&s->rules, rule)) {
+        regfree(&rule->regex);
+        free(rule);
+        return err_set(err, ERR_MEMORY, "There is no memory for the filters.");
+    }
+    s->has_include |= !exclude;
+    return 0;
+}
+
+static bool sieve_matches(const regex_t *regex, const struct frame *f)
+{
+    return regexec(regex, f->function, 0, NULL, 0) == 0 || regexec(regex, f->file, 0, NULL, 0) == 0 ||
+           regexec(regex, f->module, 0, NULL, 0) == 0;
+}
+
+bool sieve_keeps(const struct sieve *s, const struct traces *c, uint32_t trace)
+{
+    bool included = !s->has_include;
+    for (; trace != 0; trace = traces_parent(c, trace)) {
+        const struct frame *f = traces_frame(c, trace);
+        for (size_t i = 0; i < s->rules.count; i++) {
+            const struct sieve_rule *rule = s->rules.data[i];
+            if ((rule->exclude || !included) && sieve_matches(&rule->regex, f)) {
+                if (rule->exclude)
+                    return false;
+                included = true;
+            }
+        }
+    }
+    return included;
+}
+
+int sieve_apply(const struct sieve *s, struct traces *c, struct query_result *r, struct err *err)
+{
+    size_t kept = 0;
+    if (s->rules.count == 0)
+        return 0;
+    memset(&r->total, 0, sizeof r->total);
+    for (size_t i = 0; i < r->rows.count; i++) {
+        uint32_t trace;
+        int code = traces_find(c, r->rows.data[i].process, r->rows.data[i].stack, &trace, err);
+        if (code != 0)
+            return code;
+        if (!sieve_keeps(s, c, trace))
+            continue;
+        r->rows.data[kept++] = r->rows.data[i];
+        measure_add(&r->total, &r->rows.data[kept - 1].m);
+    }
+    r->rows.count = kept;
+    return 0;
+}

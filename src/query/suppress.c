@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * suppress: see suppress.h.
+ */
+#include "query/suppress.h"
+
+#include <string.h>
+
+/* Functions are compared with the name alone, modules with the file name; both
+ * are patterns. */
+static const struct suppress_rule suppress_built_in[] = {
+    {.pattern = "emergency pool of libstdc++", .innermost_module = "^libstdc++.so", .size = 72704},
+    {.pattern = "emergency pool of libstdc++", .innermost_module = "^libstdc++.so", .size = 73728},
+    {.pattern = "emergency pool of libstdc++", .innermost_function = "^__gnu_cxx::__freeres$"},
+    {.pattern = "emergency pool of libstdc++", .innermost_function = "^(anonymous namespace)::pool::pool$"},
+    {.pattern = "structures of the loader", .innermost_module = "^ld-linux"},
+    {.pattern = "structures of the loader", .innermost_module = "^ld-musl"},
+    {.pattern = "structures of the loader", .innermost_module = "^libc.so", .innermost_function = "^_dl_"},
+    {.pattern = "stdio buffers",
+     .innermost_module = "^libc.so",
+     .innermost_function = "^_IO_file_doallocate$"},
+    {.pattern = "list of exit functions",
+     .innermost_module = "^libc.so",
+     .innermost_function = "^__new_exitfn$"},
+    {.pattern = "locales", .innermost_module = "^libc.so", .innermost_function = "^_nl_"},
+    {.pattern = "locales", .innermost_module = "^libc.so", .innermost_function = "^new_composite_name$"},
+    {.pattern = "locales", .innermost_module = "^libc.so", .innermost_function = "^setlocale$"},
+    {.pattern = "character conversions", .innermost_module = "^libc.so", .innermost_function = "^__gconv_"},
+    {.pattern = "character conversions", .innermost_module = "^libc.so", .innermost_function = "^__wcsmbs_"},
+    {.pattern = "time zones", .innermost_module = "^libc.so", .innermost_function = "^__tzfile_"},
+    {.pattern = "time zones", .innermost_module = "^libc.so", .innermost_function = "^__tzstring"},
+    {.pattern = "time zones", .innermost_module = "^libc.so", .innermost_function = "^tzset_internal"},
+    {.pattern = "name services", .innermost_module = "^libc.so", .innermost_function = "^__nss_"},
+    {.pattern = "name services", .innermost_module = "^libc.so", .innermost_function = "^nss_"},
+    {.pattern = "name services", .innermost_module = "^libc.so", .innermost_function = "^__res"},
+};
+
+void suppress_init(struct suppress *s)
+{
+    memset(s, 0, sizeof *s);
+    arena_init(&s->arena);
+}
+
+void suppress_release(struct suppress *s)
+{
+    vec_release(&s->rules);
+    arena_release(&s->arena);
+}
+
+static int suppress_no_memory(struct err *err)
+{
+    return err_set(err, ERR_MEMORY, "There is no memory for the suppressions.");
+}
+
+int suppress_add_built_in(struct suppress *s, struct err *err)
+{
+    for (size_t i = 0; i < sizeof suppress_built_in / sizeof *suppress_built_in; i++) {
+        struct suppress_rule rule = suppress_built_in[i];
+        rule.built_in = true;
+        if (!vec_push(&s->rules, rule))
+            return suppress_no_memory(err);
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------- parsing */
+
+static bool suppress_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static int suppress_add_line(struct suppress *s, const char *name, unsigned number, const char *line,
+                             size_t length, struct err *err)
+{
+    static const char type[] = "leak:";
+    while (length > 0 && suppress_is_blank(*line))
+        line++, length--;
+    while (length > 0 && suppress_is_blank(line[length - 1]))
+        length--;
+    if (length == 0 || line[0] == '#')
+        return 0;
+    if (length < sizeof type - 1 || memcmp(line, type, sizeof type - 1) != 0)
+        return err_set(err, ERR_INPUT, "%s, line %u: '%.*s' does not begin with 'leak:'.", name, number,
+                       (int)(length < 60 ? length : 60), line);
+    line += sizeof type - 1;
+    length -= sizeof type - 1;
+    if (length == 0)
+        return err_set(err, ERR_INPUT, "%s, line %u: there is no pattern behind 'leak:'.", name, number);
+    if (memchr(line, '\0', length) != NULL)
+        return err_set(err, ERR_INPUT, "%s, line %u: there is a zero byte in the pattern.", name, number);
+    struct suppress_rule rule = {.pattern = arena_push_text(&s->arena, line, length)};
+    if (rule.pattern == NULL || !vec_push(&s->rules, rule))
+        return suppress_no_memory(err);
+    return 0;
+}
+
+int suppress_add_text(struct suppress *s, const char *name, const char *text, size_t length, struct err *err)
+{
+    unsigned number = 1;
+    for (size_t at = 0; at < length; number++) {
+        const char *end = memchr(text + at, '\n', length - at);
+        size_t n = end == NULL ? length - at : (size_t)(end - text) - at;
+        int code = suppress_add_line(s, name, number, text + at, n, err);
+        if (code != 0)
+            return code;
+        at += n + 1;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ matching */
+
+/* Where the piece is found in text, or NULL. */
+static const char *suppress_find(const char *text, size_t length, const char *piece, size_t n)
+{
+    return n == 0 ? text : memmem(text, length, piece, n);
+}
+
+/* Pieces between asterisks are looked for one after the other, each as early as
+ * it comes; a last piece that is bound to the end is compared there. */
+bool suppress_matches(const char *pattern, const char *name)
+{
+    size_t length = strlen(pattern), left = strlen(name);
+    bool at_begin = length > 0 && pattern[0] == '^';
+    if (at_begin)
+        pattern++, length--;
+    bool at_end = length > 0 && pattern[length - 1] == '$';
+    if (at_end)
+        length--;
+    if (left == 0)
+        return false;
+    for (;;) {
+        const char *star = memchr(pattern, '*', length);
+        size_t n = star == NULL ? length : (size_t)(star - pattern);
+        if (star == NULL && at_end) {
+            if (n > left || (at_begin && n != left))
+                return false;
+            return memcmp(name + left - n, pattern, n) == 0;
+        }
+        const char *found = suppress_find(name, left, pattern, n);
+        if (found == NULL || (at_begin && found != name))
+            return false;
+        if (star == NULL)
+            return true;
+        left -= (size_t)(found - name) + n;
+        name = found + n;
+        pattern += n + 1;
+        length -= n + 1;
+        at_begin = false;
+    }
+}
+
+static bool suppress_rule_matches_frame(const struct suppress_rule *r, const struct frame *f)
+{
+    return suppress_matches(r->pattern, f->function) || suppress_matches(r->pattern, f->file) ||
+           suppress_matches(r->pattern, f->module) || suppress_matches(r->pattern, f->linkage);
+}
+
+/* Names are short; what does not fit is no name of the C library, whose debug
+ * information has its own prefix for some. */
+static bool suppress_name_matches(const char *pattern, const char *function)
+{
+    static const char internal[] = "__GI_";
+    char name[256];
+    size_t length;
+    const char *begin = frame_find_name(function, &length);
+    if (length >= sizeof internal && memcmp(begin, internal, sizeof internal - 1) == 0) {
+        begin += sizeof internal - 1;
+        length -= sizeof internal - 1;
+    }
+    if (length >= sizeof name)
+        return false;
+    memcpy(name, begin, length);
+    name[length] = '\0';
+    return suppress_matches(pattern, name);
+}
+
+static bool suppress_rule_matches(const struct suppress_rule *r, const struct traces *c, uint32_t at,
+                                  const struct metrics *m)
+{
+    if (!r->built_in) {
+        for (; at != 0; at = traces_parent(c, at)) {
+            if (suppress_rule_matches_frame(r, traces_frame(c, at)))
+                return true;
+        }
+        return false;
+    }
+    while (at != 0 && traces_frame(c, at)->role == FRAME_ALLOCATOR)
+        at = traces_parent(c, at);
+    if (at == 0)
+        return false;
+    const struct frame *f = traces_frame(c, at);
+    return (r->size == 0 || m->leaked_bytes == m->leaked_blocks * r->size) &&
+           (r->innermost_module == NULL ||
+            suppress_matches(r->innermost_module, frame_basename(f->module))) &&
+           (r->innermost_function == NULL || suppress_name_matches(r->innermost_function, f->function));
+}
+
+int suppress_apply(struct suppress *s, struct traces *c, struct query_result *r, struct err *err)
+{
+    for (size_t i = 0; i < r->rows.count; i++) {
+        struct metrics *m = &r->rows.data[i].m;
+        uint32_t trace;
+        int code = traces_find(c, r->rows.data[i].process, r->rows.data[i].stack, &trace, err);
+        if (code != 0)
+            return code;
+        for (size_t n = 0; n < s->rules.count && m->leaked_blocks != 0; n++) {
+            struct suppress_rule *rule = &s->rules.data[n];
+            if (!suppress_rule_matches(rule, c, trace, m))
+                continue;
+            rule->blocks += m->leaked_blocks;
+            rule->bytes += m->leaked_bytes;
+            r->total.leaked_blocks -= m->leaked_blocks;
+            r->total.leaked_bytes -= m->leaked_bytes;
+            m->leaked_blocks = m->leaked_bytes = 0;
+        }
+    }
+    return 0;
+}
