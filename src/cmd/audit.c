@@ -83,8 +83,10 @@ static void walk_free(struct walk *w, const struct wake_block *b, uint32_t i)
     if (was.stack < w->stack_count) {
         w->totals[was.stack].freed++;
         w->totals[was.stack].freed_bytes += was.size;
-        if (b->thread[i] < w->latest_count && w->latest[b->thread[i]] == b->number[i] + 1)
+        if (b->thread[i] < w->latest_count && w->latest[b->thread[i]] == b->number[i] + 1) {
             w->totals[was.stack].temporary++;
+            w->totals[was.stack].temporary_bytes += was.size;
+        }
     }
 }
 
@@ -132,7 +134,8 @@ static void walk_compare_totals(const struct walk *w)
         const struct wake_stack_totals *t = i < p->totals.count ? &p->totals.data[i] : &none;
         const struct wake_stack_totals *o = &w->totals[i];
         bool same = t->allocations == o->allocations && t->allocated_bytes == o->allocated_bytes &&
-                    t->freed == o->freed && t->freed_bytes == o->freed_bytes && t->temporary == o->temporary;
+                    t->freed == o->freed && t->freed_bytes == o->freed_bytes &&
+                    t->temporary == o->temporary && t->temporary_bytes == o->temporary_bytes;
         if (!same && wrong++ < AUDIT_SAY_MAX)
             audit_say(w, "the totals of stack %zu are not those of its events.", i);
     }

@@ -28,6 +28,10 @@ static void facts_add(struct facts *f, const struct wake_process *p, size_t inde
     }
     f->leaked_blocks += e->leaked_blocks;
     f->leaked_bytes += e->leaked_bytes;
+    for (size_t i = 0; i < p->totals.count; i++) {
+        f->temporary_blocks += p->totals.data[i].temporary;
+        f->temporary_bytes += p->totals.data[i].temporary_bytes;
+    }
     f->stacks += p->stacks.count == 0 ? 0 : p->stacks.count - 1;
     f->cut_stacks += e->cut_stacks;
     f->lost_events += e->lost_events + p->missing_events;

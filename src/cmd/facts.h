@@ -14,6 +14,7 @@ struct facts {
     uint64_t peak_bytes, peak_blocks, peak_time_ns; /* of the process with the largest peak */
     size_t peak_process;                            /* which one */
     uint64_t leaked_blocks, leaked_bytes;
+    uint64_t temporary_blocks, temporary_bytes;
     uint64_t stacks, cut_stacks;
     uint64_t lost_events; /* by the probe, by the writer, and in damaged parts */
     uint64_t unknown_frees, inherited_frees, implied_frees;

@@ -14,9 +14,11 @@
 #include "cmd/report_options.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
+#include "present/section_histogram.h"
 #include "present/section_sites.h"
 #include "present/section_timeline.h"
 #include "present/section_tree.h"
+#include "present/units.h"
 #include "store/reader.h"
 
 #include <stdlib.h>
@@ -141,8 +143,27 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     return code;
 }
 
+static void report_histograms(struct report *r)
+{
+    const struct query_histogram *both[] = {&r->data.result.sizes, &r->data.result.lifetimes};
+    static const enum section_histogram which[] = {HISTOGRAM_SIZES, HISTOGRAM_LIFETIMES};
+    for (size_t i = 0; i < 2; i++) {
+        if (r->options->json) {
+            section_histogram_json(&r->json, which[i], both[i]);
+        } else {
+            page_end_line(&r->page);
+            section_histogram_text(&r->page, which[i], both[i]);
+        }
+    }
+}
+
 static int report_sections(struct report *r, struct err *err)
 {
+    if (r->options->histograms) {
+        report_histograms(r);
+        if (r->options->measures == 0 && r->options->shape == REPORT_SITES)
+            return 0;
+    }
     enum measure measures[MEASURE_COUNT];
     size_t count = report_measures(r->options, measures);
     switch (r->options->shape) {
@@ -183,7 +204,7 @@ static int report_text(struct report *r, struct err *err)
 {
     report_init_page(r);
     section_head_text(&r->page, &r->data.head);
-    if (r->options->shape == REPORT_SITES && r->options->measures == 0 && r->data.readers.count == 1) {
+    if (r->data.result.timeline.count > 0) {
         page_end_line(&r->page);
         section_timeline_text(&r->page, &r->data.result, r->data.head.runtime_ns);
     }
@@ -201,11 +222,19 @@ static int report_json(struct report *r, struct err *err)
         json_add_text(&r->json, NULL, o->files.data[i], strlen(o->files.data[i]));
     json_close_array(&r->json);
     section_head_json(&r->json, &r->data.head);
-    if (o->shape == REPORT_SITES && o->measures == 0 && r->data.readers.count == 1)
+    json_add_bool(&r->json, "interrupted", r->data.result.interrupted);
+    if (r->data.result.timeline.count > 0)
         section_timeline_json(&r->json, &r->data.result);
     int code = report_sections(r, err);
     json_close_object(&r->json);
     return code;
+}
+
+static void report_say_interrupted(const struct query_result *q)
+{
+    char text[UNITS_MAX];
+    command_say("Interrupted: the lists are about the time up to %s only.",
+                units_time(text, q->read_until_ns));
 }
 
 int command_report(int argc, char **argv)
@@ -222,6 +251,8 @@ int command_report(int argc, char **argv)
         code = report_data_read(&r.data, &options, &err);
     if (code == 0)
         code = options.json ? report_json(&r, &err) : report_text(&r, &err);
+    if (code == 0 && r.data.result.interrupted)
+        report_say_interrupted(&r.data.result);
     if (code == 0 && command_print(&r.out))
         status = EXIT_DONE;
     else if (code == ERR_USAGE)

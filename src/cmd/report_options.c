@@ -5,6 +5,7 @@
 #include "cmd/report_options.h"
 
 #include "cmd/command.h"
+#include "query/parse.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,15 +24,12 @@ static int report_option_shape(struct report_options *o, enum report_shape shape
 
 static int report_option_by(struct report_options *o, const char *value, struct err *err)
 {
-    /* What rows from the totals of a recording can be grouped by. */
-    static const enum rollup_by ready[] = {ROLLUP_FUNCTION, ROLLUP_LINE, ROLLUP_MODULE, ROLLUP_FILE,
-                                           ROLLUP_PROCESS};
     o->by = rollup_by_find(value);
-    for (size_t i = 0; i < sizeof ready / sizeof *ready; i++) {
-        if (o->by == ready[i])
-            return report_option_shape(o, REPORT_GROUPS, err);
-    }
-    return err_set(err, ERR_USAGE, "--by takes function, line, module, file or process, not '%s'.", value);
+    if (o->by == ROLLUP_NONE)
+        return err_set(err, ERR_USAGE,
+                       "--by takes function, line, module, file, thread, kind or process, not '%s'.", value);
+    o->query.split = o->by == ROLLUP_THREAD ? SPLIT_THREAD : o->by == ROLLUP_KIND ? SPLIT_KIND : SPLIT_NONE;
+    return report_option_shape(o, REPORT_GROUPS, err);
 }
 
 static int report_option_tree(struct report_options *o, const char *value, struct err *err)
@@ -83,6 +81,49 @@ static int report_option_threshold(struct report_options *o, const char *value, 
     return 0;
 }
 
+static int report_option_at(struct report_options *o, const char *value, struct err *err)
+{
+    o->measures |= 1u << MEASURE_LIVE;
+    return query_parse(&o->query, "at", value, err);
+}
+
+static int report_option_from(struct report_options *o, const char *value, struct err *err)
+{
+    return query_parse(&o->query, "from", value, err);
+}
+
+static int report_option_to(struct report_options *o, const char *value, struct err *err)
+{
+    return query_parse(&o->query, "to", value, err);
+}
+
+static int report_option_pid(struct report_options *o, const char *value, struct err *err)
+{
+    return query_parse(&o->query, "pid", value, err);
+}
+
+/* KEY=VALUE in the engine's words. */
+static int report_option_where(struct report_options *o, const char *value, struct err *err)
+{
+    char key[64];
+    size_t length = strcspn(value, "=");
+    if (value[length] == '\0' || length >= sizeof key)
+        return err_set(err, ERR_USAGE,
+                       "--where takes KEY=VALUE, not '%s'; 'heapwake help report' lists the keys.", value);
+    memcpy(key, value, length);
+    key[length] = '\0';
+    return query_parse(&o->query, key, value + length + 1, err);
+}
+
+static int report_option_histogram(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->histograms = true;
+    o->query.want |= WANT_HISTOGRAMS;
+    return 0;
+}
+
 static int report_option_include(struct report_options *o, const char *value, struct err *err)
 {
     return sieve_add(&o->sieve, value, false, err);
@@ -128,6 +169,8 @@ static const struct {
     {"--allocated", false, NULL, MEASURE_ALLOCATED},
     {"--calls", false, NULL, MEASURE_CALLS},
     {"--temporary", false, NULL, MEASURE_TEMPORARY},
+    {"--at", true, report_option_at, 0},
+    {"--histogram", false, report_option_histogram, 0},
     {"--by", true, report_option_by, 0},
     {"--tree", false, report_option_tree, 0},
     {"--top-down", false, report_option_top_down, 0},
@@ -135,6 +178,10 @@ static const struct {
     {"--callees", true, report_option_callees, 0},
     {"-n", true, report_option_limit, 0},
     {"--threshold", true, report_option_threshold, 0},
+    {"--from", true, report_option_from, 0},
+    {"--to", true, report_option_to, 0},
+    {"--pid", true, report_option_pid, 0},
+    {"--where", true, report_option_where, 0},
     {"--include", true, report_option_include, 0},
     {"--exclude", true, report_option_exclude, 0},
     {"--suppressions", true, report_option_suppressions, 0},
@@ -164,6 +211,7 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
     bool options_end = false;
     memset(o, 0, sizeof *o);
     sieve_init(&o->sieve);
+    query_init(&o->query);
     o->built_in = true;
     for (int i = 1; i < argc; i++) {
         int code = 0;
@@ -186,4 +234,5 @@ void report_options_release(struct report_options *o)
     vec_release(&o->files);
     vec_release(&o->suppressions);
     sieve_release(&o->sieve);
+    query_release(&o->query);
 }

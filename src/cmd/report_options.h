@@ -6,6 +6,7 @@
 #define HW_CMD_REPORT_OPTIONS_H
 
 #include "query/measure.h"
+#include "query/query.h"
 #include "query/rollup.h"
 #include "query/sieve.h"
 #include "query/tree.h"
@@ -20,6 +21,7 @@ enum report_shape { REPORT_SITES, REPORT_GROUPS, REPORT_TREE };
 struct report_options {
     VEC(const char *) files;
     VEC(const char *) suppressions; /* files */
+    struct query query;             /* which blocks, which stretch of time */
     struct sieve sieve;
     unsigned measures; /* bit n: enum measure n; 0 = the default screen */
     enum report_shape shape;
@@ -29,6 +31,7 @@ struct report_options {
     size_t limit;
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
+    bool histograms;
     bool json;
     bool built_in; /* the built-in suppressions count */
 };

@@ -319,7 +319,7 @@ static void the_peak_is_exact(void **state)
     assert_int_equal(w.pair.totals.peak_event, 9);
     assert_int_equal(w.pair.totals.stacks[0].peak_blocks, 10);
     assert_int_equal(w.pair.totals.stacks[0].peak_bytes, 100);
-    assert_int_equal(w.pair.totals.stacks[0].temporary, 1);
+    assert_int_equal(w.pair.totals.temporaries[0].blocks, 1);
     world_close(&w);
 }
 

@@ -16,6 +16,7 @@ bool totals_init(struct totals *t)
 void totals_release(struct totals *t)
 {
     free(t->stacks);
+    free(t->temporaries);
     memset(t, 0, sizeof *t);
 }
 
@@ -25,6 +26,10 @@ bool totals_reserve(struct totals *t, uint32_t number)
         size_t capacity = t->capacity < 64 ? 64 : t->capacity * 2;
         if (capacity <= number)
             capacity = (size_t)number + 1;
+        void *temporaries = realloc(t->temporaries, capacity * sizeof *t->temporaries);
+        if (temporaries == NULL)
+            return false;
+        t->temporaries = temporaries;
         void *moved = aligned_alloc(64, capacity * sizeof *t->stacks);
         if (moved == NULL)
             return false;
@@ -36,6 +41,7 @@ bool totals_reserve(struct totals *t, uint32_t number)
     }
     if (number >= t->count) {
         memset(t->stacks + t->count, 0, (number + 1 - t->count) * sizeof *t->stacks);
+        memset(t->temporaries + t->count, 0, (number + 1 - t->count) * sizeof *t->temporaries);
         t->count = (size_t)number + 1;
     }
     return true;
@@ -60,7 +66,8 @@ struct wake_stack_totals *totals_copy(struct totals *t)
             .freed_bytes = s->freed_bytes,
             .peak_blocks = s->peak_blocks,
             .peak_bytes = s->peak_bytes,
-            .temporary = s->temporary,
+            .temporary = t->temporaries[i].blocks,
+            .temporary_bytes = t->temporaries[i].bytes,
         };
     }
     return copy;

@@ -7,6 +7,9 @@
  * process's epoch.  A stack that is touched in a later epoch than its own
  * first copies its live values to "at peak": between the two epochs nothing
  * about it changed, so these were its values at the peak.
+ *
+ * Temporaries are counted apart: most stacks have none, and the others stay
+ * within one cache line.
  */
 #ifndef HW_COLLECT_TOTALS_H
 #define HW_COLLECT_TOTALS_H
@@ -28,11 +31,16 @@ struct totals_stack {
     uint64_t peak_bytes;
     uint64_t freed_bytes;
     uint64_t epoch;
-    uint64_t temporary;
+    uint64_t unused; /* a whole line: none is shared with a neighbour */
+};
+
+struct totals_temporary {
+    uint64_t blocks, bytes;
 };
 
 struct totals {
     struct totals_stack *stacks; /* index = stack number, 0 = no stack */
+    struct totals_temporary *temporaries;
     size_t count, capacity;
     uint64_t epoch;
     uint64_t allocations;
@@ -91,7 +99,10 @@ static inline void totals_free(struct totals *t, uint32_t stack, uint64_t size, 
     struct totals_stack *s = totals_touch(t, stack);
     s->freed++;
     s->freed_bytes += size;
-    s->temporary += temporary;
+    if (temporary) {
+        t->temporaries[stack].blocks++;
+        t->temporaries[stack].bytes += size;
+    }
     t->frees++;
     t->live_blocks--;
     t->live_bytes -= size;

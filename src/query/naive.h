@@ -319,6 +319,7 @@ static inline void naive_end_process(struct naive_maker *m)
         t->peak_blocks += at_peak;
         t->peak_bytes += at_peak ? b->size : 0;
         t->temporary += naive_is_latest(n, b);
+        t->temporary_bytes += naive_is_latest(n, b) ? b->size : 0;
         end.allocations++;
         end.frees += b->freed;
         end.allocated_bytes += b->size;

@@ -171,6 +171,7 @@ static int answer_from_totals(struct answer *a, uint32_t process, struct err *er
                                           .leaked_blocks = blocks,
                                           .leaked_bytes = bytes,
                                           .temporary_blocks = t->temporary,
+                                          .temporary_bytes = t->temporary_bytes,
                                       }};
         code = answer_add_row(a, &row, err);
     }

@@ -270,9 +270,9 @@ static void check_metrics(const struct query *q, const struct query_result *r, c
     SAME("leaked_blocks", m->leaked_blocks, right->leaked_blocks);
     SAME("leaked_bytes", m->leaked_bytes, right->leaked_bytes);
     SAME("temporary_blocks", m->temporary_blocks, right->temporary_blocks);
+    SAME("temporary_bytes", m->temporary_bytes, right->temporary_bytes);
     if (r->events == 0)
         return;
-    SAME("temporary_bytes", m->temporary_bytes, right->temporary_bytes);
     SAME("first_ns", m->first_ns, right->first_ns);
     SAME("last_ns", m->last_ns, right->last_ns);
     SAME("lifetime_min_ns", m->lifetime_min_ns, right->lifetime_min_ns);

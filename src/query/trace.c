@@ -162,21 +162,14 @@ static const char *traces_module_path(const struct wake_process *p, uint32_t mod
     return path[0] == '\0' && p->info.exe != NULL ? p->info.exe : path;
 }
 
-static uint32_t traces_find_image(struct names *names, const struct wake_process *p, uint32_t module)
-{
-    const struct wake_module *m = &p->modules.data[module - 1];
-    return names_image(names, m->build_id, m->build_id_length, traces_module_path(p, module));
-}
-
-int traces_add_reader(struct traces *c, const struct wake_reader *r, struct names *names, uint32_t *base,
-                      struct err *err)
+int traces_add_reader(struct traces *c, struct wake_reader *r, uint32_t *base, struct err *err)
 {
     *base = (uint32_t)c->processes.count;
     if (c->traces.count == 0 && !vec_push(&c->traces, (struct trace){0}))
         goto out;
     for (size_t i = 0; i < wake_reader_process_count(r); i++) {
         const struct wake_process *p = wake_reader_process(r, i);
-        struct trace_process own = {.process = p, .names = names};
+        struct trace_process own = {.process = p, .names = wake_reader_names(r)};
         own.images = calloc(p->modules.count + 1, sizeof *own.images);
         own.traces = calloc(p->nodes.count + 1, sizeof *own.traces);
         map_init(&own.place_slots);
@@ -185,8 +178,8 @@ int traces_add_reader(struct traces *c, const struct wake_reader *r, struct name
             free(own.traces);
             goto out;
         }
-        for (uint32_t m = 1; names != NULL && m <= p->modules.count; m++)
-            own.images[m] = traces_find_image(names, p, m);
+        for (uint32_t m = 0; own.names != NULL && m <= p->modules.count; m++)
+            own.images[m] = wake_reader_image(r, i, m);
     }
     return 0;
 out:

@@ -69,11 +69,9 @@ struct traces {
 void traces_init(struct traces *c);
 void traces_release(struct traces *c);
 
-/* Takes in the processes of a recording.  *base gets the number of its first
- * process among all.  names may be NULL: frames then have module and address
- * only.  ERR_MEMORY. */
-int traces_add_reader(struct traces *c, const struct wake_reader *r, struct names *names, uint32_t *base,
-                      struct err *err);
+/* Takes in the processes of a recording, with the names it has by now.  *base
+ * gets the number of its first process among all.  ERR_MEMORY. */
+int traces_add_reader(struct traces *c, struct wake_reader *r, uint32_t *base, struct err *err);
 
 /* The trace of a stack of a process (counted over all recordings).  *trace is 0
  * for a stack without frames and one that is not in the file.  ERR_MEMORY. */

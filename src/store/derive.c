@@ -71,7 +71,10 @@ static void derive_free(struct derive *d, const struct wake_block *b, uint32_t i
         return;
     struct derive_row *row = derive_row(d, was.stack);
     const uint64_t *latest = map_find(&d->latest, b->thread[i]);
-    row->totals.temporary += latest != NULL && *latest == b->number[i];
+    if (latest != NULL && *latest == b->number[i]) {
+        row->totals.temporary++;
+        row->totals.temporary_bytes += was.size;
+    }
     row->totals.freed++;
     row->totals.freed_bytes += was.size;
     row->live_blocks--;

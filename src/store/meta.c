@@ -236,6 +236,7 @@ void meta_encode_totals(struct strbuf *to, const struct wake_stack_totals *total
         strbuf_add_varint(to, t->peak_blocks);
         strbuf_add_varint(to, t->peak_bytes);
         strbuf_add_varint(to, t->temporary);
+        strbuf_add_varint(to, t->temporary_bytes);
     }
 }
 

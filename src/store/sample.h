@@ -180,7 +180,7 @@ static inline void sample_end_process(const struct sample *s, struct wake_writer
 {
     struct wake_stack_totals totals[5];
     for (unsigned i = 0; i < 5; i++)
-        totals[i] = (struct wake_stack_totals){i, i * 100, i, i * 10, 1, 2, i};
+        totals[i] = (struct wake_stack_totals){i, i * 100, i, i * 10, 1, 2, i, i * 3};
     struct wake_process_end end = {
         .end_ns = s->time_ns,
         .wait_status = 9,

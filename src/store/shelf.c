@@ -310,7 +310,7 @@ static int shelf_add_totals(struct wake_reader *r, struct shelf *shelf, struct c
 {
     struct wake_process *p = &shelf->process;
     uint64_t first = cursor_uleb(c), count = cursor_uleb(c);
-    if (first != p->totals.count || count > cursor_left(c) / 7)
+    if (first != p->totals.count || count > cursor_left(c) / 8)
         return ERR_INPUT;
     if (!shelf_spend(r, count * sizeof *p->totals.data) || !vec_reserve(&p->totals, p->totals.count + count))
         return ERR_MEMORY;
@@ -323,6 +323,7 @@ static int shelf_add_totals(struct wake_reader *r, struct shelf *shelf, struct c
         t.peak_blocks = cursor_uleb(c);
         t.peak_bytes = cursor_uleb(c);
         t.temporary = cursor_uleb(c);
+        t.temporary_bytes = cursor_uleb(c);
         (void)vec_push(&p->totals, t);
     }
     return cursor_is_bad(c) ? ERR_INPUT : 0;

@@ -53,6 +53,7 @@ struct wake_stack_totals {
     uint64_t freed, freed_bytes;
     uint64_t peak_blocks, peak_bytes; /* live at the moment of the process's peak */
     uint64_t temporary;               /* freed by the same thread before its next allocation */
+    uint64_t temporary_bytes;
 };
 
 /* What the collector knows of a process when its stream ends. */

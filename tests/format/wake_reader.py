@@ -223,7 +223,7 @@ class Process:
     def add_totals(self, p):
         first, count = p.varint(), p.varint()
         demand(first == self.totals, 'totals are not in order')
-        for _ in range(7 * count):
+        for _ in range(8 * count):
             p.varint()
         self.totals += count
 
