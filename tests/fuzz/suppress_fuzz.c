@@ -44,6 +44,8 @@ static int matches_slowly(const char *pattern, const char *name)
     return name[0] != '\0' && matches_all(full, length, name, strlen(name));
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct suppress s;
