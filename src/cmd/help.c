@@ -3,6 +3,32 @@
  * help: lists the commands, or explains one.
  */
 #include "cmd/command.h"
+#include "query/parse.h"
+
+#include <string.h>
+
+/* The words of --where. */
+static void help_where(struct strbuf *text)
+{
+    struct query_key key;
+    strbuf_add_text(text,
+                    "--where KEY=VALUE narrows what report and export look at; it may be repeated, and all\n"
+                    "conditions must hold.  SIZE: 4096, 4K, 1.5MiB.  DURATION: 250ms, 1.5s, 2min.  TIME: a\n"
+                    "duration since the start, a percentage of the run, 'end', or the name of a mark.\n\n");
+    for (size_t i = 0; query_get_key(i, &key); i++)
+        strbuf_addf(text, "  %s=%s\n      %s\n", key.name, key.value, key.help);
+}
+
+static void help_list(struct strbuf *text)
+{
+    strbuf_add_text(text, "heapwake records every heap allocation of a program with its full call stack.\n\n"
+                          "usage: heapwake COMMAND [OPTION...]\n\n");
+    for (const struct command *c = command_list; c->name != NULL; c++) {
+        if (!c->internal)
+            strbuf_addf(text, "  %-10s%s\n", c->name, c->summary);
+    }
+    strbuf_add_text(text, "\n'heapwake help COMMAND' or 'heapwake COMMAND --help' says more.\n");
+}
 
 int command_help(int argc, char **argv)
 {
@@ -10,21 +36,18 @@ int command_help(int argc, char **argv)
     strbuf_init(&text);
     if (argc > 2)
         return command_misused("'heapwake help' takes one command.");
-    if (argc == 2) {
+    if (argc == 2 && strcmp(argv[1], "where") == 0) {
+        help_where(&text);
+    } else if (argc == 2) {
         const struct command *c = command_find(argv[1]);
         if (c == NULL)
             return command_misused("There is no command '%s'; 'heapwake help' lists those there are.",
                                    argv[1]);
         command_print_help(c);
         return EXIT_DONE;
+    } else {
+        help_list(&text);
     }
-    strbuf_add_text(&text, "heapwake records every heap allocation of a program with its full call stack.\n\n"
-                           "usage: heapwake COMMAND [OPTION...]\n\n");
-    for (const struct command *c = command_list; c->name != NULL; c++) {
-        if (!c->internal)
-            strbuf_addf(&text, "  %-10s%s\n", c->name, c->summary);
-    }
-    strbuf_add_text(&text, "\n'heapwake help COMMAND' or 'heapwake COMMAND --help' says more.\n");
     bool done = command_print(&text);
     strbuf_release(&text);
     return done ? EXIT_DONE : EXIT_FAILED;

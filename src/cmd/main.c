@@ -34,15 +34,20 @@ const struct command command_list[] = {
      "\n"
      "Without options one screen; several recordings are taken together.  In depth, one or more of:\n"
      "  --leaks, --peak, --allocated, --calls, --temporary\n"
+     "  --at TIME               what was live then: 1.5s, 30%, peak-rss or the name of a mark\n"
+     "  --histogram             how large blocks are and how long they live\n"
      "\n"
      "as a list of sites, or\n"
-     "  --by function|line|module|file|process\n"
+     "  --by function|line|module|file|thread|kind|process\n"
      "  --tree                  callers below the functions that allocate\n"
      "  --top-down              callees below the functions that call them\n"
      "  --callers F, --callees F  the same for one function\n"
      "\n"
      "  -n N                    how many sites or groups (0 = all)\n"
      "  --threshold PERCENT     leave out what is less than this share of the total\n"
+     "  --from TIME, --to TIME  only this stretch of the run\n"
+     "  --pid PID               only this process\n"
+     "  --where KEY=VALUE       only blocks that are like this; 'heapwake help where' lists the keys\n"
      "  --include REGEX         only stacks in which a function, file or module matches\n"
      "  --exclude REGEX         no stacks in which one does\n"
      "  --suppressions FILE     leaks that are known, in LeakSanitizer's syntax\n"
@@ -62,6 +67,15 @@ const struct command command_list[] = {
      "\n"
      "Reads every byte: checksums, order of events for each address, times, totals, losses.\n"
      "Exit status 1 and a sentence for each thing that is off.\n",
+     false},
+    {"export", command_export, "write a recording in the format of another tool",
+     "usage: heapwake export -f FORMAT [-o FILE] [--from TIME] [--to TIME] [--pid PID]\n"
+     "                       [--where KEY=VALUE]... RECORDING\n"
+     "\n"
+     "  -f FORMAT, --format FORMAT  an unknown one lists those there are\n"
+     "  -o FILE, --output FILE      default: standard output\n"
+     "  --from TIME, --to TIME, --pid PID, --where KEY=VALUE\n"
+     "                              what to look at: see 'heapwake help where'\n",
      false},
     {"symbolize", command_symbolize, "put names of functions into a recording",
      "usage: heapwake symbolize [OPTION...] FILE\n"

@@ -5,12 +5,9 @@
 #include "cmd/report_data.h"
 
 #include "cmd/facts.h"
-#include "cmd/naming.h"
-#include "cmd/recording_file.h"
 #include "query/combine.h"
 #include "tool/file.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,15 +16,6 @@ enum {
     REPORT_TICKS = 200,                 /* of the timeline */
     REPORT_FEW_EVENTS = 4000000,        /* that are read in a moment: the timeline may be exact */
 };
-
-/* Ctrl-C ends the reading, not the report. */
-static volatile sig_atomic_t report_interrupt;
-
-static void report_take_interrupt(int signal)
-{
-    (void)signal;
-    report_interrupt = 1;
-}
 
 void report_data_init(struct report_data *d)
 {
@@ -129,68 +117,21 @@ static int report_data_suppress(struct report_data *d, const struct report_optio
 
 /* -------------------------------------------------------------------- reading */
 
-static void report_data_progress(void *context, uint64_t done, uint64_t total)
-{
-    progress_update(context, "Reading events", done, total);
-}
-
-static void report_data_progress_of_names(void *context, const char *what, uint64_t done, uint64_t total)
-{
-    progress_update(context, what, done, total);
-}
-
-static bool report_data_is_stopped(void *of)
-{
-    (void)of;
-    return report_interrupt != 0;
-}
-
-static const struct name_place *report_data_find_place(void *context, uint32_t process,
-                                                       const struct wake_node *node)
-{
-    return wake_reader_name(context, process, node);
-}
-
-/* A recording that nobody has put names into gets them now, from the files
- * that are here; its own file stays as it is. */
-static int report_data_name(struct report_data *d, struct wake_reader *r, struct err *err)
-{
-    struct names *names = wake_reader_names(r);
-    if (names == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the names.");
-    for (uint32_t i = 1; i <= names_image_count(names); i++) {
-        if (names_get_image(names, i)->source != NAME_SOURCE_NONE)
-            return 0;
-    }
-    const struct naming_options options = {.is_stopped = report_data_is_stopped,
-                                           .progress = report_data_progress_of_names,
-                                           .progress_of = &d->progress};
-    struct naming *n = naming_open(&options, err);
-    int code = n == NULL ? ERR_MEMORY : naming_resolve(n, r, err);
-    naming_close(n);
-    return code;
-}
-
 static int report_data_ask(struct report_data *d, const struct report_options *o, struct wake_reader *r,
                            struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
-    q.find_place = report_data_find_place;
-    q.place_context = r;
-    q.progress = report_data_progress;
-    q.progress_context = &d->progress;
-    q.interrupt = &report_interrupt;
     if (o->shape == REPORT_SITES && o->measures == 0 && o->files.count == 1) {
         q.ticks = REPORT_TICKS;
         q.rough_ticks = wake_reader_summary(r)->events > REPORT_FEW_EVENTS;
     }
-    return query_run(&q, r, answer, err);
+    return asking_run(&d->asking, &q, r, answer, err);
 }
 
 static int report_data_add_file(struct report_data *d, const struct report_options *o, const char *path,
                                 struct err *err)
 {
-    struct wake_reader *r = recording_file_open(path);
+    struct wake_reader *r = asking_open(&d->asking, path, err);
     struct query_result answer;
     uint32_t base;
     if (r == NULL)
@@ -200,9 +141,7 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
         return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
     }
     query_result_init(&answer);
-    int code = report_data_name(d, r, err);
-    if (code == 0)
-        code = traces_add_reader(&d->traces, r, &base, err);
+    int code = traces_add_reader(&d->traces, r, &base, err);
     if (code == 0)
         code = report_data_ask(d, o, r, &answer, err);
     if (code == 0)
@@ -216,13 +155,10 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err)
 {
     int code = 0;
-    struct sigaction interrupt = {.sa_handler = report_take_interrupt, .sa_flags = SA_RESTART}, before;
-    sigaction(SIGINT, &interrupt, &before);
-    progress_begin(&d->progress);
+    asking_begin(&d->asking);
     for (size_t i = 0; i < o->files.count && code == 0; i++)
         code = report_data_add_file(d, o, o->files.data[i], err);
-    progress_end(&d->progress);
-    sigaction(SIGINT, &before, NULL);
+    asking_end(&d->asking);
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
     if (code == 0)

@@ -6,7 +6,7 @@
 #ifndef HW_CMD_REPORT_DATA_H
 #define HW_CMD_REPORT_DATA_H
 
-#include "cmd/progress.h"
+#include "cmd/asking.h"
 #include "cmd/report_options.h"
 #include "present/section_head.h"
 #include "query/result.h"
@@ -21,7 +21,7 @@ struct report_data {
     struct query_result result; /* of all recordings, sieved, suppressed leaks taken out */
     struct suppress suppress;
     struct section_head head;
-    struct progress progress;
+    struct asking asking;
     char end[64];
 };
 

@@ -5,6 +5,7 @@
 #include "cmd/report_options.h"
 
 #include "cmd/command.h"
+#include "cmd/where.h"
 #include "query/parse.h"
 
 #include <errno.h>
@@ -87,34 +88,6 @@ static int report_option_at(struct report_options *o, const char *value, struct 
     return query_parse(&o->query, "at", value, err);
 }
 
-static int report_option_from(struct report_options *o, const char *value, struct err *err)
-{
-    return query_parse(&o->query, "from", value, err);
-}
-
-static int report_option_to(struct report_options *o, const char *value, struct err *err)
-{
-    return query_parse(&o->query, "to", value, err);
-}
-
-static int report_option_pid(struct report_options *o, const char *value, struct err *err)
-{
-    return query_parse(&o->query, "pid", value, err);
-}
-
-/* KEY=VALUE in the engine's words. */
-static int report_option_where(struct report_options *o, const char *value, struct err *err)
-{
-    char key[64];
-    size_t length = strcspn(value, "=");
-    if (value[length] == '\0' || length >= sizeof key)
-        return err_set(err, ERR_USAGE,
-                       "--where takes KEY=VALUE, not '%s'; 'heapwake help report' lists the keys.", value);
-    memcpy(key, value, length);
-    key[length] = '\0';
-    return query_parse(&o->query, key, value + length + 1, err);
-}
-
 static int report_option_histogram(struct report_options *o, const char *value, struct err *err)
 {
     (void)value;
@@ -178,10 +151,6 @@ static const struct {
     {"--callees", true, report_option_callees, 0},
     {"-n", true, report_option_limit, 0},
     {"--threshold", true, report_option_threshold, 0},
-    {"--from", true, report_option_from, 0},
-    {"--to", true, report_option_to, 0},
-    {"--pid", true, report_option_pid, 0},
-    {"--where", true, report_option_where, 0},
     {"--include", true, report_option_include, 0},
     {"--exclude", true, report_option_exclude, 0},
     {"--suppressions", true, report_option_suppressions, 0},
@@ -202,6 +171,8 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
         o->measures |= 1u << report_option_list[i].measure;
         return 0;
     }
+    if (where_take(&o->query, argv, at, err))
+        return err->code;
     return err_set(err, ERR_USAGE, "'heapwake report' has no option '%s'; 'heapwake help report' lists them.",
                    argv[*at]);
 }

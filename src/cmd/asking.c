@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * asking: see asking.h.
+ */
+#include "cmd/asking.h"
+
+#include "cmd/naming.h"
+#include "cmd/recording_file.h"
+
+static volatile sig_atomic_t asking_interrupt;
+
+static void asking_take_interrupt(int signal)
+{
+    (void)signal;
+    asking_interrupt = 1;
+}
+
+bool asking_is_interrupted(void)
+{
+    return asking_interrupt != 0;
+}
+
+static bool asking_is_stopped(void *of)
+{
+    (void)of;
+    return asking_interrupt != 0;
+}
+
+void asking_begin(struct asking *a)
+{
+    struct sigaction interrupt = {.sa_handler = asking_take_interrupt, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &interrupt, &a->before);
+    progress_begin(&a->progress);
+}
+
+void asking_end(struct asking *a)
+{
+    progress_end(&a->progress);
+    sigaction(SIGINT, &a->before, NULL);
+}
+
+static void asking_progress(void *context, uint64_t done, uint64_t total)
+{
+    progress_update(context, "Reading events", done, total);
+}
+
+static void asking_progress_of_names(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    progress_update(context, what, done, total);
+}
+
+static const struct name_place *asking_find_place(void *context, uint32_t process,
+                                                  const struct wake_node *node)
+{
+    return wake_reader_name(context, process, node);
+}
+
+static int asking_name(struct asking *a, struct wake_reader *r, struct err *err)
+{
+    struct names *names = wake_reader_names(r);
+    if (names == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory for the names.");
+    for (uint32_t i = 1; i <= names_image_count(names); i++) {
+        if (names_get_image(names, i)->source != NAME_SOURCE_NONE)
+            return 0;
+    }
+    const struct naming_options options = {
+        .is_stopped = asking_is_stopped, .progress = asking_progress_of_names, .progress_of = &a->progress};
+    struct naming *n = naming_open(&options, err);
+    int code = n == NULL ? ERR_MEMORY : naming_resolve(n, r, err);
+    naming_close(n);
+    return code;
+}
+
+struct wake_reader *asking_open(struct asking *a, const char *path, struct err *err)
+{
+    struct wake_reader *r = recording_file_open(path);
+    if (r != NULL && asking_name(a, r, err) != 0) {
+        wake_reader_close(r);
+        r = NULL;
+    }
+    return r;
+}
+
+void asking_prepare(struct asking *a, struct query *ready, const struct query *query, struct wake_reader *r)
+{
+    *ready = *query;
+    ready->find_place = asking_find_place;
+    ready->place_context = r;
+    ready->progress = asking_progress;
+    ready->progress_context = &a->progress;
+    ready->interrupt = &asking_interrupt;
+}
+
+int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,
+               struct query_result *result, struct err *err)
+{
+    struct query q;
+    asking_prepare(a, &q, query, r);
+    return query_run(&q, r, result, err);
+}

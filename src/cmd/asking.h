@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * asking: how commands put questions to recordings: with names for addresses,
+ * progress on a terminal, and Ctrl-C that ends the reading and not the command.
+ *
+ *     asking_begin(&a);
+ *     r = asking_open(&a, path, &err);        as often as needed
+ *     asking_run(&a, &query, r, &result, &err)
+ *     asking_end(&a);
+ *
+ * One at a time in a process.
+ */
+#ifndef HW_CMD_ASKING_H
+#define HW_CMD_ASKING_H
+
+#include "cmd/progress.h"
+#include "query/query.h"
+#include "store/reader.h"
+#include "tool/err.h"
+
+#include <signal.h>
+
+struct asking {
+    struct progress progress;
+    struct sigaction before;
+};
+
+void asking_begin(struct asking *a);
+void asking_end(struct asking *a);
+
+/* Opens a recording (or a spool).  One that nobody has put names into gets
+ * them now, from the files that are here; its own file stays as it is.  NULL:
+ * the sentence is in err, or was said already and err is empty. */
+struct wake_reader *asking_open(struct asking *a, const char *path, struct err *err);
+
+/* The query of a command, with names, progress and interrupts; its lists and
+ * texts stay the command's. */
+void asking_prepare(struct asking *a, struct query *ready, const struct query *query, struct wake_reader *r);
+/* query_run with names, progress and interrupts.  The query itself is not changed. */
+int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,
+               struct query_result *result, struct err *err);
+
+/* Has Ctrl-C been pressed?  For those who read events themselves. */
+bool asking_is_interrupted(void);
+
+#endif

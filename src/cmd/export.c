@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * export: a recording in the format of another tool, to a file or standard
+ * output.  A file gets its name when it is whole.
+ */
+#include "export/export.h"
+#include "cmd/asking.h"
+#include "cmd/command.h"
+#include "cmd/where.h"
+#include "tool/file.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+struct export_request {
+    const struct export_format *format;
+    const char *input, *output; /* output NULL or "-": standard output */
+    struct query query;
+};
+
+static int export_list_formats(const char *wrong)
+{
+    struct strbuf names;
+    strbuf_init(&names);
+    for (const struct export_format *f = export_list; f->name != NULL; f++)
+        strbuf_addf(&names, "%s%s", f == export_list ? "" : ", ", f->name);
+    int code = command_misused("There is no format '%s'; there are %s.", wrong, strbuf_get(&names));
+    strbuf_release(&names);
+    return code;
+}
+
+/* Answers the query and lets the exporter write. */
+static int export_write(const struct export_request *q, struct asking *a, struct wake_reader *r,
+                        struct out *out, struct err *err)
+{
+    struct traces traces;
+    struct query_result result;
+    struct sites sites;
+    uint32_t base;
+    traces_init(&traces);
+    query_result_init(&result);
+    sites_init(&sites);
+    struct query query;
+    asking_prepare(a, &query, &q->query, r);
+    query.want |= q->format->want;
+    query.ticks = q->format->ticks;
+    int code = traces_add_reader(&traces, r, &base, err);
+    if (code == 0)
+        code = query_run(&query, r, &result, err);
+    if (code == 0)
+        code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
+    const struct export_job job = {r, &query, &result, &traces, &sites, out};
+    if (code == 0)
+        code = q->format->run(&job, err);
+    if (code == 0 && asking_is_interrupted())
+        code = err_set(err, ERR_IO, "Interrupted; nothing was written.");
+    sites_release(&sites);
+    query_result_release(&result);
+    traces_release(&traces);
+    return code;
+}
+
+static int export_to_file(const struct export_request *q, struct asking *a, struct wake_reader *r,
+                          struct err *err)
+{
+    struct file_new file = {.fd = -1};
+    struct out out;
+    int code = file_new_open(&file, q->output, err);
+    out_init(&out, file.fd);
+    if (code == 0)
+        code = export_write(q, a, r, &out, err);
+    if (code == 0)
+        code = out_flush(&out, q->output, err);
+    if (code == 0)
+        code = file_new_publish(&file, err);
+    out_release(&out);
+    int closed = file_new_close(&file, code == 0 ? err : NULL);
+    return code == 0 ? closed : code;
+}
+
+static int export_to_pipe(const struct export_request *q, struct asking *a, struct wake_reader *r,
+                          struct err *err)
+{
+    struct out out;
+    out_init(&out, STDOUT_FILENO);
+    int code = export_write(q, a, r, &out, err);
+    if (code == 0)
+        code = out_flush(&out, "standard output", err);
+    if (out_is_closed(&out))
+        code = 0; /* whoever read has seen enough */
+    out_release(&out);
+    return code;
+}
+
+static int export_run(const struct export_request *q)
+{
+    struct asking a;
+    struct err err;
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    bool to_file = q->output != NULL && strcmp(q->output, "-") != 0;
+    if (!to_file && (q->format->options & EXPORT_BINARY) != 0 && isatty(STDOUT_FILENO) == 1)
+        return command_misused("%s is not for a terminal; -o names a file for it.", q->format->name);
+    err_init(&err);
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL);
+    asking_begin(&a);
+    struct wake_reader *r = asking_open(&a, q->input, &err);
+    int code = ERR_INPUT;
+    if (r != NULL)
+        code = to_file ? export_to_file(q, &a, r, &err) : export_to_pipe(q, &a, r, &err);
+    asking_end(&a);
+    if (r != NULL)
+        wake_reader_close(r);
+    if (code != 0 && err.text[0] != '\0')
+        command_say("%s", err.text);
+    else if (code == 0 && q->format->cannot != NULL)
+        command_say("%s", q->format->cannot);
+    return code == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int export_parse(struct export_request *q, int argc, char **argv)
+{
+    const char *value;
+    struct err err;
+    err_init(&err);
+    for (int i = 1; i < argc; i++) {
+        if (command_option(argv, &i, "-f", &value) || command_option(argv, &i, "--format", &value)) {
+            q->format = export_find(value);
+            if (q->format == NULL)
+                return export_list_formats(value);
+        } else if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
+            q->output = value;
+        } else if (where_take(&q->query, argv, &i, &err)) {
+            if (err.code != 0)
+                return command_misused("%s", err.text);
+        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            return command_misused("'heapwake export' has no option '%s'; 'heapwake help export' lists them.",
+                                   argv[i]);
+        } else if (q->input != NULL) {
+            return command_misused("'heapwake export' takes one recording.");
+        } else {
+            q->input = argv[i];
+        }
+    }
+    if (q->input == NULL || q->format == NULL)
+        return command_misused("No %s given: heapwake export -f FORMAT [-o FILE] FILE",
+                               q->input == NULL ? "recording" : "format");
+    return EXIT_DONE;
+}
+
+int command_export(int argc, char **argv)
+{
+    struct export_request q = {0};
+    query_init(&q.query);
+    int status = export_parse(&q, argc, argv);
+    if (status == EXIT_DONE)
+        status = export_run(&q);
+    query_release(&q.query);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * where: see where.h.
+ */
+#include "cmd/where.h"
+
+#include "cmd/command.h"
+#include "query/parse.h"
+
+#include <string.h>
+
+/* KEY=VALUE in the engine's words. */
+static int where_pair(struct query *q, const char *pair, struct err *err)
+{
+    char key[64];
+    size_t length = strcspn(pair, "=");
+    if (pair[length] == '\0' || length >= sizeof key)
+        return err_set(err, ERR_USAGE,
+                       "--where takes KEY=VALUE, not '%s'; 'heapwake help where' lists the keys.", pair);
+    memcpy(key, pair, length);
+    key[length] = '\0';
+    return query_parse(q, key, pair + length + 1, err);
+}
+
+bool where_take(struct query *q, char **argv, int *at, struct err *err)
+{
+    static const char *const keys[] = {"from", "to", "pid"};
+    static const char *const options[] = {"--from", "--to", "--pid"};
+    const char *value;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (command_option(argv, at, options[i], &value)) {
+            (void)query_parse(q, keys[i], value, err);
+            return true;
+        }
+    }
+    if (!command_option(argv, at, "--where", &value))
+        return false;
+    (void)where_pair(q, value, err);
+    return true;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * where: the options by which every command takes the filters of a query:
+ * --where KEY=VALUE, and --from, --to and --pid for short.
+ */
+#ifndef HW_CMD_WHERE_H
+#define HW_CMD_WHERE_H
+
+#include "query/query.h"
+#include "tool/err.h"
+
+#include <stdbool.h>
+
+/* Takes the option at argv[*at] if it is one of these; false: it is not.
+ * err->code is set when its value makes no sense. */
+bool where_take(struct query *q, char **argv, int *at, struct err *err);
+
+#endif
