@@ -18,10 +18,10 @@
 
 enum {
     COLLECTOR_EVENTS = 64,
-    COLLECTOR_A_LOT = 8192,       /* events of a round after which there is no sleep */
-    COLLECTOR_BUSY_MS = 1,        /* sleep while there is traffic */
+    COLLECTOR_A_LOT = 32768,      /* events of a round after which there is no sleep */
+    COLLECTOR_BUSY_MS = 4,        /* sleep while there is traffic: shorter ones cost more than they bring */
     COLLECTOR_IDLE_MS = 10,       /* ... and while there is none */
-    COLLECTOR_IDLE_ROUNDS = 50,   /* empty rounds that make it idle */
+    COLLECTOR_IDLE_ROUNDS = 20,   /* empty rounds that make it idle */
     COLLECTOR_FLUSH_MS = 1000,    /* a killed collector loses no more than this */
     COLLECTOR_FIRST_HELLO_S = 10, /* without a program of our own */
 };

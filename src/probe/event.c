@@ -3,7 +3,9 @@
  * event: writes the records that wire/record.h draws. The hot path.
  *
  * Time: while the process has one thread, events carry no stamp of their own;
- * a STAMP record tells when the collector's clock has moved. With more threads
+ * a STAMP record tells the time now and then: when the collector's clock has moved,
+ * and after a number of events, so that the collector may sleep for longer than
+ * times are to be out. With more threads
  * every event carries one, read after the real allocation or before the real
  * release, so that the events of all threads can be put in order.
  */
@@ -27,18 +29,28 @@ static inline bool event_is_stamped(void)
     return *real.single_threaded == 0 || life.many != 0;
 }
 
-/* Before an unstamped record: tells the time if it has moved. */
-static inline bool event_put_clock(struct lane *lane)
+enum { EVENT_QUIET = 256 }; /* unstamped events between two looks at the counter */
+
+static __attribute__((noinline)) bool event_tell_time(struct lane *lane, uint64_t clock)
 {
-    uint64_t now = __atomic_load_n(&share.head->clock, __ATOMIC_RELAXED);
-    if (LIKELY(now == lane->clock))
-        return true;
     if (!lane_reserve(lane, 2))
         return false;
-    lane->at[1] = lane->clock == 0 ? lane_now() : now;
+    /* A sequence tells no time: there the collector's clock is the time. */
+    bool is_counted = share.stamp_kind == SEGMENT_STAMP_TSC || lane->clock == 0;
+    lane->at[1] = is_counted ? lane_now() : clock;
     lane_publish(lane, RECORD_STAMP, 2);
-    lane->clock = now;
+    lane->clock = clock;
+    lane->quiet = EVENT_QUIET;
     return true;
+}
+
+/* Before an unstamped record: tells the time if that may have moved. */
+static inline bool event_put_clock(struct lane *lane)
+{
+    uint64_t clock = __atomic_load_n(&share.head->clock, __ATOMIC_RELAXED);
+    if (LIKELY(clock == lane->clock && --lane->quiet != 0))
+        return true;
+    return event_tell_time(lane, clock);
 }
 
 /* Room for a short record and, when it will not be stamped, the time. */
