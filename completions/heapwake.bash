@@ -52,12 +52,12 @@ _heapwake()
     record) _heapwake_record "$current" "$previous" && return ;;
     report)
         case $previous in
-        --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file process' -- "$current") && return ;;
+        --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file thread kind process' -- "$current") && return ;;
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
-        --callers | --callees | -n | --threshold | --include | --exclude) return ;;
+        --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary --by --tree --top-down --callers --callees -n --threshold
-            --include --exclude --suppressions --no-built-in-suppressions --json --help'
+        options='--leaks --peak --allocated --calls --temporary --at --histogram --by --tree --top-down --callers --callees -n --threshold
+            --from --to --pid --where --include --exclude --suppressions --no-built-in-suppressions --json --help'
         ;;
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;

@@ -5,6 +5,7 @@
 #include "cmd/report_data.h"
 
 #include "cmd/facts.h"
+#include "present/safe.h"
 #include "query/combine.h"
 #include "tool/file.h"
 
@@ -23,11 +24,14 @@ void report_data_init(struct report_data *d)
     traces_init(&d->traces);
     query_result_init(&d->result);
     suppress_init(&d->suppress);
+    strbuf_init(&d->nameless);
+    d->head.nameless_modules = "";
 }
 
 void report_data_release(struct report_data *d)
 {
     suppress_release(&d->suppress);
+    strbuf_release(&d->nameless);
     query_result_release(&d->result);
     traces_release(&d->traces);
     for (size_t i = 0; i < d->readers.count; i++)
@@ -115,13 +119,60 @@ static int report_data_suppress(struct report_data *d, const struct report_optio
     return code;
 }
 
+/* ---------------------------------------------------------------------- names */
+
+enum { REPORT_NAMELESS = 8 }; /* modules without lines that are told apart */
+
+struct report_nameless {
+    const char *module;
+    uint64_t bytes;
+};
+
+static int report_nameless_compare(const void *a, const void *b)
+{
+    const struct report_nameless *x = a, *y = b;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+}
+
+/* How much was allocated by own code whose lines are not known. */
+static int report_data_find_nameless(struct report_data *d, struct err *err)
+{
+    struct report_nameless list[REPORT_NAMELESS] = {0};
+    int code = 0;
+    for (size_t i = 0; i < d->result.rows.count && code == 0; i++) {
+        const struct query_row *row = &d->result.rows.data[i];
+        uint32_t trace;
+        code = traces_find(&d->traces, row->process, row->stack, &trace, err);
+        if (code != 0 || trace == 0)
+            continue;
+        const struct frame *f = traces_frame(&d->traces, traces_find_own(&d->traces, trace));
+        if (f->line != 0 || f->module[0] == '\0')
+            continue;
+        d->head.nameless_bytes += row->m.allocated_bytes;
+        for (size_t k = 0; k < REPORT_NAMELESS; k++) {
+            if (list[k].module != NULL && strcmp(list[k].module, f->module) != 0)
+                continue;
+            list[k].module = f->module;
+            list[k].bytes += row->m.allocated_bytes;
+            break;
+        }
+    }
+    qsort(list, REPORT_NAMELESS, sizeof *list, report_nameless_compare);
+    for (size_t k = 0; k < REPORT_NAMELESS && list[k].bytes > 0; k++) {
+        strbuf_add_text(&d->nameless, k == 0 ? "" : ", ");
+        safe_add_text(&d->nameless, frame_basename(list[k].module));
+    }
+    d->head.nameless_modules = strbuf_get(&d->nameless);
+    return code;
+}
+
 /* -------------------------------------------------------------------- reading */
 
 static int report_data_ask(struct report_data *d, const struct report_options *o, struct wake_reader *r,
                            struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
-    if (o->shape == REPORT_SITES && o->measures == 0 && o->files.count == 1) {
+    if (o->shape == REPORT_SITES && o->measures == 0 && !o->histograms && o->files.count == 1) {
         q.ticks = REPORT_TICKS;
         q.rough_ticks = wake_reader_summary(r)->events > REPORT_FEW_EVENTS;
     }
@@ -159,6 +210,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     for (size_t i = 0; i < o->files.count && code == 0; i++)
         code = report_data_add_file(d, o, o->files.data[i], err);
     asking_end(&d->asking);
+    if (code == 0)
+        code = report_data_find_nameless(d, err);
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
     if (code == 0)

@@ -13,6 +13,7 @@
 #include "query/suppress.h"
 #include "query/trace.h"
 #include "store/reader.h"
+#include "tool/strbuf.h"
 #include "tool/vec.h"
 
 struct report_data {
@@ -23,6 +24,7 @@ struct report_data {
     struct section_head head;
     struct asking asking;
     char end[64];
+    struct strbuf nameless;
 };
 
 void report_data_init(struct report_data *d);

@@ -93,6 +93,19 @@ static void section_head_losses(struct page *p, const struct section_head *h)
     page_end_line(p);
 }
 
+/* Only where it matters: a report without lines is half a report. */
+static void section_head_names(struct page *p, const struct section_head *h)
+{
+    enum { MATTERS_PERCENT = 5 };
+    double percent = section_head_percent(h->nameless_bytes, h->allocated_bytes);
+    if (percent < MATTERS_PERCENT)
+        return;
+    section_head_label(p, "no lines");
+    page_addf(p, COLOUR_PLAIN, "%8.1f %%  of it: no debug information for ", percent);
+    page_add_short(p, COLOUR_PLAIN, h->nameless_modules, p->width > 60 ? p->width - 54 : 10);
+    page_end_line(p);
+}
+
 void section_head_text(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
@@ -115,6 +128,7 @@ void section_head_text(struct page *p, const struct section_head *h)
               section_head_percent(h->temporary_blocks, h->allocations));
     page_end_line(p);
     section_head_losses(p, h);
+    section_head_names(p, h);
 }
 
 void section_head_json(struct json *j, const struct section_head *h)

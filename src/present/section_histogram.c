@@ -35,8 +35,11 @@ static void histogram_row(struct page *p, struct table *t, enum section_histogra
                           const struct query_histogram *h, unsigned bucket, uint64_t most)
 {
     char a[UNITS_MAX], bar[HISTOGRAM_BAR * 4 + 4];
-    table_add(t, which == HISTOGRAM_SIZES ? units_bytes(a, histogram_from(bucket))
-                                          : units_time(a, histogram_from(bucket)));
+    if (which == HISTOGRAM_LIFETIMES && bucket == 0)
+        table_add(t, "at once"); /* sooner than the clock could tell */
+    else
+        table_add(t, which == HISTOGRAM_SIZES ? units_bytes(a, histogram_from(bucket))
+                                              : units_time(a, histogram_from(bucket)));
     table_add(t, units_count(a, h->blocks[bucket]));
     table_add(t, units_bytes(a, h->bytes[bucket]));
     histogram_bar(p, bar, sizeof bar, h->blocks[bucket], most);
@@ -64,8 +67,12 @@ void section_histogram_text(struct page *p, enum section_histogram which, const 
     table_add(&t, "blocks");
     table_add(&t, "bytes");
     table_add(&t, "");
-    for (unsigned i = first; i <= last; i++)
-        histogram_row(p, &t, which, h, i, most);
+    bool in_row = false; /* empty stretches between others are shown, not those before */
+    for (unsigned i = first; i <= last; i++) {
+        in_row |= i > 0 && h->blocks[i] != 0;
+        if (i == 0 || in_row)
+            histogram_row(p, &t, which, h, i, most);
+    }
     table_print(&t, p);
     table_release(&t);
 }
