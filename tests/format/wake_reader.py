@@ -162,17 +162,20 @@ def columns_of(chunk, prelude):
 
 class Process:
     def __init__(self):
-        self.pid, self.tids, self.marks, self.live = 0, {}, [], {}
+        self.pid, self.exe, self.tids, self.marks, self.live = 0, b'', {}, [], {}
         self.next_event = self.next_allocation = 0
         self.allocations = self.frees = self.live_bytes = 0
         self.end = None
-        self.stacks, self.modules, self.samples, self.totals, self.live_at_end = 1, 1, [], 0, 0
+        self.samples, self.totals, self.live_at_end = [], 0, 0
+        self.modules = [None]  # (bias, build id, path)
+        self.stacks = [[]]     # [(module, address, exact)], innermost first
 
     def add_process(self, p):
         self.pid = p.varint()
         for _ in range(4):
             p.varint()
-        p.text(), p.text()
+        self.exe = p.text()
+        p.text()
 
     def add_threads(self, p):
         while p.left():
@@ -185,24 +188,25 @@ class Process:
                 record.text()
 
     def add_modules(self, p):
-        demand(p.varint() == self.modules, 'modules are not in order')
+        demand(p.varint() == len(self.modules), 'modules are not in order')
         while p.left():
             record = Bytes(p.text())
-            for _ in range(3):
-                record.varint()
-            record.text(), record.text()
-            self.modules += 1
+            _, _, bias = record.varint(), record.varint(), record.varint()
+            self.modules.append((bias, record.text(), record.text()))
 
     def add_stacks(self, p):
-        demand(p.varint() == self.stacks, 'stacks are not in order')
-        depth = 0
+        demand(p.varint() == len(self.stacks), 'stacks are not in order')
+        path, latest = [], {}
         while p.left():
             _, _, shared, fresh = p.varint(), p.varint(), p.varint(), p.varint()
-            demand(shared <= depth, 'a stack shares more than there is')
-            depth = shared + fresh
+            demand(shared <= len(path), 'a stack shares more than there is')
+            path = path[:shared]
             for _ in range(fresh):
-                p.varint(), p.varint()
-            self.stacks += 1
+                head, step = p.varint(), p.signed()
+                address = (latest.get((head >> 1) % 64, 0) + step) & MASK
+                latest[(head >> 1) % 64] = address
+                path.append((head >> 1, address, head & 1))
+            self.stacks.append(path[::-1])
 
     def add_samples(self, p):
         time = rss = 0
