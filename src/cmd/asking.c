@@ -4,6 +4,7 @@
  */
 #include "cmd/asking.h"
 
+#include "cmd/command.h"
 #include "cmd/naming.h"
 #include "cmd/recording_file.h"
 
@@ -98,4 +99,18 @@ int asking_run(struct asking *a, const struct query *query, struct wake_reader *
     struct query q;
     asking_prepare(a, &q, query, r);
     return query_run(&q, r, result, err);
+}
+
+void asking_warn(struct wake_reader *r, const char *path)
+{
+    size_t damages = wake_reader_damage_count(r);
+    if (damages > 1)
+        command_say("%s: %s There are %zu more damages, which 'heapwake info' names; shown is what is sound.",
+                    path, wake_reader_damage(r, 0)->text, damages - 1);
+    else if (damages == 1)
+        command_say("%s: %s Shown is what is sound.", path, wake_reader_damage(r, 0)->text);
+    else if (!wake_reader_summary(r)->closed)
+        command_say(
+            "%s was not closed by its recorder: it is still being made, or was cut. Shown is what is in it.",
+            path);
 }

@@ -40,6 +40,10 @@ void asking_prepare(struct asking *a, struct query *ready, const struct query *q
 int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,
                struct query_result *result, struct err *err);
 
+/* Says on standard error what is wrong with a recording, if anything: to be
+ * called when all that is wanted of it has been read. */
+void asking_warn(struct wake_reader *r, const char *path);
+
 /* Has Ctrl-C been pressed?  For those who read events themselves. */
 bool asking_is_interrupted(void);
 

@@ -110,6 +110,8 @@ static int export_run(const struct export_request *q)
     if (r != NULL)
         code = to_file ? export_to_file(q, &a, r, &err) : export_to_pipe(q, &a, r, &err);
     asking_end(&a);
+    if (r != NULL && code == 0)
+        asking_warn(r, q->input);
     if (r != NULL)
         wake_reader_close(r);
     if (code != 0 && err.text[0] != '\0')

@@ -197,6 +197,8 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
         code = report_data_ask(d, o, r, &answer, err);
     if (code == 0)
         code = combine_add(&d->result, &answer, base, err);
+    if (code == 0)
+        asking_warn(r, path);
     query_result_release(&answer);
     if (code == 0)
         report_data_add_facts(d, r);

@@ -86,8 +86,8 @@ static void section_head_losses(struct page *p, const struct section_head *h)
     if (h->complete && h->lost_events == 0)
         page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", "whole");
     else
-        page_addf(p, COLOUR_ALARM, "%10s  %s events lost; ", h->complete ? "whole" : "in part",
-                  units_count(a, h->lost_events));
+        page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", h->complete ? "whole" : "in part",
+                  units_count(a, h->lost_events), section_head_plural(h->lost_events));
     page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->cut_stacks),
               units_count(b, h->stacks));
     page_end_line(p);
