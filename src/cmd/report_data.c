@@ -15,7 +15,7 @@
 enum {
     REPORT_SUPPRESSIONS_MAX = 16 << 20, /* bytes of one file */
     REPORT_TICKS = 200,                 /* of the timeline */
-    REPORT_FEW_EVENTS = 4000000,        /* that are read in a moment: the timeline may be exact */
+    REPORT_TICKS_MIN = 48,              /* that are worth a plot */
 };
 
 void report_data_init(struct report_data *d)
@@ -168,13 +168,28 @@ static int report_data_find_nameless(struct report_data *d, struct err *err)
 
 /* -------------------------------------------------------------------- reading */
 
+/* Chunks of events of the process that has fewest, of those with any. */
+static size_t report_data_count_spans(struct wake_reader *r)
+{
+    size_t least = 0;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        size_t spans = wake_reader_span_count(r, i);
+        if (spans > 0 && (least == 0 || spans < least))
+            least = spans;
+    }
+    return least;
+}
+
 static int report_data_ask(struct report_data *d, const struct report_options *o, struct wake_reader *r,
                            struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
     if (o->shape == REPORT_SITES && o->measures == 0 && !o->histograms && o->files.count == 1) {
-        q.ticks = REPORT_TICKS;
-        q.rough_ticks = wake_reader_summary(r)->events > REPORT_FEW_EVENTS;
+        /* A long recording has enough chunks for a plot from their headers alone; the events of a
+         * short one are read in a moment. */
+        size_t rough = report_data_count_spans(r) / 2;
+        q.rough_ticks = rough >= REPORT_TICKS_MIN;
+        q.ticks = q.rough_ticks && rough < REPORT_TICKS ? (uint32_t)rough : REPORT_TICKS;
     }
     return asking_run(&d->asking, &q, r, answer, err);
 }

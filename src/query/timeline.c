@@ -5,7 +5,7 @@
 #include "query/timeline.h"
 
 enum {
-    TIMELINE_FINE = 4 /* chunks a tick that make a rough timeline worth looking at */
+    TIMELINE_FINE = 2 /* chunks a tick that make a rough timeline worth looking at */
 };
 
 size_t timeline_find(const struct query_result *result, uint64_t time_ns)
