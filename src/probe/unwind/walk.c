@@ -334,6 +334,7 @@ bool walk_take(struct lane *lane, const void *frame)
 {
     struct walk *walk = &lane->walk;
     bool is_same;
+    unsigned tries = 0;
     uint64_t generation, now = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
     do {
         generation = now;
@@ -362,6 +363,8 @@ bool walk_take(struct lane *lane, const void *frame)
             is_same = walk_rest(lane, &s, frame);
         }
         now = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
-    } while (UNLIKELY(now != generation)); /* found on the way that code has been replaced */
+        /* Found on the way that code has been replaced.  Where that never ends (others load and
+         * unload without a pause) the walk counts as it is, and the next begins anew. */
+    } while (UNLIKELY(now != generation) && ++tries < WALK_TRIES_MAX);
     return is_same;
 }

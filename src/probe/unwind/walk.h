@@ -48,7 +48,8 @@ struct frame {
 enum {
     WALK_RANGES = 4,
     WALK_DEPTH_MAX = 1 << 17, /* frames; beyond it a stack is cut */
-    WALK_ENTRY_REACH = 64,    /* bytes that the loader's entry pushes and aligns away */
+    WALK_TRIES_MAX = 16,
+    WALK_ENTRY_REACH = 64, /* bytes that the loader's entry pushes and aligns away */
 };
 
 /* Readable stack memory around where this thread was seen to run. */
