@@ -62,23 +62,16 @@ static int perf_map_parse(struct perf_map *m, char *text, const char *path, stru
 
 int perf_map_open(struct perf_map *m, const char *path, struct err *err)
 {
-    int fd;
-    uint64_t size;
-    size_t got;
+    char *text;
+    size_t length;
     *m = (struct perf_map){0};
     arena_init(&m->arena);
-    int code = file_open(&fd, &size, path, err);
-    if (code != 0)
-        return code;
-    char *text = size > PERF_MAP_MAX ? NULL : arena_push(&m->arena, (size_t)size + 1);
-    if (text == NULL) {
-        code = err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
-    } else {
-        int error = file_read_at(fd, text, (size_t)size, 0, &got);
-        code = error != 0 ? err_set(err, ERR_IO, "%s cannot be read: %s.", path, strerror(-error))
-                          : perf_map_parse(m, text, path, err);
-    }
-    file_close(fd);
+    int code = file_read_text(&text, &length, path, PERF_MAP_MAX, err);
+    char *kept = code == 0 ? arena_push_text(&m->arena, text, length) : NULL;
+    if (code == 0)
+        code = kept == NULL ? err_set(err, ERR_MEMORY, "There is no memory to read %s.", path)
+                            : perf_map_parse(m, kept, path, err);
+    free(text);
     if (code != 0)
         perf_map_close(m);
     return code;

@@ -83,23 +83,12 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
 
 static int report_data_read_suppressions(struct report_data *d, const char *path, struct err *err)
 {
-    int fd;
-    uint64_t size;
-    size_t got = 0;
-    int code = file_open(&fd, &size, path, err);
-    if (code != 0)
-        return code;
-    char *text = size > REPORT_SUPPRESSIONS_MAX ? NULL : malloc((size_t)size + 1);
-    if (size > REPORT_SUPPRESSIONS_MAX)
-        code = err_set(err, ERR_LIMIT, "%s is too large for a list of suppressions.", path);
-    else if (text == NULL)
-        code = err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
-    else if (file_read_at(fd, text, (size_t)size, 0, &got) != 0)
-        code = err_set(err, ERR_IO, "%s cannot be read.", path);
-    else
-        code = suppress_add_text(&d->suppress, path, text, got, err);
+    char *text;
+    size_t length;
+    int code = file_read_text(&text, &length, path, REPORT_SUPPRESSIONS_MAX, err);
+    if (code == 0)
+        code = suppress_add_text(&d->suppress, path, text, length, err);
     free(text);
-    file_close(fd);
     return code;
 }
 

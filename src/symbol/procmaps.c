@@ -184,24 +184,11 @@ int procmaps_parse(struct procmaps *m, const char *text, size_t length, const ch
 
 int procmaps_read(struct procmaps *m, const char *path, struct err *err)
 {
-    int fd;
-    uint64_t size;
-    size_t got = 0;
-    int code = file_open(&fd, &size, path, err);
-    if (code != 0)
-        return code;
-    /* Files of /proc say that they are empty. */
-    char *text = malloc(PROCMAPS_MAX + 1);
-    int error = text != NULL ? file_read_at(fd, text, PROCMAPS_MAX + 1, 0, &got) : 0;
-    if (text == NULL)
-        code = err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
-    else if (error != 0)
-        code = err_set(err, file_code(-error), "%s cannot be read: %s.", path, strerror(-error));
-    else if (got > PROCMAPS_MAX)
-        code = err_set(err, ERR_LIMIT, "%s is larger than any /proc/PID/maps.", path);
-    else
-        code = procmaps_parse(m, text, got, path, err);
+    char *text;
+    size_t length;
+    int code = file_read_text(&text, &length, path, PROCMAPS_MAX, err);
+    if (code == 0)
+        code = procmaps_parse(m, text, length, path, err);
     free(text);
-    file_close(fd);
     return code;
 }

@@ -208,3 +208,47 @@ int file_read_at(int fd, void *bytes, size_t length, uint64_t offset, size_t *go
     }
     return 0;
 }
+
+/* Reads on until the end, with room that doubles. */
+static int file_read_on(int fd, char **text, size_t *length, size_t most)
+{
+    size_t room = 4096;
+    *text = NULL;
+    *length = 0;
+    for (;;) {
+        size_t got, want = room < most + 1 ? room : most + 1;
+        char *moved = realloc(*text, want + 1);
+        if (moved == NULL)
+            return -ENOMEM;
+        *text = moved;
+        int error = file_read_at(fd, *text + *length, want - *length, *length, &got);
+        *length += got;
+        (*text)[*length] = '\0';
+        if (error != 0 || *length < want || want > most)
+            return error;
+        room *= 2;
+    }
+}
+
+int file_read_text(char **text, size_t *length, const char *path, size_t most, struct err *err)
+{
+    int fd;
+    uint64_t size;
+    *text = NULL;
+    int code = file_open(&fd, &size, path, err);
+    if (code != 0)
+        return code;
+    int error = file_read_on(fd, text, length, most);
+    file_close(fd);
+    if (error == -ENOMEM)
+        code = err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
+    else if (error != 0)
+        code = err_set(err, file_code(-error), "%s cannot be read: %s.", path, strerror(-error));
+    else if (*length > most)
+        code = err_set(err, ERR_LIMIT, "%s is too large: more than %zu bytes.", path, most);
+    if (code != 0) {
+        free(*text);
+        *text = NULL;
+    }
+    return code;
+}

@@ -42,6 +42,10 @@ int file_write_all(int fd, const void *bytes, size_t length, size_t *written);
  * in any case; 0 or -errno. */
 int file_read_at(int fd, void *bytes, size_t length, uint64_t offset, size_t *got);
 
+/* A whole small file, with a NUL behind it; the caller frees *text.  ERR_LIMIT:
+ * longer than `most` bytes.  Works for files of /proc, which say they are empty. */
+int file_read_text(char **text, size_t *length, const char *path, size_t most, struct err *err);
+
 /* The enum err_code that fits an errno. */
 int file_code(int error);
 

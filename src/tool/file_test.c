@@ -124,6 +124,23 @@ static void reading_stops_at_the_end(void **state)
     assert_int_equal(got, 0);
 }
 
+static void a_small_file_is_read_whole(void **state)
+{
+    (void)state;
+    char *text;
+    size_t length;
+    struct err err;
+    assert_int_equal(file_read_text(&text, &length, "/proc/self/status", 1 << 20, &err), 0);
+    assert_true(length > 100);
+    assert_int_equal(strlen(text), length);
+    free(text);
+    assert_int_equal(file_read_text(&text, &length, "/proc/self/status", 50, &err), ERR_LIMIT);
+    assert_null(text);
+    assert_int_equal(file_read_text(&text, &length, "/proc/self/status", length - 1, &err), ERR_LIMIT);
+    assert_int_equal(file_read_text(&text, &length, "/proc/self/nothing", 50, &err), ERR_ABSENT);
+    assert_null(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +149,7 @@ int main(void)
         cmocka_unit_test(standard_descriptors_are_not_taken),
         cmocka_unit_test(what_is_no_file_gets_one_sentence),
         cmocka_unit_test(reading_stops_at_the_end),
+        cmocka_unit_test(a_small_file_is_read_whole),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
