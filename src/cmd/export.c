@@ -17,6 +17,7 @@ struct export_request {
     const struct export_format *format;
     const char *input, *output; /* output NULL or "-": standard output */
     struct query query;
+    struct strbuf remarks; /* of the exporter */
 };
 
 static int export_list_formats(const char *wrong)
@@ -31,8 +32,8 @@ static int export_list_formats(const char *wrong)
 }
 
 /* Answers the query and lets the exporter write. */
-static int export_write(const struct export_request *q, struct asking *a, struct wake_reader *r,
-                        struct out *out, struct err *err)
+static int export_write(struct export_request *q, struct asking *a, struct wake_reader *r, struct out *out,
+                        struct err *err)
 {
     struct traces traces;
     struct query_result result;
@@ -50,7 +51,7 @@ static int export_write(const struct export_request *q, struct asking *a, struct
         code = query_run(&query, r, &result, err);
     if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
-    const struct export_job job = {r, &query, &result, &traces, &sites, out};
+    const struct export_job job = {r, &query, &result, &traces, &sites, out, &q->remarks};
     if (code == 0)
         code = q->format->run(&job, err);
     if (code == 0 && asking_is_interrupted())
@@ -61,8 +62,7 @@ static int export_write(const struct export_request *q, struct asking *a, struct
     return code;
 }
 
-static int export_to_file(const struct export_request *q, struct asking *a, struct wake_reader *r,
-                          struct err *err)
+static int export_to_file(struct export_request *q, struct asking *a, struct wake_reader *r, struct err *err)
 {
     struct file_new file = {.fd = -1};
     struct out out;
@@ -79,8 +79,7 @@ static int export_to_file(const struct export_request *q, struct asking *a, stru
     return code == 0 ? closed : code;
 }
 
-static int export_to_pipe(const struct export_request *q, struct asking *a, struct wake_reader *r,
-                          struct err *err)
+static int export_to_pipe(struct export_request *q, struct asking *a, struct wake_reader *r, struct err *err)
 {
     struct out out;
     out_init(&out, STDOUT_FILENO);
@@ -93,7 +92,7 @@ static int export_to_pipe(const struct export_request *q, struct asking *a, stru
     return code;
 }
 
-static int export_run(const struct export_request *q)
+static int export_run(struct export_request *q)
 {
     struct asking a;
     struct err err;
@@ -114,8 +113,10 @@ static int export_run(const struct export_request *q)
         wake_reader_close(r);
     if (code != 0 && err.text[0] != '\0')
         command_say("%s", err.text);
-    else if (code == 0 && q->format->cannot != NULL)
+    if (code == 0 && q->format->cannot != NULL)
         command_say("%s", q->format->cannot);
+    if (code == 0 && q->remarks.length > 0)
+        command_say("%s", strbuf_get(&q->remarks));
     return code == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -153,9 +154,11 @@ int command_export(int argc, char **argv)
 {
     struct export_request q = {0};
     query_init(&q.query);
+    strbuf_init(&q.remarks);
     int status = export_parse(&q, argc, argv);
     if (status == EXIT_DONE)
         status = export_run(&q);
     query_release(&q.query);
+    strbuf_release(&q.remarks);
     return status;
 }

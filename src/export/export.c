@@ -9,6 +9,9 @@
 const struct export_format export_list[] = {
     {"folded", "folded", "stacks on a line each, for flamegraph.pl and its kin",
      "folded has one number a stack: bytes live at the peak.", 0, 0, 0, export_folded},
+    {"heaptrack", "heaptrack", "heaptrack_print and heaptrack_gui",
+     "heaptrack's format has no threads, addresses and kinds, and lifetimes only for each size and stack.",
+     EXPORT_EVENTS, 0, 0, export_heaptrack},
     {0},
 };
 

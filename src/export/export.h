@@ -30,6 +30,7 @@ struct export_job {
     struct traces *traces;             /* process numbers are those of the reader */
     struct sites *sites;               /* of the result's rows; the exporter may sort them */
     struct out *out;
+    struct strbuf *remarks; /* sentences for the user about this file; empty = none */
 };
 
 enum export_option {
@@ -54,5 +55,6 @@ extern const struct export_format export_list[]; /* ends with a NULL name */
 const struct export_format *export_find(const char *name);
 
 int export_folded(const struct export_job *job, struct err *err);
+int export_heaptrack(const struct export_job *job, struct err *err);
 
 #endif

@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * folded: a line for each site: its frames from the outside in with semicolons
- * between, a space, and the bytes that it held at the peak.  What would break a
- * line (semicolons, ends of lines) is replaced.
+ * between, a space, and the bytes that it held at the peak.  A semicolon in a name
+ * becomes a colon.
  */
 #include "export/export.h"
 
-#include <stdio.h>
-
+#include "export/caption.h"
 #include "query/measure.h"
 #include "tool/vec.h"
 
 static void folded_name(struct out *o, const struct frame *f)
 {
-    char address[32];
-    const char *name = f->function;
-    if (name[0] == '\0') {
-        const char *module = frame_basename(f->module);
-        out_text(o, module[0] == '\0' ? "[unknown]" : module);
-        snprintf(address, sizeof address, "+0x%llx", (unsigned long long)f->address);
-        name = address;
-    }
-    for (; *name != '\0'; name++) {
-        char c = *name == ';' ? ':' : (unsigned char)*name < ' ' ? '?' : *name;
-        out_add(o, &c, 1);
-    }
+    size_t begin = o->buffer.length;
+    caption_add(&o->buffer, f);
+    for (size_t i = begin; i < o->buffer.length; i++)
+        if (o->buffer.text[i] == ';')
+            o->buffer.text[i] = ':';
+    out_settle(o);
 }
 
 int export_folded(const struct export_job *job, struct err *err)
@@ -42,7 +35,7 @@ int export_folded(const struct export_job *job, struct err *err)
                 code = err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
         }
         if (path.count == 0)
-            out_text(job->out, "[no stack]");
+            out_text(job->out, CAPTION_NO_STACK);
         for (size_t k = path.count; k-- > 0;) {
             folded_name(job->out, traces_frame(job->traces, path.data[k]));
             if (k != 0)

@@ -16,6 +16,9 @@
 #include "tool/err.h"
 #include "tool/strbuf.h"
 
+/* What a visit gives when its out has failed: there is no point in going on. */
+enum { OUT_STOP = 1 };
+
 struct out {
     int fd;
     int error; /* errno of the first failure */
