@@ -56,5 +56,11 @@ const struct export_format *export_find(const char *name);
 
 int export_folded(const struct export_job *job, struct err *err);
 int export_heaptrack(const struct export_job *job, struct err *err);
+int export_speedscope(const struct export_job *job, struct err *err);
+int export_massif(const struct export_job *job, struct err *err);
+int export_dhat(const struct export_job *job, struct err *err);
+int export_callgrind(const struct export_job *job, struct err *err);
+int export_json(const struct export_job *job, struct err *err);
+int export_csv(const struct export_job *job, struct err *err);
 
 #endif

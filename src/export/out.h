@@ -32,6 +32,8 @@ void out_release(struct out *o);
 void out_add(struct out *o, const void *bytes, size_t length);
 void out_text(struct out *o, const char *text);
 void out_f(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* In decimal. */
+void out_number(struct out *o, uint64_t number);
 /* To be called now and then by whoever adds to o->buffer directly (a JSON writer). */
 void out_settle(struct out *o);
 /* Writes what is left.  0, ERR_FULL, ERR_IO, ERR_MEMORY; the sentence names `what`. */
