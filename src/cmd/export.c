@@ -18,6 +18,8 @@ struct export_request {
     const char *input, *output; /* output NULL or "-": standard output */
     struct query query;
     struct strbuf remarks; /* of the exporter */
+    enum measure measure;
+    const char *measure_option; /* as it was given; NULL = none */
 };
 
 static int export_list_formats(const char *wrong)
@@ -51,7 +53,7 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
         code = query_run(&query, r, &result, err);
     if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
-    const struct export_job job = {r, &query, &result, &traces, &sites, out, &q->remarks};
+    const struct export_job job = {r, &query, &result, &traces, &sites, out, &q->remarks, q->measure};
     if (code == 0)
         code = q->format->run(&job, err);
     if (code == 0 && asking_is_interrupted())
@@ -120,6 +122,32 @@ static int export_run(struct export_request *q)
     return code == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* --leaks and its like, as in `heapwake report`. */
+static bool export_take_measure(struct export_request *q, const char *option)
+{
+    static const enum measure measures[] = {MEASURE_PEAK, MEASURE_LEAKED, MEASURE_ALLOCATED, MEASURE_CALLS,
+                                            MEASURE_TEMPORARY};
+    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
+        if (strncmp(option, "--", 2) == 0 && strcmp(option + 2, measure_name(measures[i])) == 0) {
+            q->measure = measures[i];
+            q->measure_option = option;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int export_check(const struct export_request *q)
+{
+    if (q->input == NULL || q->format == NULL)
+        return command_misused("No %s given: heapwake export -f FORMAT [-o FILE] FILE",
+                               q->input == NULL ? "recording" : "format");
+    if (q->measure_option != NULL && (q->format->options & EXPORT_MEASURE) == 0)
+        return command_misused("%s does not show one measure alone; %s has no meaning for it.",
+                               q->format->name, q->measure_option);
+    return EXIT_DONE;
+}
+
 static int export_parse(struct export_request *q, int argc, char **argv)
 {
     const char *value;
@@ -132,6 +160,8 @@ static int export_parse(struct export_request *q, int argc, char **argv)
                 return export_list_formats(value);
         } else if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
             q->output = value;
+        } else if (export_take_measure(q, argv[i])) {
+            continue;
         } else if (where_take(&q->query, argv, &i, &err)) {
             if (err.code != 0)
                 return command_misused("%s", err.text);
@@ -144,10 +174,7 @@ static int export_parse(struct export_request *q, int argc, char **argv)
             q->input = argv[i];
         }
     }
-    if (q->input == NULL || q->format == NULL)
-        return command_misused("No %s given: heapwake export -f FORMAT [-o FILE] FILE",
-                               q->input == NULL ? "recording" : "format");
-    return EXIT_DONE;
+    return export_check(q);
 }
 
 int command_export(int argc, char **argv)

@@ -8,10 +8,13 @@
 
 const struct export_format export_list[] = {
     {"folded", "folded", "stacks on a line each, for flamegraph.pl and its kin",
-     "folded has one number a stack: bytes live at the peak.", 0, 0, 0, export_folded},
+     "folded has one number a stack: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0, export_folded},
     {"heaptrack", "heaptrack", "heaptrack_print and heaptrack_gui",
      "heaptrack's format has no threads, addresses and kinds, and lifetimes only for each size and stack.",
      EXPORT_EVENTS, 0, 0, export_heaptrack},
+    {"flamegraph", "svg", "any browser: one picture with zoom and search",
+     "flamegraph shows one measure: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0,
+     export_flamegraph},
     {"speedscope", "speedscope.json", "speedscope.app; a profile for each measure",
      "speedscope has sums for each stack: no times, threads and lifetimes.", 0, 0, 0, export_speedscope},
     {"massif", "massif", "ms_print and massif-visualizer",

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "export/out.h"
+#include "query/measure.h"
 #include "query/query.h"
 #include "query/result.h"
 #include "query/site.h"
@@ -31,11 +32,13 @@ struct export_job {
     struct sites *sites;               /* of the result's rows; the exporter may sort them */
     struct out *out;
     struct strbuf *remarks; /* sentences for the user about this file; empty = none */
+    enum measure measure;   /* that formats with EXPORT_MEASURE show */
 };
 
 enum export_option {
-    EXPORT_EVENTS = 1, /* reads every event: the query's filter must be applied to them */
-    EXPORT_BINARY = 2, /* not for a terminal */
+    EXPORT_EVENTS = 1,  /* reads every event: the query's filter must be applied to them */
+    EXPORT_BINARY = 2,  /* not for a terminal */
+    EXPORT_MEASURE = 4, /* shows one measure, job->measure */
 };
 
 struct export_format {
@@ -56,6 +59,7 @@ const struct export_format *export_find(const char *name);
 
 int export_folded(const struct export_job *job, struct err *err);
 int export_heaptrack(const struct export_job *job, struct err *err);
+int export_flamegraph(const struct export_job *job, struct err *err);
 int export_speedscope(const struct export_job *job, struct err *err);
 int export_massif(const struct export_job *job, struct err *err);
 int export_dhat(const struct export_job *job, struct err *err);
