@@ -30,9 +30,8 @@ static const char *const flamegraph_script[] = {
     "  box.rect.setAttribute('x', x);",
     "  box.rect.setAttribute('width', Math.max(width - 0.5, 0.1));",
     "  box.text.setAttribute('x', x + 3);",
-    "  const all = box.name.length <= letters;",
-    "  box.text.textContent = letters < 3 ? '' : all ? box.name : box.name.slice(0, letters - 1) + "
-    "'\\u2026';",
+    "  const cut = box.name.length > letters ? box.name.slice(0, letters - 1) + '\\u2026' : box.name;",
+    "  box.text.textContent = letters < 3 ? '' : cut;",
     "}",
     "",
     "/* Shows what lies within a box in full width, and the boxes that it lies in. */",
