@@ -8,7 +8,8 @@
  * below what they called, without what is below 1 %.  The extra bytes are
  * what the allocator added to the sizes asked for.
  *
- * A line of a tree is indented by its depth, so trees end at MASSIF_DEPTH.
+ * A line of a tree is indented by its depth, and ms_print warns from a depth of 100
+ * on, so trees end at MASSIF_DEPTH.
  */
 #include "export/export.h"
 
@@ -18,7 +19,7 @@
 #include "query/follow.h"
 #include "query/tree.h"
 
-enum { MASSIF_STEPS = 100, MASSIF_DETAILED = 10, MASSIF_DEPTH = 100 };
+enum { MASSIF_STEPS = 100, MASSIF_DETAILED = 10, MASSIF_DEPTH = 90 };
 static const double massif_threshold = 0.01;
 
 enum massif_tree { MASSIF_EMPTY, MASSIF_TREE, MASSIF_PEAK };
