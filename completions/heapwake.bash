@@ -45,7 +45,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report export info dump verify symbolize extract help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -59,12 +59,20 @@ _heapwake()
         options='--leaks --peak --allocated --calls --temporary --at --histogram --by --tree --top-down --callers --callees -n --threshold
             --from --to --pid --where --include --exclude --suppressions --no-built-in-suppressions --json --help'
         ;;
+    export)
+        case $previous in
+        -f | --format) mapfile -t COMPREPLY < <(compgen -W 'callgrind csv dhat flamegraph folded heaptrack json massif speedscope' -- "$current") && return ;;
+        -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
+        --from | --to | --pid | --where) return ;;
+        esac
+        options='-f --format -o --output --peak --leaks --allocated --calls --temporary --from --to --pid --where --help'
+        ;;
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract' -- "$current") && return ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report export info dump verify symbolize extract' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in

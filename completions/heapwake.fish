@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Completion of heapwake's commands, options and files for fish.
 
-set -l commands record report info dump verify symbolize extract help version
+set -l commands record report export info dump verify symbolize extract help version
 
 complete -c heapwake -f
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a record -d 'Run a program and record its heap'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a report -d 'Say what leaks and who is to blame'
+complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a export -d 'Write a recording in the format of another tool'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a info -d 'Say what a recording holds'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a dump -d 'Print the events of a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a verify -d 'Check that a recording is sound'
@@ -46,6 +47,17 @@ complete -c heapwake -n '__fish_seen_subcommand_from report' -l exclude -x -d 'N
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l suppressions -r -F -d 'Known leaks'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l no-built-in-suppressions -d 'libc and libstdc++ too'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l json -d 'As a JSON object'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -s f -l format -x -a 'callgrind csv dhat flamegraph folded heaptrack json massif speedscope' -d 'Format'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -s o -l output -r -F -d 'Name of the file'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -l peak -d 'Blocks live at the peak'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -l leaks -d 'Blocks never freed'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -l allocated -d 'All blocks, by bytes'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -l calls -d 'All blocks, by number'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -l temporary -d 'Blocks freed at once'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -l from -x -d 'Where the window begins'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -l to -x -d 'Where it ends'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -l pid -x -d 'Only this process'
+complete -c heapwake -n '__fish_seen_subcommand_from export' -l where -x -d 'Only blocks that match KEY=VALUE'
 complete -c heapwake -n '__fish_seen_subcommand_from info' -l json -d 'As a JSON object'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l tsv -d 'In columns'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l stacks -d 'With call stacks'
@@ -57,5 +69,5 @@ complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l debuginfod -d
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -s C -x -a '(__fish_complete_directories)' -d 'Below this folder'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l list -d 'Only say what there is'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l force -d 'Replace files that are there'
-complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report info dump verify symbolize extract'
-complete -c heapwake -n '__fish_seen_subcommand_from report info dump verify symbolize extract' -k -a '(__fish_complete_suffix .wake)'
+complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export info dump verify symbolize extract'
+complete -c heapwake -n '__fish_seen_subcommand_from report export info dump verify symbolize extract' -k -a '(__fish_complete_suffix .wake)'

@@ -17,6 +17,9 @@ struct export_request {
     const struct export_format *format;
     const char *input, *output; /* output NULL or "-": standard output */
     struct query query;
+    struct strbuf remarks; /* of the exporter */
+    enum measure measure;
+    const char *measure_option; /* as it was given; NULL = none */
 };
 
 static int export_list_formats(const char *wrong)
@@ -31,8 +34,8 @@ static int export_list_formats(const char *wrong)
 }
 
 /* Answers the query and lets the exporter write. */
-static int export_write(const struct export_request *q, struct asking *a, struct wake_reader *r,
-                        struct out *out, struct err *err)
+static int export_write(struct export_request *q, struct asking *a, struct wake_reader *r, struct out *out,
+                        struct err *err)
 {
     struct traces traces;
     struct query_result result;
@@ -50,7 +53,7 @@ static int export_write(const struct export_request *q, struct asking *a, struct
         code = query_run(&query, r, &result, err);
     if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
-    const struct export_job job = {r, &query, &result, &traces, &sites, out};
+    const struct export_job job = {r, &query, &result, &traces, &sites, out, &q->remarks, q->measure};
     if (code == 0)
         code = q->format->run(&job, err);
     if (code == 0 && asking_is_interrupted())
@@ -61,8 +64,7 @@ static int export_write(const struct export_request *q, struct asking *a, struct
     return code;
 }
 
-static int export_to_file(const struct export_request *q, struct asking *a, struct wake_reader *r,
-                          struct err *err)
+static int export_to_file(struct export_request *q, struct asking *a, struct wake_reader *r, struct err *err)
 {
     struct file_new file = {.fd = -1};
     struct out out;
@@ -79,8 +81,7 @@ static int export_to_file(const struct export_request *q, struct asking *a, stru
     return code == 0 ? closed : code;
 }
 
-static int export_to_pipe(const struct export_request *q, struct asking *a, struct wake_reader *r,
-                          struct err *err)
+static int export_to_pipe(struct export_request *q, struct asking *a, struct wake_reader *r, struct err *err)
 {
     struct out out;
     out_init(&out, STDOUT_FILENO);
@@ -93,7 +94,7 @@ static int export_to_pipe(const struct export_request *q, struct asking *a, stru
     return code;
 }
 
-static int export_run(const struct export_request *q)
+static int export_run(struct export_request *q)
 {
     struct asking a;
     struct err err;
@@ -116,9 +117,37 @@ static int export_run(const struct export_request *q)
         wake_reader_close(r);
     if (code != 0 && err.text[0] != '\0')
         command_say("%s", err.text);
-    else if (code == 0 && q->format->cannot != NULL)
+    if (code == 0 && q->format->cannot != NULL)
         command_say("%s", q->format->cannot);
+    if (code == 0 && q->remarks.length > 0)
+        command_say("%s", strbuf_get(&q->remarks));
     return code == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* --leaks and its like, as in `heapwake report`. */
+static bool export_take_measure(struct export_request *q, const char *option)
+{
+    static const enum measure measures[] = {MEASURE_PEAK, MEASURE_LEAKED, MEASURE_ALLOCATED, MEASURE_CALLS,
+                                            MEASURE_TEMPORARY};
+    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
+        if (strncmp(option, "--", 2) == 0 && strcmp(option + 2, measure_name(measures[i])) == 0) {
+            q->measure = measures[i];
+            q->measure_option = option;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int export_check(const struct export_request *q)
+{
+    if (q->input == NULL || q->format == NULL)
+        return command_misused("No %s given: heapwake export -f FORMAT [-o FILE] FILE",
+                               q->input == NULL ? "recording" : "format");
+    if (q->measure_option != NULL && (q->format->options & EXPORT_MEASURE) == 0)
+        return command_misused("%s does not show one measure alone; %s has no meaning for it.",
+                               q->format->name, q->measure_option);
+    return EXIT_DONE;
 }
 
 static int export_parse(struct export_request *q, int argc, char **argv)
@@ -133,6 +162,8 @@ static int export_parse(struct export_request *q, int argc, char **argv)
                 return export_list_formats(value);
         } else if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
             q->output = value;
+        } else if (export_take_measure(q, argv[i])) {
+            continue;
         } else if (where_take(&q->query, argv, &i, &err)) {
             if (err.code != 0)
                 return command_misused("%s", err.text);
@@ -145,19 +176,18 @@ static int export_parse(struct export_request *q, int argc, char **argv)
             q->input = argv[i];
         }
     }
-    if (q->input == NULL || q->format == NULL)
-        return command_misused("No %s given: heapwake export -f FORMAT [-o FILE] FILE",
-                               q->input == NULL ? "recording" : "format");
-    return EXIT_DONE;
+    return export_check(q);
 }
 
 int command_export(int argc, char **argv)
 {
     struct export_request q = {0};
     query_init(&q.query);
+    strbuf_init(&q.remarks);
     int status = export_parse(&q, argc, argv);
     if (status == EXIT_DONE)
         status = export_run(&q);
     query_release(&q.query);
+    strbuf_release(&q.remarks);
     return status;
 }

@@ -70,10 +70,13 @@ const struct command command_list[] = {
      false},
     {"export", command_export, "write a recording in the format of another tool",
      "usage: heapwake export -f FORMAT [-o FILE] [--from TIME] [--to TIME] [--pid PID]\n"
-     "                       [--where KEY=VALUE]... RECORDING\n"
+     "                       [--where KEY=VALUE]... [--leaks|...] RECORDING\n"
      "\n"
-     "  -f FORMAT, --format FORMAT  an unknown one lists those there are\n"
+     "  -f FORMAT, --format FORMAT  callgrind csv dhat flamegraph folded heaptrack json massif\n"
+     "                              speedscope\n"
      "  -o FILE, --output FILE      default: standard output\n"
+     "  --peak, --leaks, --allocated, --calls, --temporary\n"
+     "                              what flamegraph and folded show; default: --peak\n"
      "  --from TIME, --to TIME, --pid PID, --where KEY=VALUE\n"
      "                              what to look at: see 'heapwake help where'\n",
      false},

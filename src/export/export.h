@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "export/out.h"
+#include "query/measure.h"
 #include "query/query.h"
 #include "query/result.h"
 #include "query/site.h"
@@ -30,11 +31,14 @@ struct export_job {
     struct traces *traces;             /* process numbers are those of the reader */
     struct sites *sites;               /* of the result's rows; the exporter may sort them */
     struct out *out;
+    struct strbuf *remarks; /* sentences for the user about this file; empty = none */
+    enum measure measure;   /* that formats with EXPORT_MEASURE show */
 };
 
 enum export_option {
-    EXPORT_EVENTS = 1, /* reads every event: the query's filter must be applied to them */
-    EXPORT_BINARY = 2, /* not for a terminal */
+    EXPORT_EVENTS = 1,  /* reads every event: the query's filter must be applied to them */
+    EXPORT_BINARY = 2,  /* not for a terminal */
+    EXPORT_MEASURE = 4, /* shows one measure, job->measure */
 };
 
 struct export_format {
@@ -54,5 +58,13 @@ extern const struct export_format export_list[]; /* ends with a NULL name */
 const struct export_format *export_find(const char *name);
 
 int export_folded(const struct export_job *job, struct err *err);
+int export_heaptrack(const struct export_job *job, struct err *err);
+int export_flamegraph(const struct export_job *job, struct err *err);
+int export_speedscope(const struct export_job *job, struct err *err);
+int export_massif(const struct export_job *job, struct err *err);
+int export_dhat(const struct export_job *job, struct err *err);
+int export_callgrind(const struct export_job *job, struct err *err);
+int export_json(const struct export_job *job, struct err *err);
+int export_csv(const struct export_job *job, struct err *err);
 
 #endif

@@ -64,6 +64,16 @@ void out_f(struct out *o, const char *format, ...)
     out_settle(o);
 }
 
+void out_number(struct out *o, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    out_add(o, digits + at, sizeof digits - at);
+}
+
 bool out_is_closed(const struct out *o)
 {
     return o->error == EPIPE;

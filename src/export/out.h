@@ -16,6 +16,9 @@
 #include "tool/err.h"
 #include "tool/strbuf.h"
 
+/* What a visit gives when its out has failed: there is no point in going on. */
+enum { OUT_STOP = 1 };
+
 struct out {
     int fd;
     int error; /* errno of the first failure */
@@ -29,6 +32,8 @@ void out_release(struct out *o);
 void out_add(struct out *o, const void *bytes, size_t length);
 void out_text(struct out *o, const char *text);
 void out_f(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* In decimal. */
+void out_number(struct out *o, uint64_t number);
 /* To be called now and then by whoever adds to o->buffer directly (a JSON writer). */
 void out_settle(struct out *o);
 /* Writes what is left.  0, ERR_FULL, ERR_IO, ERR_MEMORY; the sentence names `what`. */

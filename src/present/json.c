@@ -13,26 +13,26 @@ void json_init(struct json *j, struct strbuf *out)
     *j = (struct json){out, 0, true};
 }
 
-static void json_add_string(struct json *j, const char *text, size_t length)
+void json_quote(struct strbuf *out, const char *text, size_t length)
 {
-    strbuf_add_char(j->out, '"');
+    strbuf_add_char(out, '"');
     while (length > 0) {
         unsigned point;
         size_t used = safe_decode(text, length, &point);
         if (used == 0) {
             used = 1;
-            strbuf_add_text(j->out, "\\ufffd");
+            strbuf_add_text(out, "\\ufffd");
         } else if (point == '"' || point == '\\') {
-            strbuf_addf(j->out, "\\%c", (char)point);
+            strbuf_addf(out, "\\%c", (char)point);
         } else if (point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e)) {
-            strbuf_addf(j->out, "\\u%04x", point);
+            strbuf_addf(out, "\\u%04x", point);
         } else {
-            strbuf_add(j->out, text, used);
+            strbuf_add(out, text, used);
         }
         text += used;
         length -= used;
     }
-    strbuf_add_char(j->out, '"');
+    strbuf_add_char(out, '"');
 }
 
 static void json_indent(struct json *j)
@@ -51,7 +51,7 @@ static void json_next(struct json *j, const char *key)
         json_indent(j);
     j->fresh = false;
     if (key != NULL) {
-        json_add_string(j, key, strlen(key));
+        json_quote(j->out, key, strlen(key));
         strbuf_add_text(j->out, ": ");
     }
 }
@@ -122,5 +122,11 @@ void json_add_null(struct json *j, const char *key)
 void json_add_text(struct json *j, const char *key, const char *text, size_t length)
 {
     json_next(j, key);
-    json_add_string(j, text, length);
+    json_quote(j->out, text, length);
+}
+
+void json_add_written(struct json *j, const char *key, const struct strbuf *value)
+{
+    json_next(j, key);
+    strbuf_add(j->out, value->text, value->length);
 }

@@ -31,5 +31,10 @@ void json_add_real(struct json *j, const char *key, double value);
 void json_add_bool(struct json *j, const char *key, bool value);
 void json_add_null(struct json *j, const char *key);
 void json_add_text(struct json *j, const char *key, const char *text, size_t length);
+/* A value that the caller has written: not empty, and JSON of its own. */
+void json_add_written(struct json *j, const char *key, const struct strbuf *value);
+
+/* A text as a JSON string, for those who write a value themselves. */
+void json_quote(struct strbuf *out, const char *text, size_t length);
 
 #endif

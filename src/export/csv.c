@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * csv: a row for each block, with its birth and its death, after a header row
+ * (RFC 4180).
+ *
+ * Blocks stand in the order in which they were freed, then those that were left at
+ * the end of the window, in the order of their births; process by
+ * process.  What is not known, or did not happen, is empty.
+ */
+#include "export/export.h"
+
+#include <string.h>
+
+#include "export/caption.h"
+#include "present/labels.h"
+#include "query/follow.h"
+#include "store/reader.h"
+#include "tool/arena.h"
+#include "tool/vec.h"
+#include "wire/record.h"
+
+struct csv {
+    const struct export_job *job;
+    struct out *out;
+    struct err *err;
+    uint32_t index; /* of the process */
+    const struct wake_process *process;
+    struct arena arena;
+    VEC(const char *) places; /* by stack: its last two columns, ready to write; NULL = not yet made */
+    const struct wake_thread *thread; /* asked for last */
+    uint32_t thread_number;
+    struct strbuf text;
+};
+
+static int csv_no_memory(struct csv *c)
+{
+    return err_set(c->err, ERR_MEMORY, "There is no memory for the stacks of the export.");
+}
+
+/* --------------------------------------------------------------------- fields */
+
+static void csv_quote(struct strbuf *to, const char *text)
+{
+    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+        strbuf_add_text(to, text);
+        return;
+    }
+    strbuf_add_char(to, '"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            strbuf_add_char(to, '"');
+        strbuf_add_char(to, *text);
+    }
+    strbuf_add_char(to, '"');
+}
+
+static void csv_number(struct csv *c, uint64_t number)
+{
+    out_number(c->out, number);
+    out_add(c->out, ",", 1);
+}
+
+static void csv_word(struct csv *c, const char *word)
+{
+    out_text(c->out, word);
+    out_add(c->out, ",", 1);
+}
+
+static const struct wake_thread *csv_thread(struct csv *c, uint32_t number)
+{
+    if (number != c->thread_number) {
+        c->thread = wake_process_find_thread(c->process, number);
+        c->thread_number = number;
+    }
+    return c->thread;
+}
+
+static void csv_tid(struct csv *c, uint32_t number)
+{
+    const struct wake_thread *t = csv_thread(c, number);
+    if (t != NULL)
+        out_number(c->out, t->tid);
+    out_add(c->out, ",", 1);
+}
+
+/* Function and source of the frame where the program's own code begins. */
+static int csv_make_place(struct csv *c, uint32_t stack)
+{
+    uint32_t trace;
+    struct strbuf function, source;
+    int code = traces_find(c->job->traces, c->index, stack, &trace, c->err);
+    if (code != 0)
+        return code;
+    strbuf_init(&function);
+    strbuf_init(&source);
+    if (trace != 0) {
+        const struct frame *f = traces_frame(c->job->traces, traces_find_own(c->job->traces, trace));
+        caption_add(&function, f);
+        caption_add_text(&source, f->file);
+        if (f->file[0] != '\0' && f->line != 0)
+            strbuf_addf(&source, ":%u", f->line);
+    }
+    strbuf_clear(&c->text);
+    csv_quote(&c->text, strbuf_get(&function));
+    strbuf_add_char(&c->text, ',');
+    csv_quote(&c->text, strbuf_get(&source));
+    strbuf_add_char(&c->text, '\n');
+    bool fine = !function.failed && !source.failed && !c->text.failed;
+    const char *place = fine ? arena_push_text(&c->arena, c->text.text, c->text.length) : NULL;
+    c->places.data[stack] = place;
+    strbuf_release(&function);
+    strbuf_release(&source);
+    return place != NULL ? 0 : csv_no_memory(c);
+}
+
+/* ----------------------------------------------------------------------- rows */
+
+static int csv_row(struct csv *c, const struct follow_block *b, const struct follow_end *end)
+{
+    int code = c->places.data[b->stack] == NULL ? csv_make_place(c, b->stack) : 0;
+    if (code != 0)
+        return code;
+    const struct wake_thread *thread = csv_thread(c, b->thread);
+    csv_number(c, c->process->info.pid);
+    csv_number(c, b->number);
+    csv_number(c, b->born_ns);
+    if (end != NULL) {
+        csv_number(c, end->time_ns);
+        csv_number(c, end->time_ns - b->born_ns);
+    } else {
+        csv_word(c, ",");
+    }
+    csv_number(c, b->size);
+    csv_number(c, b->usable);
+    out_f(c->out, "0x%llx,", (unsigned long long)b->address);
+    csv_word(c, labels_kind(b->kind));
+    csv_word(c, end != NULL ? labels_detail(WAKE_FREE, end->how) : "");
+    csv_tid(c, b->thread);
+    strbuf_clear(&c->text);
+    caption_add_text(&c->text, thread != NULL ? thread->name : "");
+    csv_quote(&c->out->buffer, strbuf_get(&c->text));
+    out_add(c->out, ",", 1);
+    if (end != NULL)
+        csv_tid(c, end->thread);
+    else
+        csv_word(c, "");
+    if (b->kind == KIND_REALLOC && b->previous != 0)
+        out_number(c->out, b->previous - 1);
+    csv_word(c, "");
+    csv_word(c, b->is_leaked ? "1" : "0");
+    csv_number(c, b->stack);
+    out_text(c->out, c->places.data[b->stack]);
+    return c->out->error == 0 ? 0 : OUT_STOP;
+}
+
+static int csv_begin(void *context, uint32_t process)
+{
+    struct csv *c = context;
+    c->index = process;
+    c->process = wake_reader_process(c->job->reader, process);
+    c->thread = NULL;
+    c->thread_number = 0;
+    size_t stacks = c->process->stacks.count + 1;
+    if (!vec_reserve(&c->places, stacks))
+        return csv_no_memory(c);
+    for (size_t i = 0; i < stacks; i++)
+        c->places.data[i] = NULL;
+    return 0;
+}
+
+static int csv_alloc(void *context, struct follow_block *b, bool is_earlier)
+{
+    (void)context, (void)b, (void)is_earlier; /* it is told when it ends */
+    return 0;
+}
+
+static int csv_release(void *context, const struct follow_block *b, const struct follow_end *end)
+{
+    return csv_row(context, b, end);
+}
+
+static int csv_left(void *context, const struct follow_block *b)
+{
+    return csv_row(context, b, NULL);
+}
+
+int export_csv(const struct export_job *job, struct err *err)
+{
+    static const struct follow_calls calls = {csv_begin, csv_alloc, csv_release, csv_left};
+    struct csv c = {.job = job, .out = job->out, .err = err};
+    arena_init(&c.arena);
+    strbuf_init(&c.text);
+    out_text(c.out, "pid,number,allocated_ns,freed_ns,lifetime_ns,size,usable,address,kind,freed_how,tid,"
+                    "thread,freed_tid,previous,leaked,stack,function,source\n");
+    int code = follow_run(job->query, job->reader, FOLLOW_ALL, WAKE_EVERYTHING, &calls, &c, err);
+    arena_release(&c.arena);
+    vec_release(&c.places);
+    strbuf_release(&c.text);
+    return code == OUT_STOP ? 0 : code;
+}

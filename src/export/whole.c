@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * whole: all that a recording holds as one JSON object; docs/json.md is its law.
+ *
+ *     frames, traces    once for all processes
+ *     processes         each with its threads, modules, stacks, samples, marks,
+ *                       mappings, and then its blocks, a list of numbers each
+ *
+ * Blocks are written when they are freed, and at the end those that are left:
+ * nothing is kept but what is live.
+ */
+#include "export/export.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "present/json.h"
+#include "present/labels.h"
+#include "query/follow.h"
+#include "store/reader.h"
+#include "wire/record.h"
+
+struct whole {
+    const struct export_job *job;
+    struct err *err;
+    struct json json;
+    struct strbuf row;
+    bool has_process; /* one is open */
+};
+
+static void whole_text(struct whole *w, const char *key, const char *text)
+{
+    json_add_text(&w->json, key, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
+}
+
+static void whole_address(struct whole *w, const char *key, uint64_t address)
+{
+    char text[24];
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+    whole_text(w, key, text);
+}
+
+/* A list of numbers on a line of its own: `[` and the first. */
+static void whole_open_row(struct whole *w, uint64_t first)
+{
+    strbuf_clear(&w->row);
+    strbuf_addf(&w->row, "[%llu", (unsigned long long)first);
+}
+
+static void whole_number(struct whole *w, uint64_t number)
+{
+    strbuf_addf(&w->row, ",%llu", (unsigned long long)number);
+}
+
+static void whole_close_row(struct whole *w)
+{
+    strbuf_add_char(&w->row, ']');
+    json_add_written(&w->json, NULL, &w->row);
+    out_settle(w->job->out);
+}
+
+/* --------------------------------------------------------------------- stacks */
+
+/* Every stack of the chosen processes, so that the traces are complete. */
+static int whole_find_traces(struct whole *w, uint32_t process)
+{
+    const struct wake_process *p = wake_reader_process(w->job->reader, process);
+    int code = 0;
+    for (uint32_t i = 0; i < p->stacks.count && code == 0; i++) {
+        uint32_t trace;
+        code = traces_find(w->job->traces, process, i, &trace, w->err);
+    }
+    return code;
+}
+
+static void whole_write_frame(struct whole *w, const struct frame *f)
+{
+    json_open_object(&w->json, NULL);
+    whole_text(w, "function", f->function);
+    whole_text(w, "linkage", f->linkage);
+    whole_text(w, "file", f->file);
+    json_add_number(&w->json, "line", f->line);
+    whole_text(w, "module", f->module);
+    whole_address(w, "address", f->address);
+    json_add_bool(&w->json, "inlined", f->inlined);
+    json_close_object(&w->json);
+    out_settle(w->job->out);
+}
+
+static int whole_write_traces(struct whole *w)
+{
+    const struct traces *c = w->job->traces;
+    int code = 0;
+    for (uint32_t i = 0; i < wake_reader_process_count(w->job->reader) && code == 0; i++)
+        code = whole_find_traces(w, i);
+    json_open_array(&w->json, "frames");
+    for (size_t i = 0; i < c->frames.count; i++)
+        whole_write_frame(w, &c->frames.data[i]);
+    json_close_array(&w->json);
+    json_open_array(&w->json, "traces");
+    json_add_null(&w->json, NULL);
+    for (size_t i = 1; i < c->traces.count; i++) {
+        whole_open_row(w, c->traces.data[i].parent);
+        whole_number(w, c->traces.data[i].frame);
+        whole_close_row(w);
+    }
+    json_close_array(&w->json);
+    return code;
+}
+
+/* ------------------------------------------------------------------ a process */
+
+static void whole_write_threads(struct whole *w, const struct wake_process *p)
+{
+    json_open_array(&w->json, "threads");
+    for (size_t i = 0; i < p->threads.count; i++) {
+        const struct wake_thread *t = &p->threads.data[i];
+        json_open_object(&w->json, NULL);
+        json_add_number(&w->json, "thread", t->number);
+        json_add_number(&w->json, "tid", t->tid);
+        whole_text(w, "name", t->name);
+        json_add_number(&w->json, "start_ns", t->start_ns);
+        json_close_object(&w->json);
+        out_settle(w->job->out);
+    }
+    json_close_array(&w->json);
+}
+
+static void whole_write_modules(struct whole *w, const struct wake_process *p)
+{
+    json_open_array(&w->json, "modules");
+    for (size_t i = 0; i < p->modules.count; i++) {
+        const struct wake_module *m = &p->modules.data[i];
+        json_open_object(&w->json, NULL);
+        whole_text(w, "path", wake_process_module_path(p, m));
+        strbuf_clear(&w->row);
+        for (size_t k = 0; k < m->build_id_length; k++)
+            strbuf_addf(&w->row, "%02x", m->build_id[k]);
+        whole_text(w, "build_id", strbuf_get(&w->row));
+        whole_address(w, "start", m->start);
+        whole_address(w, "end", m->end);
+        whole_address(w, "bias", m->bias);
+        json_close_object(&w->json);
+        out_settle(w->job->out);
+    }
+    json_close_array(&w->json);
+}
+
+static int whole_write_stacks(struct whole *w, uint32_t process, const struct wake_process *p)
+{
+    int code = 0;
+    json_open_array(&w->json, "stacks");
+    for (uint32_t i = 0; i < p->stacks.count && code == 0; i++) {
+        uint32_t trace;
+        code = traces_find(w->job->traces, process, i, &trace, w->err);
+        json_add_number(&w->json, NULL, trace);
+        out_settle(w->job->out);
+    }
+    json_close_array(&w->json);
+    return code;
+}
+
+static void whole_write_samples(struct whole *w, const struct wake_process *p)
+{
+    json_open_array(&w->json, "samples");
+    for (size_t i = 0; i < p->samples.count; i++) {
+        whole_open_row(w, p->samples.data[i].time_ns);
+        whole_number(w, p->samples.data[i].rss_bytes);
+        whole_close_row(w);
+    }
+    json_close_array(&w->json);
+    json_open_array(&w->json, "marks");
+    for (size_t i = 0; i < p->marks.count; i++) {
+        json_open_object(&w->json, NULL);
+        json_add_number(&w->json, "time_ns", p->marks.data[i].time_ns);
+        json_add_number(&w->json, "thread", p->marks.data[i].thread);
+        whole_text(w, "name", p->marks.data[i].name);
+        json_close_object(&w->json);
+        out_settle(w->job->out);
+    }
+    json_close_array(&w->json);
+}
+
+static int whole_mappings(const struct wake_block *b, void *context)
+{
+    struct whole *w = context;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] != WAKE_MAP && b->event[i] != WAKE_UNMAP && b->event[i] != WAKE_BRK)
+            continue;
+        whole_open_row(w, b->time_ns[i]);
+        whole_number(w, b->thread[i]);
+        strbuf_addf(&w->row, ",\"%s\",\"0x%llx\"", labels_event(b->event[i]),
+                    (unsigned long long)b->address[i]);
+        whole_number(w, b->event[i] == WAKE_BRK ? b->usable[i] - b->address[i] : b->size[i]);
+        whole_number(w, b->stack[i]);
+        whole_close_row(w);
+    }
+    const volatile sig_atomic_t *interrupt = w->job->query->interrupt;
+    bool goes_on = w->job->out->error == 0 && (interrupt == NULL || *interrupt == 0);
+    return goes_on ? 0 : OUT_STOP;
+}
+
+static void whole_write_about(struct whole *w, const struct wake_process *p)
+{
+    json_add_number(&w->json, "pid", p->info.pid);
+    json_add_number(&w->json, "ppid", p->info.ppid);
+    if (p->info.parent != 0)
+        json_add_number(&w->json, "parent", p->info.parent - 1);
+    else
+        json_add_null(&w->json, "parent");
+    json_add_bool(&w->json, "forked", p->info.forked);
+    whole_text(w, "exe", p->info.exe);
+    json_open_array(&w->json, "arguments");
+    for (size_t at = 0; at < p->info.args_length;) {
+        size_t n = strnlen(p->info.args + at, p->info.args_length - at);
+        json_add_text(&w->json, NULL, p->info.args + at, n);
+        at += n + 1;
+    }
+    json_close_array(&w->json);
+    json_add_number(&w->json, "start_ns", p->info.start_ns);
+    json_add_number(&w->json, "end_ns", p->end.end_ns);
+}
+
+static void whole_end_process(struct whole *w)
+{
+    if (w->has_process) {
+        json_close_array(&w->json);
+        json_close_object(&w->json);
+    }
+    w->has_process = false;
+}
+
+static int whole_begin(void *context, uint32_t process)
+{
+    static const char *const columns[] = {"number",   "thread",       "kind",     "address",        "size",
+                                          "usable",   "allocated_ns", "freed_ns", "freeing_thread", "how",
+                                          "previous", "leaked",       "stack"};
+    struct whole *w = context;
+    const struct wake_process *p = wake_reader_process(w->job->reader, process);
+    const struct query_result *r = w->job->result;
+    whole_end_process(w);
+    json_open_object(&w->json, NULL);
+    json_add_number(&w->json, "process", process);
+    whole_write_about(w, p);
+    whole_write_threads(w, p);
+    whole_write_modules(w, p);
+    whole_write_samples(w, p);
+    int code = whole_write_stacks(w, process, p);
+    json_open_array(&w->json, "mappings");
+    if (code == 0)
+        code = wake_reader_visit(w->job->reader, process, r->from_ns, r->to_ns, whole_mappings, w, w->err);
+    json_close_array(&w->json);
+    json_open_array(&w->json, "block_columns");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        whole_text(w, NULL, columns[i]);
+    json_close_array(&w->json);
+    json_open_array(&w->json, "blocks");
+    w->has_process = true;
+    return code;
+}
+
+/* --------------------------------------------------------------------- blocks */
+
+static int whole_write_block(struct whole *w, const struct follow_block *b, const struct follow_end *end)
+{
+    whole_open_row(w, b->number);
+    whole_number(w, b->thread);
+    strbuf_addf(&w->row, ",\"%s\",\"0x%llx\"", labels_kind(b->kind), (unsigned long long)b->address);
+    whole_number(w, b->size);
+    whole_number(w, b->usable);
+    whole_number(w, b->born_ns);
+    if (end != NULL) {
+        whole_number(w, end->time_ns);
+        whole_number(w, end->thread);
+        strbuf_addf(&w->row, ",\"%s\"", labels_detail(WAKE_FREE, end->how));
+    } else {
+        strbuf_add_text(&w->row, ",null,null,null");
+    }
+    if (b->kind == KIND_REALLOC && b->previous != 0)
+        whole_number(w, b->previous - 1);
+    else
+        strbuf_add_text(&w->row, ",null");
+    strbuf_add_text(&w->row, b->is_leaked ? ",true" : ",false");
+    whole_number(w, b->stack);
+    whole_close_row(w);
+    return w->job->out->error == 0 ? 0 : OUT_STOP;
+}
+
+static int whole_alloc(void *context, struct follow_block *b, bool is_earlier)
+{
+    (void)context, (void)b, (void)is_earlier; /* it is told when it ends */
+    return 0;
+}
+
+static int whole_release(void *context, const struct follow_block *b, const struct follow_end *end)
+{
+    return whole_write_block(context, b, end);
+}
+
+static int whole_left(void *context, const struct follow_block *b)
+{
+    return whole_write_block(context, b, NULL);
+}
+
+/* ----------------------------------------------------------------------- file */
+
+static void whole_write_head(struct whole *w)
+{
+    const struct query_result *r = w->job->result;
+    const struct metrics *m = &r->total;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } totals[] = {
+        {"allocated_blocks", m->allocated_blocks}, {"allocated_bytes", m->allocated_bytes},
+        {"freed_blocks", m->freed_blocks},         {"freed_bytes", m->freed_bytes},
+        {"peak_blocks", m->peak_blocks},           {"peak_bytes", m->peak_bytes},
+        {"live_blocks", m->live_blocks},           {"live_bytes", m->live_bytes},
+        {"leaked_blocks", m->leaked_blocks},       {"leaked_bytes", m->leaked_bytes},
+        {"temporary_blocks", m->temporary_blocks}, {"peak_time_ns", r->peak_time_ns},
+        {"peak_process", r->peak_process},
+    };
+    whole_text(w, "heapwake", HEAPWAKE_VERSION);
+    json_add_number(&w->json, "schema", 1);
+    json_add_number(&w->json, "wall_ns", wake_reader_summary(w->job->reader)->wall_ns);
+    json_add_bool(&w->json, "complete", wake_reader_summary(w->job->reader)->complete);
+    json_open_object(&w->json, "total");
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
+        json_add_number(&w->json, totals[i].key, totals[i].value);
+    json_close_object(&w->json);
+}
+
+int export_json(const struct export_job *job, struct err *err)
+{
+    static const struct follow_calls calls = {whole_begin, whole_alloc, whole_release, whole_left};
+    struct whole w = {.job = job, .err = err};
+    json_init(&w.json, &job->out->buffer);
+    strbuf_init(&w.row);
+    json_open_object(&w.json, NULL);
+    whole_write_head(&w);
+    int code = whole_write_traces(&w);
+    json_open_array(&w.json, "processes");
+    if (code == 0)
+        code = follow_run(job->query, job->reader, FOLLOW_ALL, WAKE_EVERYTHING, &calls, &w, err);
+    whole_end_process(&w);
+    json_close_array(&w.json);
+    json_close_object(&w.json);
+    if (code == 0 && w.row.failed)
+        code = err_set(err, ERR_MEMORY, "There is no memory for a row of the export.");
+    strbuf_release(&w.row);
+    return code == OUT_STOP ? 0 : code;
+}

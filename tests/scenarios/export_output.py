@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Where exports go, for every format there is: a file or a pipe with the same bytes; a
+reader that goes away; a full disk; filters that leave nothing; recordings that were
+cut; and what is said when the command is used wrongly."""
+import os
+import re
+import resource
+import subprocess
+
+from support import HEAPWAKE, Check, native, record, tool, workload
+
+check = Check()
+record([workload("blame")], "blame.wake")
+listed = tool("export", "-f", "no-such", "blame.wake")
+FORMATS = re.search(r"there are (.*)\.", listed.err.decode()).group(1).split(", ")
+MINE = ["folded", "heaptrack", "flamegraph", "speedscope", "massif", "dhat", "callgrind", "json", "csv"]
+
+
+def check_words():
+    check.equal("exit status of an unknown format", 2, listed.status)
+    check.equal("formats that are not listed", [], [f for f in MINE if f not in FORMATS])
+    for argv, word in ((["-f", "csv"], "recording"), (["blame.wake"], "format"), (["-f", "csv", "a", "b"], "one"),
+                       (["-f", "csv", "--nonsense", "blame.wake"], "--nonsense"), (["-f"], "format"),
+                       (["-f", "csv", "--leaks", "blame.wake"], "--leaks"),
+                       (["-f", "csv", "--where", "size=x", "blame.wake"], "size")):
+        done = tool("export", *argv)
+        check.equal(f"exit status of {argv}", 2, done.status)
+        check.holds(word in done.err.decode(), f"{argv} is answered with {done.err.decode()}")
+    done = tool("export", "-f", "csv", "absent.wake")
+    check.holds(done.status == 1 and b"absent.wake" in done.err, "An absent file is not named.")
+
+
+def check_pipe(form):
+    """A pipe gets what a file gets."""
+    to_file = tool("export", "-f", form, "-o", "out", "blame.wake")
+    to_pipe = tool("export", "-f", form, "blame.wake")
+    check.equal("exit status", (0, 0), (to_file.status, to_pipe.status))
+    check.equal("what is said", to_file.err, to_pipe.err)
+    check.holds(to_file.err.count(b"\n") <= 2, "Too much is said.")
+    with open("out", "rb") as f:
+        content = f.read()
+    check.holds(len(content) > 100 and content == to_pipe.out, "A pipe gets something else.")
+    os.unlink("out")
+    return len(content)
+
+
+def check_closed_pipe(form):
+    """A reader that has seen enough ends it, without a word."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([HEAPWAKE, "export", "-f", form, "blame.wake"], stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    said = [line for line in done.stderr.decode().splitlines() if "cannot be written" in line or "room" in line]
+    check.equal("a closed pipe", (0, []), (done.returncode, said))
+
+
+def check_full_disk(form, size):
+    """No room: an error, and nothing under the final name, nor what was there before lost."""
+    with open("kept", "wb") as f:
+        f.write(b"as before")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, size // 2))
+
+    before = sorted(os.listdir("."))
+    done = native([HEAPWAKE, "export", "-f", form, "-o", "kept", "blame.wake"], preexec_fn=limit)
+    check.equal("exit status of a full disk", 1, done.status)
+    check.holds(b"no room" in done.err, f"A full disk is answered with {done.err.decode()}")
+    check.equal("files after a full disk", before, sorted(os.listdir(".")))
+    with open("kept", "rb") as f:
+        check.equal("the file that was there", b"as before", f.read())
+
+
+def check_odd_files(form):
+    with open("blame.wake", "rb") as f:
+        whole = f.read()
+    with open("cut.wake", "wb") as f:
+        f.write(whole[:len(whole) * 2 // 3])
+    check.equal("a recording that was cut", 0, tool("export", "-f", form, "-o", "out", "cut.wake").status)
+    nothing = tool("export", "-f", form, "-o", "out", "--where", "size-min=1G", "blame.wake")
+    check.equal("a filter that leaves nothing", 0, nothing.status)
+    window = tool("export", "-f", form, "-o", "out", "--from", "30%", "--to", "60%", "blame.wake")
+    check.equal("a window", 0, window.status)
+
+
+check_words()
+for name in MINE:
+    check.about(name)
+    length = check_pipe(name)
+    check_closed_pipe(name)
+    check_full_disk(name, length)
+    check_odd_files(name)
+check.done()
