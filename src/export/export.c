@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * export: the table of formats.
+ * export: the table of formats, and what several of them need.
  */
 #include "export/export.h"
 
 #include <string.h>
 
+#include "present/safe.h"
+
 const struct export_format export_list[] = {
     {"folded", "folded", "stacks on a line each, for flamegraph.pl and its kin",
-     "folded has one number a stack: bytes live at the peak.", 0, 0, 0, export_folded},
+     "folded has one number a stack: that of --measure, without one the bytes live at the peak.", 0, 0, 0,
+     export_folded},
+    {"pprof", "pb.gz", "go tool pprof, Perfetto, speedscope",
+     "pprof has no moments and no lifetimes: sums of each stack alone.", EXPORT_BINARY, 0, 0, export_pprof},
     {0},
 };
 
@@ -19,4 +24,31 @@ const struct export_format *export_find(const char *name)
             return f;
     }
     return NULL;
+}
+
+bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text)
+{
+    const struct wake_process_info *info = &wake_reader_process(job->reader, process)->info;
+    if (job->veil->level == VEIL_NONE) {
+        safe_add_command(text, info->args, info->args_length);
+        return !text->failed;
+    }
+    const char *program = info->exe != NULL && info->exe[0] != '\0' ? info->exe : info->args;
+    const char *shown = program == NULL ? "" : veil_text(job->veil, VEIL_PROGRAM, program);
+    if (shown != NULL)
+        safe_add_text(text, shown);
+    return shown != NULL && !text->failed;
+}
+
+struct query_range export_window(const struct export_job *job)
+{
+    struct query_range run = {UINT64_MAX, 0};
+    for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
+        const struct wake_process *p = wake_reader_process(job->reader, i);
+        run.min = p->info.start_ns < run.min ? p->info.start_ns : run.min;
+        run.max = p->end.end_ns > run.max ? p->end.end_ns : run.max;
+    }
+    run.min = job->result->from_ns > run.min ? job->result->from_ns : run.min;
+    run.max = job->result->to_ns < run.max ? job->result->to_ns : run.max;
+    return run.min <= run.max ? run : (struct query_range){run.max, run.max};
 }

@@ -11,15 +11,17 @@
 #ifndef HW_EXPORT_EXPORT_H
 #define HW_EXPORT_EXPORT_H
 
-#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "export/out.h"
+#include "query/measure.h"
 #include "query/query.h"
 #include "query/result.h"
 #include "query/site.h"
 #include "query/trace.h"
+#include "query/veil.h"
 #include "store/reader.h"
 #include "tool/err.h"
 
@@ -30,11 +32,16 @@ struct export_job {
     struct traces *traces;             /* process numbers are those of the reader */
     struct sites *sites;               /* of the result's rows; the exporter may sort them */
     struct out *out;
+    struct veil *veil;    /* for names that come from the reader: frames have it already */
+    enum measure measure; /* what is drawn, by formats that show one measure alone */
+    const char *path;     /* EXPORT_FILE: an empty file to fill instead of `out`; else NULL */
 };
 
 enum export_option {
     EXPORT_EVENTS = 1, /* reads every event: the query's filter must be applied to them */
     EXPORT_BINARY = 2, /* not for a terminal */
+    EXPORT_FILE = 4,   /* made by a library that wants a file name: never to a pipe */
+    EXPORT_DRAWN = 8,  /* what it writes is drawn by graphviz: the name is that of dot's -T */
 };
 
 struct export_format {
@@ -53,6 +60,13 @@ extern const struct export_format export_list[]; /* ends with a NULL name */
 /* NULL: no such format. */
 const struct export_format *export_find(const char *name);
 
+/* The command line of a process of the recording in one line, or what the veil leaves of it.
+ * False: no memory. */
+bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text);
+/* The window, as far as there was a process in it. */
+struct query_range export_window(const struct export_job *job);
+
 int export_folded(const struct export_job *job, struct err *err);
+int export_pprof(const struct export_job *job, struct err *err);
 
 #endif

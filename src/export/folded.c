@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * folded: a line for each site: its frames from the outside in with semicolons
- * between, a space, and the bytes that it held at the peak.  What would break a
- * line (semicolons, ends of lines) is replaced.
+ * between, a space, and what it has of the measure (bytes, or blocks of calls and
+ * temporary).  What would break a line (semicolons, ends of lines) is replaced.
  */
 #include "export/export.h"
 
@@ -31,10 +31,11 @@ int export_folded(const struct export_job *job, struct err *err)
 {
     VEC(uint32_t) path = {0};
     int code = 0;
-    sites_sort(job->sites, job->traces, MEASURE_PEAK);
+    sites_sort(job->sites, job->traces, job->measure);
     for (size_t i = 0; i < job->sites->list.count && code == 0; i++) {
         const struct site *s = &job->sites->list.data[i];
-        if (s->m.peak_bytes == 0)
+        uint64_t weight = measure_weight(&s->m, job->measure);
+        if (weight == 0)
             continue;
         path.count = 0;
         for (uint32_t t = s->trace; t != 0 && code == 0; t = traces_parent(job->traces, t)) {
@@ -48,7 +49,7 @@ int export_folded(const struct export_job *job, struct err *err)
             if (k != 0)
                 out_text(job->out, ";");
         }
-        out_f(job->out, " %llu\n", (unsigned long long)s->m.peak_bytes);
+        out_f(job->out, " %llu\n", (unsigned long long)weight);
     }
     vec_release(&path);
     return code;
