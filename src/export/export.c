@@ -4,8 +4,10 @@
  */
 #include "export/export.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "present/json.h"
 #include "present/safe.h"
 
 const struct export_format export_list[] = {
@@ -14,6 +16,15 @@ const struct export_format export_list[] = {
      export_folded},
     {"pprof", "pb.gz", "go tool pprof, Perfetto, speedscope",
      "pprof has no moments and no lifetimes: sums of each stack alone.", EXPORT_BINARY, 0, 0, export_pprof},
+    {"dot", "dot", "the call graph, for graphviz",
+     "A call graph shows one measure (--measure, without it the peak) and the functions above 1 % of it.", 0,
+     0, 0, export_dot},
+    {"svg", "svg", "the call graph, drawn by graphviz", NULL, EXPORT_DRAWN, 0, 0, export_dot},
+    {"pdf", "pdf", "the same for a page", NULL, EXPORT_DRAWN | EXPORT_BINARY, 0, 0, export_dot},
+    {"ps", "ps", "the same for a printer", NULL, EXPORT_DRAWN, 0, 0, export_dot},
+    {"gprof2dot", "json", "gprof2dot -f json",
+     "gprof2dot shows one measure: that of --measure, without one the bytes live at the peak.", 0, 0, 0,
+     export_gprof2dot},
     {0},
 };
 
@@ -40,6 +51,24 @@ bool export_add_command(const struct export_job *job, size_t process, struct str
     return shown != NULL && !text->failed;
 }
 
+void export_add_string(struct out *out, const char *text)
+{
+    struct json j;
+    json_init(&j, &out->buffer);
+    json_add_text(&j, NULL, text, strlen(text));
+    out_settle(out);
+}
+
+const char *export_frame_name(const struct frame *f, char *text, size_t size)
+{
+    if (f->function[0] != '\0')
+        return f->function;
+    const char *module = frame_basename(f->module);
+    snprintf(text, size, "%s+0x%llx", module[0] == '\0' ? "[unknown]" : module,
+             (unsigned long long)f->address);
+    return text;
+}
+
 struct query_range export_window(const struct export_job *job)
 {
     struct query_range run = {UINT64_MAX, 0};
@@ -51,4 +80,17 @@ struct query_range export_window(const struct export_job *job)
     run.min = job->result->from_ns > run.min ? job->result->from_ns : run.min;
     run.max = job->result->to_ns < run.max ? job->result->to_ns : run.max;
     return run.min <= run.max ? run : (struct query_range){run.max, run.max};
+}
+
+uint64_t export_peak_rss(const struct export_job *job)
+{
+    uint64_t rss = job->result->peak_rss_bytes;
+    bool is_whole = job->query->from.when == WHEN_UNSET && job->query->to.when == WHEN_UNSET &&
+                    job->query->pids.count == 0;
+    /* The system's own figure knows what was between the samples. */
+    for (size_t i = 0; is_whole && i < wake_reader_process_count(job->reader); i++) {
+        uint64_t highest = wake_reader_process(job->reader, i)->end.peak_rss_bytes;
+        rss = highest > rss ? highest : rss;
+    }
+    return rss;
 }

@@ -63,10 +63,18 @@ const struct export_format *export_find(const char *name);
 /* The command line of a process of the recording in one line, or what the veil leaves of it.
  * False: no memory. */
 bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text);
+/* A text as a JSON string, quotes included. */
+void export_add_string(struct out *out, const char *text);
+/* What a frame without a name is called: the file and the place in it.  Else its function. */
+const char *export_frame_name(const struct frame *f, char *text, size_t size);
 /* The window, as far as there was a process in it. */
 struct query_range export_window(const struct export_job *job);
+/* The largest resident set in the window; 0 = not known. */
+uint64_t export_peak_rss(const struct export_job *job);
 
 int export_folded(const struct export_job *job, struct err *err);
+int export_dot(const struct export_job *job, struct err *err);
+int export_gprof2dot(const struct export_job *job, struct err *err);
 int export_pprof(const struct export_job *job, struct err *err);
 
 #endif
