@@ -10,6 +10,8 @@
 #include "present/json.h"
 #include "present/safe.h"
 
+enum { EXPORT_TICKS = 500 }; /* more than a screen can show apart */
+
 const struct export_format export_list[] = {
     {"folded", "folded", "stacks on a line each, for flamegraph.pl and its kin",
      "folded has one number a stack: that of --measure, without one the bytes live at the peak.", 0, 0, 0,
@@ -25,6 +27,9 @@ const struct export_format export_list[] = {
     {"gprof2dot", "json", "gprof2dot -f json",
      "gprof2dot shows one measure: that of --measure, without one the bytes live at the peak.", 0, 0, 0,
      export_gprof2dot},
+    {"html", "html", "a page for the browser: timeline, flame graph, tables",
+     "html holds the largest sites and functions of every measure; the page says how many it leaves out.", 0,
+     0, EXPORT_TICKS, export_html},
     {0},
 };
 

@@ -75,6 +75,7 @@ uint64_t export_peak_rss(const struct export_job *job);
 int export_folded(const struct export_job *job, struct err *err);
 int export_dot(const struct export_job *job, struct err *err);
 int export_gprof2dot(const struct export_job *job, struct err *err);
+int export_html(const struct export_job *job, struct err *err);
 int export_pprof(const struct export_job *job, struct err *err);
 
 #endif

@@ -45,7 +45,7 @@ static void partial_keeps_what_everybody_has(void **state)
     veil_init(&v, VEIL_PARTIAL, 7);
     struct frame library =
         frame_of("void std::vector<Secret, std::allocator<Secret> >::push_back(Secret const&)",
-                 "/home/somebody/bin/app");
+                 "/opt/somebody/bin/app");
     assert_true(veil_frame(&v, &library));
     assert_string_equal(library.function, "std::vector<...>::push_back");
     assert_string_equal(library.module, "app");
@@ -56,7 +56,7 @@ static void partial_keeps_what_everybody_has(void **state)
     assert_true(veil_frame(&v, &shift));
     assert_non_null(strstr(shift.function, "operator<<"));
     assert_null(strstr(shift.function, "Secret"));
-    struct frame own = frame_of("secret", "/home/somebody/bin/app");
+    struct frame own = frame_of("secret", "/opt/somebody/bin/app");
     assert_true(veil_frame(&v, &own));
     assert_null(strstr(own.function, "secret"));
     assert_null(strstr(own.file, "own"));
