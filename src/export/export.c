@@ -30,6 +30,8 @@ const struct export_format export_list[] = {
     {"html", "html", "a page for the browser: timeline, flame graph, tables",
      "html holds the largest sites and functions of every measure; the page says how many it leaves out.", 0,
      0, EXPORT_TICKS, export_html},
+    {"perfetto", "json", "ui.perfetto.dev and chrome://tracing: counters over time",
+     "perfetto has the course of the heap and no stacks.", 0, 0, 0, export_perfetto},
     {0},
 };
 

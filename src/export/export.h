@@ -76,6 +76,7 @@ int export_folded(const struct export_job *job, struct err *err);
 int export_dot(const struct export_job *job, struct err *err);
 int export_gprof2dot(const struct export_job *job, struct err *err);
 int export_html(const struct export_job *job, struct err *err);
+int export_perfetto(const struct export_job *job, struct err *err);
 int export_pprof(const struct export_job *job, struct err *err);
 
 #endif

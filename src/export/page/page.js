@@ -162,15 +162,15 @@ function layout(width) {
   const above = [];
   for (let i = state.root; i !== 0; i = merged.nodes[i][0]) above.push(merged.nodes[i][0]);
   above.reverse().forEach((node, depth) => boxes.push({ node, x: 0, w: width, depth, above: true }));
-  const todo = [{ node: state.root, x: 0, w: width, depth: above.length }];
-  while (todo.length) {
-    const box = todo.pop();
+  const pending = [{ node: state.root, x: 0, w: width, depth: above.length }];
+  while (pending.length) {
+    const box = pending.pop();
     boxes.push(box);
     let x = box.x;
     for (const child of tree.children[box.node]) {
       const w = box.w * tree.values[child] / tree.values[box.node];
       if (w < 0.6) break;
-      todo.push({ node: child, x, w, depth: box.depth + 1 });
+      pending.push({ node: child, x, w, depth: box.depth + 1 });
       x += w;
     }
   }
@@ -301,7 +301,8 @@ function headOf(columns) {
 function sortRows(rows) {
   const { key, down } = state.sort, sign = down ? -1 : 1;
   const value = { weight: (r) => r.weight, first: (r) => r.keys[0], second: (r) => r.keys[1] }[key];
-  rows.sort((a, b) => (value ? sign * (value(a) - value(b)) : 0) || (key === "name" ? sign : 1) * a.name.localeCompare(b.name));
+  rows.sort((a, b) => (value ? sign * (value(a) - value(b)) : 0) ||
+    (key === "name" ? 0 : b.keys[1] - a.keys[1]) || (key === "name" ? sign : 1) * a.name.localeCompare(b.name));
 }
 
 function rowOf(r, whole, columns) {
