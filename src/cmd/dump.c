@@ -7,7 +7,7 @@
  * since frees carry none.
  */
 #include "cmd/command.h"
-#include "cmd/labels.h"
+#include "present/labels.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "store/live.h"

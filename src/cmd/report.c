@@ -9,7 +9,7 @@
  * and the peak is that of the process with the highest.
  */
 #include "cmd/command.h"
-#include "cmd/labels.h"
+#include "present/labels.h"
 #include "cmd/report_data.h"
 #include "cmd/report_options.h"
 #include "present/section_groups.h"

@@ -38,6 +38,24 @@ struct decide {
     uint8_t pass[WAKE_BLOCK_MAX];
 };
 
+bool decide_totals_agree(const struct wake_reader *reader, uint32_t process)
+{
+    const struct wake_process *p = wake_reader_process(reader, process);
+    uint64_t allocations = 0, frees = 0;
+    struct wake_span span;
+    for (size_t i = 0; wake_reader_span(reader, process, i, &span); i++) {
+        allocations += span.allocations;
+        frees += span.frees;
+    }
+    bool agree = p->missing_events == 0 && allocations == p->end.allocations && frees == p->end.frees &&
+                 p->live.count == p->end.leaked_blocks && p->totals.count <= p->stacks.count;
+    for (size_t i = 0; i < p->totals.count; i++) {
+        allocations -= p->totals.data[i].allocations;
+        frees -= p->totals.data[i].freed;
+    }
+    return agree && allocations == 0 && frees == 0;
+}
+
 bool decide_is_needed(struct filter *f, bool totals_agree)
 {
     const struct wake_process *p = f->process;

@@ -19,6 +19,8 @@
 #include "query/watch.h"
 #include "tool/err.h"
 
+/* Whether the totals in the file are those of the events in the file. */
+bool decide_totals_agree(const struct wake_reader *reader, uint32_t process);
 /* Whether events have to be read to decide.  If not, groups have been decided. */
 bool decide_is_needed(struct filter *f, bool totals_agree);
 /* Fills `chosen` when the filter has conditions at death.  0, WATCH_STOP, or an error. */

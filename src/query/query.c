@@ -67,26 +67,6 @@ struct answer {
     uint64_t *medians; /* counts of all processes, when asked for */
 };
 
-/* ------------------------------------------------------------------- totals */
-
-static bool answer_totals_agree(const struct answer *a, uint32_t process)
-{
-    const struct wake_process *p = wake_reader_process(a->reader, process);
-    uint64_t allocations = 0, frees = 0;
-    struct wake_span span;
-    for (size_t i = 0; wake_reader_span(a->reader, process, i, &span); i++) {
-        allocations += span.allocations;
-        frees += span.frees;
-    }
-    bool agree = p->missing_events == 0 && allocations == p->end.allocations && frees == p->end.frees &&
-                 p->live.count == p->end.leaked_blocks && p->totals.count <= p->stacks.count;
-    for (size_t i = 0; i < p->totals.count; i++) {
-        allocations -= p->totals.data[i].allocations;
-        frees -= p->totals.data[i].freed;
-    }
-    return agree && allocations == 0 && frees == 0;
-}
-
 static bool answer_is_plain(const struct answer *a, const struct filter *f)
 {
     const struct query *q = a->query;
@@ -223,7 +203,7 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     struct scan *scan = NULL;
     int code = 0;
     bitset_init(&chosen);
-    if (decide_is_needed(f, answer_totals_agree(a, process))) {
+    if (decide_is_needed(f, decide_totals_agree(a->reader, process))) {
         a->watch.total += f->process->events;
         code = decide_run(f, &chosen, &a->watch, a->reader, process, err);
     }
@@ -250,7 +230,7 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
 {
     struct filter filter;
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
-    if (code == 0 && answer_is_plain(a, &filter) && answer_totals_agree(a, process))
+    if (code == 0 && answer_is_plain(a, &filter) && decide_totals_agree(a->reader, process))
         code = answer_from_totals(a, process, err);
     else if (code == 0)
         code = answer_read(a, &filter, process, err);
@@ -275,7 +255,7 @@ static int answer_prepare_ticks(struct answer *a, struct err *err)
         int code = filter_init(&f, q, &a->when, a->reader, process, err);
         if (code == 0)
             result->timeline_is_rough = result->timeline_is_rough && answer_is_plain(a, &f) &&
-                                        answer_totals_agree(a, process) &&
+                                        decide_totals_agree(a->reader, process) &&
                                         timeline_has_fine_spans(result, a->reader, process);
         filter_release(&f);
         if (code != 0)

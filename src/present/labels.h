@@ -2,8 +2,8 @@
  *
  * labels: the words for the numbers of a recording.  Stable: scripts read them.
  */
-#ifndef HW_CMD_LABELS_H
-#define HW_CMD_LABELS_H
+#ifndef HW_PRESENT_LABELS_H
+#define HW_PRESENT_LABELS_H
 
 /* alloc, free, mmap, munmap, brk, tag, lost; a free of an unknown block is a free. */
 const char *labels_event(unsigned event);

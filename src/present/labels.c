@@ -2,7 +2,7 @@
  *
  * labels: see labels.h.
  */
-#include "cmd/labels.h"
+#include "present/labels.h"
 
 #include "store/reader.h"
 #include "wire/record.h"

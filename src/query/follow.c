@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * follow: see follow.h.
+ */
+#include "query/follow.h"
+
+#include <stdlib.h>
+
+#include "query/bitset.h"
+#include "query/decide.h"
+#include "query/filter.h"
+#include "query/slots.h"
+#include "query/watch.h"
+#include "query/when.h"
+#include "store/numbered.h"
+#include "tool/vec.h"
+
+struct follow {
+    struct filter *filter;
+    struct bitset *chosen; /* what conditions at death decided; NULL: there are none */
+    struct watch *watch;
+    const struct follow_calls *calls;
+    void *context;
+    unsigned columns;
+    struct numbered live; /* struct follow_block */
+    struct slots slots;
+    bool is_open; /* the window has begun */
+    uint64_t open_ns;
+    const uint64_t *leaked; /* in the filter's list: not below the latest number */
+    uint8_t pass[WAKE_BLOCK_MAX];
+};
+
+/* ------------------------------------------------------------- live blocks */
+
+typedef VEC(uint64_t) follow_numbers;
+
+static int follow_compare(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static bool follow_list_live(const struct follow *f, follow_numbers *numbers)
+{
+    uint64_t number;
+    if (!vec_reserve(numbers, numbered_count(&f->live) + 1))
+        return false;
+    for (struct numbered_walk at = {0};
+         numbered_next(&f->live, &at, &number, sizeof(struct follow_block)) != NULL;)
+        numbers->data[numbers->count++] = number;
+    qsort(numbers->data, numbers->count, sizeof *numbers->data, follow_compare);
+    return true;
+}
+
+/* All that are live now: as allocations before the window, or as what is left. */
+static int follow_tell_live(struct follow *f, bool as_left)
+{
+    follow_numbers numbers = {0};
+    int code = follow_list_live(f, &numbers) ? 0 : ERR_MEMORY;
+    for (size_t i = 0; i < numbers.count && code == 0; i++) {
+        struct follow_block *b = numbered_find(&f->live, numbers.data[i], sizeof *b);
+        if (b != NULL)
+            code = as_left ? f->calls->left(f->context, b) : f->calls->alloc(f->context, b, true);
+    }
+    vec_release(&numbers);
+    return code;
+}
+
+static int follow_open(struct follow *f)
+{
+    f->is_open = true;
+    return numbered_count(&f->live) > 0 ? follow_tell_live(f, false) : 0;
+}
+
+/* ------------------------------------------------------------------ events */
+
+static int follow_alloc(struct follow *f, const struct wake_block *b, uint32_t i)
+{
+    uint64_t number = b->number[i];
+    struct follow_block *block = numbered_add(&f->live, number, sizeof *block);
+    if (block == NULL)
+        return ERR_MEMORY;
+    while (*f->leaked < number)
+        f->leaked++;
+    *block = (struct follow_block){
+        .number = number,
+        .born_ns = b->time_ns[i],
+        .size = b->size[i],
+        .usable = b->usable[i],
+        .address = b->address[i],
+        .previous = b->previous[i],
+        .stack = filter_stack(f->filter, b->stack[i]),
+        .thread = b->thread[i],
+        .kind = b->detail[i],
+        .is_leaked = *f->leaked == number,
+    };
+    return f->is_open ? f->calls->alloc(f->context, block, false) : 0;
+}
+
+static int follow_release(struct follow *f, const struct wake_block *b, uint32_t i)
+{
+    const struct follow_block *block = numbered_take(&f->live, b->number[i], sizeof *block);
+    if (block == NULL || !f->is_open)
+        return 0;
+    const struct follow_end end = {b->time_ns[i], b->thread[i], b->detail[i]};
+    return f->calls->release(f->context, block, &end);
+}
+
+static int follow_events(const struct wake_block *b, void *context)
+{
+    struct follow *f = context;
+    int code = 0;
+    filter_births(f->filter, &f->slots, b, f->pass);
+    for (uint32_t i = 0; i < b->count && code == 0; i++) {
+        if (!f->is_open && b->time_ns[i] >= f->open_ns && (code = follow_open(f)) != 0)
+            break;
+        if (b->event[i] == WAKE_FREE)
+            code = follow_release(f, b, i);
+        else if (b->event[i] == WAKE_ALLOC && f->pass[i] &&
+                 (f->chosen == NULL || bitset_has(f->chosen, b->number[i])))
+            code = follow_alloc(f, b, i);
+    }
+    if (code == 0 && f->slots.failed)
+        code = ERR_MEMORY;
+    return code != 0 ? code : watch_advance(f->watch, b->count);
+}
+
+/* --------------------------------------------------------------------- run */
+
+static int follow_read(struct follow *f, const struct when *w, struct wake_reader *reader, uint32_t process,
+                       struct err *err)
+{
+    unsigned columns = f->columns | filter_columns(f->filter);
+    numbered_init(&f->live);
+    filter_restart(f->filter);
+    f->leaked = f->filter->leaked.data;
+    f->open_ns = w->window.min;
+    int code = ERR_MEMORY;
+    if (slots_init(&f->slots, f->filter->query, f->filter->process))
+        code = f->calls->begin != NULL ? f->calls->begin(f->context, process) : 0;
+    if (code == 0)
+        code = wake_reader_visit_columns(reader, process, 0, w->window.max, columns, follow_events, f, err);
+    if (code == 0 && !f->is_open)
+        code = follow_open(f);
+    if (code == 0 && f->calls->left != NULL)
+        code = follow_tell_live(f, true);
+    numbered_release(&f->live);
+    slots_release(&f->slots);
+    return code;
+}
+
+static int follow_process(struct follow *f, const struct query *q, const struct when *w,
+                          struct wake_reader *reader, uint32_t process, struct err *err)
+{
+    struct filter filter;
+    struct bitset chosen;
+    bitset_init(&chosen);
+    int code = filter_init(&filter, q, w, reader, process, err);
+    if (code == 0 && decide_is_needed(&filter, decide_totals_agree(reader, process))) {
+        f->watch->total += filter.process->events;
+        code = decide_run(&filter, &chosen, f->watch, reader, process, err);
+    }
+    f->filter = &filter;
+    f->chosen = (filter.checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL;
+    f->is_open = false;
+    if (code == 0)
+        code = follow_read(f, w, reader, process, err);
+    filter_release(&filter);
+    bitset_release(&chosen);
+    return code;
+}
+
+int follow_run(const struct query *q, struct wake_reader *reader, uint32_t process, unsigned columns,
+               const struct follow_calls *calls, void *context, struct err *err)
+{
+    struct when when = {0};
+    struct watch watch = {.query = q};
+    struct follow *f = calloc(1, sizeof *f);
+    int code = f == NULL ? ERR_MEMORY : when_resolve(&when, q, reader, err);
+    for (size_t i = 0; i < when.processes.count && code == 0; i++)
+        if (process == FOLLOW_ALL || process == when.processes.data[i])
+            watch.total += wake_reader_process(reader, when.processes.data[i])->events;
+    for (size_t i = 0; i < when.processes.count && code == 0; i++) {
+        if (process != FOLLOW_ALL && process != when.processes.data[i])
+            continue;
+        f->watch = &watch;
+        f->calls = calls;
+        f->context = context;
+        f->columns = columns;
+        code = follow_process(f, q, &when, reader, when.processes.data[i], err);
+    }
+    when_release(&when);
+    free(f);
+    if (code == ERR_MEMORY)
+        return err_set(err, code, "There is no memory for the live blocks of the query.");
+    return watch.interrupted ? 0 : code;
+}
