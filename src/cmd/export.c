@@ -19,6 +19,7 @@ struct export_request {
     const struct export_format *format;
     const char *input, *output; /* output NULL: standard output */
     enum measure measure;
+    const char *measure_option; /* as it was given; NULL = none */
     enum veil_level veil;
     struct query query;
 };
@@ -168,15 +169,30 @@ static int export_run(const struct export_request *q)
     return code == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static bool export_find_measure(const char *name, enum measure *measure)
+/* --leaks and its like, as in `heapwake report`. */
+static bool export_take_measure(struct export_request *q, const char *option)
 {
-    for (unsigned m = 0; m < MEASURE_COUNT; m++) {
-        if (strcmp(measure_name((enum measure)m), name) == 0) {
-            *measure = (enum measure)m;
+    static const enum measure measures[] = {MEASURE_PEAK, MEASURE_LEAKED, MEASURE_ALLOCATED, MEASURE_CALLS,
+                                            MEASURE_TEMPORARY};
+    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
+        if (strncmp(option, "--", 2) == 0 && strcmp(option + 2, measure_name(measures[i])) == 0) {
+            q->measure = measures[i];
+            q->measure_option = option;
             return true;
         }
     }
     return false;
+}
+
+static int export_check(const struct export_request *q)
+{
+    if (q->input == NULL || q->format == NULL)
+        return command_misused("No %s given: heapwake export -f FORMAT [-o FILE] FILE",
+                               q->input == NULL ? "recording" : "format");
+    if (q->measure_option != NULL && (q->format->options & EXPORT_MEASURE) == 0)
+        return command_misused("%s does not show one measure alone; %s has no meaning for it.",
+                               q->format->name, q->measure_option);
+    return EXIT_DONE;
 }
 
 static int export_parse(struct export_request *q, int argc, char **argv)
@@ -191,11 +207,8 @@ static int export_parse(struct export_request *q, int argc, char **argv)
                 return export_list_formats(value);
         } else if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
             q->output = strcmp(value, "-") == 0 ? NULL : value;
-        } else if (command_option(argv, &i, "--measure", &value)) {
-            if (!export_find_measure(value, &q->measure))
-                return command_misused("There is no measure '%s'; there are peak, leaks, live, allocated, "
-                                       "calls and temporary.",
-                                       value);
+        } else if (export_take_measure(q, argv[i])) {
+            continue;
         } else if (command_option(argv, &i, "--anonymize", &value)) {
             if (strcmp(value, "partial") != 0 && strcmp(value, "full") != 0)
                 return command_misused("--anonymize takes partial or full, not '%s'.", value);
@@ -212,10 +225,7 @@ static int export_parse(struct export_request *q, int argc, char **argv)
             q->input = argv[i];
         }
     }
-    if (q->input == NULL || q->format == NULL)
-        return command_misused("No %s given: heapwake export -f FORMAT [-o FILE] FILE",
-                               q->input == NULL ? "recording" : "format");
-    return EXIT_DONE;
+    return export_check(q);
 }
 
 int command_export(int argc, char **argv)

@@ -33,15 +33,16 @@ struct export_job {
     struct sites *sites;               /* of the result's rows; the exporter may sort them */
     struct out *out;
     struct veil *veil;    /* for names that come from the reader: frames have it already */
-    enum measure measure; /* what is drawn, by formats that show one measure alone */
+    enum measure measure; /* that formats with EXPORT_MEASURE show */
     const char *path;     /* EXPORT_FILE: an empty file to fill instead of `out`; else NULL */
 };
 
 enum export_option {
-    EXPORT_EVENTS = 1, /* reads every event: the query's filter must be applied to them */
-    EXPORT_BINARY = 2, /* not for a terminal */
-    EXPORT_FILE = 4,   /* made by a library that wants a file name: never to a pipe */
-    EXPORT_DRAWN = 8,  /* what it writes is drawn by graphviz: the name is that of dot's -T */
+    EXPORT_EVENTS = 1,  /* reads every event: the query's filter must be applied to them */
+    EXPORT_BINARY = 2,  /* not for a terminal */
+    EXPORT_MEASURE = 4, /* shows one measure, job->measure */
+    EXPORT_FILE = 8,    /* made by a library that wants a file name: never to a pipe */
+    EXPORT_DRAWN = 16,  /* what it writes is drawn by graphviz: the name is that of dot's -T */
 };
 
 struct export_format {

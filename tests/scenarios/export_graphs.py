@@ -47,17 +47,16 @@ def check_peak(told):
 
 
 def check_measures():
-    leaks = named(graph("--measure", "leaks"))
+    leaks = named(graph("--leaks"))
     check.holds("leak_large" in leaks and "hold" not in leaks, f"leaks: {sorted(leaks)}")
-    calls = named(graph("--measure=calls"))
+    calls = named(graph("--calls"))
     check.holds("5,000" in calls["churn"]["label"], f"calls of churn: {calls['churn']['label']}")
-    deep = graph("--measure", "leaks", "--where", "size-max=11", "--where", "size-min=11")
+    deep = graph("--leaks", "--where", "size-max=11", "--where", "size-min=11")
     dig = named(deep)["dig"]
     loops = [e for e in deep["edges"] if e["tail"] == e["head"] == dig["_gvid"]]
     check.equal("arrows from dig to itself", 1, len(loops))
     check.holds("33 bytes (100.0 %)" in dig["label"], f"dig counts once: {dig['label']}")
-    check.equal("exit status of a measure that is none", 2,
-                tool("export", "-f", "dot", "--measure", "beauty", "blame.wake").status)
+    check.equal("a measure where none is shown", 2, tool("export", "-f", "perfetto", "--leaks", "blame.wake").status)
 
 
 def check_pictures():
@@ -91,7 +90,7 @@ def check_missing():
 
 def check_veil():
     for level in ("partial", "full"):
-        text = tool("export", "-f", "dot", "--anonymize", level, "--measure", "leaks", "blame.wake").out.decode()
+        text = tool("export", "-f", "dot", "--anonymize", level, "--leaks", "blame.wake").out.decode()
         left = [s for s in SECRETS if re.search(rf"\b{s}\b", text)]
         check.equal(f"{level}: names that are left", ["blame"] if level == "partial" else [], left)
         check.equal(f"{level}: libc's", level == "partial", "libc_start" in text)
