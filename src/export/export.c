@@ -32,6 +32,8 @@ const struct export_format export_list[] = {
      EXPORT_TICKS, export_html},
     {"perfetto", "json", "ui.perfetto.dev and chrome://tracing: counters over time",
      "perfetto has the course of the heap and no stacks.", 0, 0, 0, export_perfetto},
+    {"sqlite", "db", "sqlite3: tables of blocks, stacks, sites; docs/sqlite.md", NULL,
+     EXPORT_EVENTS | EXPORT_FILE, WANT_DETAIL, EXPORT_TICKS, export_sqlite},
     {0},
 };
 
@@ -42,6 +44,15 @@ const struct export_format *export_find(const char *name)
             return f;
     }
     return NULL;
+}
+
+bool export_has_process(const struct export_job *job, size_t process)
+{
+    uint32_t pid = wake_reader_process(job->reader, process)->info.pid;
+    bool has = job->query->pids.count == 0;
+    for (size_t i = 0; i < job->query->pids.count && !has; i++)
+        has = job->query->pids.data[i] == pid;
+    return has;
 }
 
 bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text)
@@ -81,6 +92,8 @@ struct query_range export_window(const struct export_job *job)
     struct query_range run = {UINT64_MAX, 0};
     for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
         const struct wake_process *p = wake_reader_process(job->reader, i);
+        if (!export_has_process(job, i))
+            continue;
         run.min = p->info.start_ns < run.min ? p->info.start_ns : run.min;
         run.max = p->end.end_ns > run.max ? p->end.end_ns : run.max;
     }

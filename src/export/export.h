@@ -61,6 +61,8 @@ extern const struct export_format export_list[]; /* ends with a NULL name */
 /* NULL: no such format. */
 const struct export_format *export_find(const char *name);
 
+/* Whether the query is about this process of the recording. */
+bool export_has_process(const struct export_job *job, size_t process);
 /* The command line of a process of the recording in one line, or what the veil leaves of it.
  * False: no memory. */
 bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text);
@@ -79,5 +81,6 @@ int export_gprof2dot(const struct export_job *job, struct err *err);
 int export_html(const struct export_job *job, struct err *err);
 int export_perfetto(const struct export_job *job, struct err *err);
 int export_pprof(const struct export_job *job, struct err *err);
+int export_sqlite(const struct export_job *job, struct err *err);
 
 #endif

@@ -96,14 +96,6 @@ static int perfetto_put_heap(struct perfetto *p, uint32_t pid, uint64_t end_ns, 
 
 /* ---------------------------------------------------------------- processes */
 
-static bool perfetto_is_chosen(const struct export_job *job, uint32_t pid)
-{
-    bool chosen = job->query->pids.count == 0;
-    for (size_t i = 0; i < job->query->pids.count && !chosen; i++)
-        chosen = job->query->pids.data[i] == pid;
-    return chosen;
-}
-
 /* A process that became another program by exec comes again under its number. */
 static bool perfetto_is_first(const struct export_job *job, size_t process)
 {
@@ -177,7 +169,7 @@ int export_perfetto(const struct export_job *job, struct err *err)
     out_text(job->out, "{\"otherData\": {\"heapwake\": \"" HEAPWAKE_VERSION "\"},\n\"traceEvents\": [\n");
     for (size_t i = 0; i < wake_reader_process_count(job->reader) && code == 0; i++) {
         uint32_t pid = wake_reader_process(job->reader, i)->info.pid;
-        if (!perfetto_is_chosen(job, pid))
+        if (!export_has_process(job, i))
             continue;
         if (!perfetto_put_names(&p, i) || !perfetto_put_moments(&p, i))
             code = err_set(err, ERR_MEMORY, "There is no memory for the names.");
