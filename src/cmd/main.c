@@ -70,10 +70,13 @@ const struct command command_list[] = {
      false},
     {"export", command_export, "write a recording in the format of another tool",
      "usage: heapwake export -f FORMAT [-o FILE] [--from TIME] [--to TIME] [--pid PID]\n"
-     "                       [--where KEY=VALUE]... RECORDING\n"
+     "                       [--where KEY=VALUE]... [--leaks|...] [--anonymize partial|full] RECORDING\n"
      "\n"
-     "  -f FORMAT, --format FORMAT  an unknown one lists those there are\n"
+     "  -f FORMAT, --format FORMAT  dot folded gprof2dot html pdf perfetto pprof ps sqlite svg\n"
      "  -o FILE, --output FILE      default: standard output\n"
+     "  --peak, --leaks, --allocated, --calls, --temporary\n"
+     "                              what dot folded gprof2dot pdf ps svg show; default: --peak\n"
+     "  --anonymize partial|full    tokens instead of the program's own names, or of all\n"
      "  --from TIME, --to TIME, --pid PID, --where KEY=VALUE\n"
      "                              what to look at: see 'heapwake help where'\n",
      false},

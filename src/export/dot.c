@@ -128,7 +128,7 @@ static void dot_put_legend(const struct export_job *job, const struct callgraph 
     char text[UNITS_MAX], time[UNITS_MAX];
     struct strbuf command;
     strbuf_init(&command);
-    if (wake_reader_process_count(job->reader) > 0 && !export_add_command(job, 0, &command))
+    if (!export_add_title(job, &command))
         *code = err_set(err, ERR_MEMORY, "There is no memory for the legend.");
     out_text(o, "  legend [shape=note, fillcolor=\"#ffffff\", color=\"#888888\", fontsize=14, label=\"");
     struct strbuf shorter;

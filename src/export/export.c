@@ -69,6 +69,14 @@ bool export_add_command(const struct export_job *job, size_t process, struct str
     return shown != NULL && !text->failed;
 }
 
+bool export_add_title(const struct export_job *job, struct strbuf *text)
+{
+    size_t i = 0, count = wake_reader_process_count(job->reader);
+    while (i < count && !export_has_process(job, i))
+        i++;
+    return i == count || export_add_command(job, i, text);
+}
+
 void export_add_string(struct out *out, const char *text)
 {
     struct json j;

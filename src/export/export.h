@@ -66,6 +66,8 @@ bool export_has_process(const struct export_job *job, size_t process);
 /* The command line of a process of the recording in one line, or what the veil leaves of it.
  * False: no memory. */
 bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text);
+/* The same of the first process that the query is about; nothing where there is none. */
+bool export_add_title(const struct export_job *job, struct strbuf *text);
 /* A text as a JSON string, quotes included. */
 void export_add_string(struct out *out, const char *text);
 /* What a frame without a name is called: the file and the place in it.  Else its function. */

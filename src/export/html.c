@@ -110,10 +110,12 @@ int export_html(const struct export_job *job, struct err *err)
 {
     struct out *o = job->out;
     const struct wake_summary *summary = wake_reader_summary(job->reader);
-    size_t processes = wake_reader_process_count(job->reader);
+    size_t processes = 0;
     struct strbuf command;
+    for (size_t i = 0; i < wake_reader_process_count(job->reader); i++)
+        processes += export_has_process(job, i);
     strbuf_init(&command);
-    if (processes > 0 && !export_add_command(job, 0, &command)) {
+    if (!export_add_title(job, &command)) {
         strbuf_release(&command);
         return err_set(err, ERR_MEMORY, "There is no memory for the page.");
     }

@@ -11,20 +11,12 @@
  *   heap, blocks      live ones that match: the highest in each of 2000 stretches of the window
  *   allocations       bytes asked for in each stretch
  *   resident          every sample of the resident set
+ *   heap of thread N  of processes with 2 to 200 threads: live blocks that it made
  *
  * Times are microseconds since the recording began.  A counter that does not change
  * is not repeated.
  */
-#include "export/export.h"
-
-#include "tool/vec.h"
-
-enum { PERFETTO_TICKS = 2000 };
-
-struct perfetto {
-    const struct export_job *job;
-    bool first; /* nothing is written yet */
-};
+#include "export/perfetto.h"
 
 /* Begins an event, up to where its own members go. */
 static void perfetto_begin(struct perfetto *p, const char *kind, uint32_t pid, const char *name)
@@ -40,8 +32,8 @@ static void perfetto_put_time(struct out *o, uint64_t ns)
     out_f(o, ", \"ts\": %llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
-static void perfetto_put_counter(struct perfetto *p, uint32_t pid, const char *name, const char *unit,
-                                 uint64_t ns, uint64_t value)
+void perfetto_put_counter(struct perfetto *p, uint32_t pid, const char *name, const char *unit, uint64_t ns,
+                          uint64_t value)
 {
     perfetto_begin(p, "C", pid, name);
     perfetto_put_time(p->job->out, ns);
@@ -175,6 +167,8 @@ int export_perfetto(const struct export_job *job, struct err *err)
             code = err_set(err, ERR_MEMORY, "There is no memory for the names.");
         else if (perfetto_is_first(job, i))
             code = perfetto_put_heap(&p, pid, perfetto_end(job, pid), err);
+        if (code == 0)
+            code = perfetto_put_threads(&p, (uint32_t)i, err);
     }
     out_text(job->out, "\n]}\n");
     return code;

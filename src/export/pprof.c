@@ -289,8 +289,7 @@ static void pprof_put_end(struct pprof *p)
     const struct query_range window = export_window(job);
     int64_t comments[2];
     strbuf_init(&command);
-    if (wake_reader_process_count(job->reader) > 0)
-        p->failed = !export_add_command(job, 0, &command) || p->failed;
+    p->failed = !export_add_title(job, &command) || p->failed;
     comments[0] = pprof_string(p, "heapwake " HEAPWAKE_VERSION);
     comments[1] = pprof_string(p, strbuf_get(&command));
     period.type = pprof_string(p, "space");

@@ -8,7 +8,7 @@ import io
 import json
 import shutil
 
-from support import Check, native, record, tool, workload
+from support import Check, events as events_of, native, record, tool, workload
 
 check = Check()
 
@@ -39,6 +39,25 @@ def check_counters(events, recording):
     return facts
 
 
+def check_threads(recording, at_least):
+    """The highest level of every thread is that of its blocks, as dump prints them."""
+    level, highest, born = collections.Counter(), collections.Counter(), {}
+    for e in events_of(recording):
+        if e.event == "alloc":
+            born[e.address] = e
+            level[e.tid] += e.size
+            highest[e.tid] = max(highest[e.tid], level[e.tid])
+        elif e.event == "free" and e.address in born:
+            old = born.pop(e.address)
+            level[old.tid] -= old.size
+    found = counters(export(recording))
+    seen = {int(name.split()[-1]): values for (_, name), values in found.items() if name.startswith("heap of thread")}
+    check.holds(len(seen) >= at_least, f"There are only {len(seen)} threads.")
+    check.equal("highest of every thread", {t: n for t, n in highest.items() if n},
+                {t: max(v for _, v in values) for t, values in seen.items() if max(v for _, v in values)})
+    check.equal("last of every thread", {t: level[t] for t in seen}, {t: values[-1][1] for t, values in seen.items()})
+
+
 check.equal("record", 0, record([workload("blame"), "a<b>\"c"], "blame.wake").status)
 events = export("blame.wake")
 facts = check_counters(events, "blame.wake")
@@ -54,6 +73,10 @@ check_counters(events, "family.wake")
 check.holds(len({e["pid"] for e in events}) > 1, "A family has one process.")
 one = sorted({e["pid"] for e in events})[0]
 check.equal("one process alone", {one}, {e["pid"] for e in export("family.wake", "--pid", str(one))})
+
+record([workload("threads"), "live", 20], "threads.wake")
+check_counters(export("threads.wake"), "threads.wake")
+check_threads("threads.wake", 20)
 
 reader = shutil.which("trace_processor_shell") or shutil.which("trace_processor")
 if reader:
