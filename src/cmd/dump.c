@@ -7,8 +7,8 @@
  * since frees carry none.
  */
 #include "cmd/command.h"
-#include "present/labels.h"
 #include "cmd/recording_file.h"
+#include "present/labels.h"
 #include "present/safe.h"
 #include "store/live.h"
 #include "store/names.h"

@@ -9,9 +9,9 @@
  * and the peak is that of the process with the highest.
  */
 #include "cmd/command.h"
-#include "present/labels.h"
 #include "cmd/report_data.h"
 #include "cmd/report_options.h"
+#include "present/labels.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
 #include "present/section_histogram.h"

@@ -15,7 +15,7 @@
 
 #include "tool/map.h"
 
-enum { CALLGRAPH_NONE = UINT32_MAX };
+#define CALLGRAPH_NONE UINT32_MAX
 
 struct callgraph_symbol {
     uint64_t self, all;
