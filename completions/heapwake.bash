@@ -61,11 +61,12 @@ _heapwake()
         ;;
     export)
         case $previous in
-        -f | --format) mapfile -t COMPREPLY < <(compgen -W 'callgrind csv dhat flamegraph folded heaptrack json massif speedscope' -- "$current") && return ;;
+        -f | --format) mapfile -t COMPREPLY < <(compgen -W 'callgrind csv dhat dot flamegraph folded gprof2dot heaptrack html json massif pdf perfetto pprof ps speedscope sqlite svg' -- "$current") && return ;;
         -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
+        --anonymize) mapfile -t COMPREPLY < <(compgen -W 'partial full' -- "$current") && return ;;
         --from | --to | --pid | --where) return ;;
         esac
-        options='-f --format -o --output --peak --leaks --allocated --calls --temporary --from --to --pid --where --help'
+        options='-f --format -o --output --anonymize --peak --leaks --allocated --calls --temporary --from --to --pid --where --help'
         ;;
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;

@@ -4,8 +4,10 @@
  * output.  A file gets its name when it is whole.
  */
 #include "export/export.h"
+#include "base/hash.h"
 #include "cmd/asking.h"
 #include "cmd/command.h"
+#include "cmd/drawing.h"
 #include "cmd/where.h"
 #include "tool/file.h"
 
@@ -15,11 +17,19 @@
 
 struct export_request {
     const struct export_format *format;
-    const char *input, *output; /* output NULL or "-": standard output */
-    struct query query;
-    struct strbuf remarks; /* of the exporter */
+    const char *input, *output; /* output NULL: standard output */
     enum measure measure;
     const char *measure_option; /* as it was given; NULL = none */
+    enum veil_level veil;
+    struct query query;
+    struct strbuf remarks; /* of the exporter */
+};
+
+/* Where an export goes: a new file or standard output, perhaps by way of graphviz. */
+struct export_target {
+    struct file_new file; /* fd -1: standard output */
+    struct drawing drawing;
+    struct out out;
 };
 
 static int export_list_formats(const char *wrong)
@@ -33,15 +43,25 @@ static int export_list_formats(const char *wrong)
     return code;
 }
 
-/* Answers the query and lets the exporter write. */
-static int export_write(struct export_request *q, struct asking *a, struct wake_reader *r, struct out *out,
-                        struct err *err)
+/* From figures of the recording that no export shows together: its tokens are its own. */
+static uint64_t export_salt(const struct wake_reader *r)
 {
+    const struct wake_summary *s = wake_reader_summary(r);
+    return hash_join(hash_join(hash_join(s->wall_ns, s->end_wall_ns), s->collector_cpu_ns), s->file_size);
+}
+
+/* Answers the query and lets the exporter write. */
+static int export_write(struct export_request *q, struct asking *a, struct wake_reader *r,
+                        struct export_target *t, struct err *err)
+{
+    struct veil veil;
     struct traces traces;
     struct query_result result;
     struct sites sites;
     uint32_t base;
+    veil_init(&veil, q->veil, export_salt(r));
     traces_init(&traces);
+    traces.veil = &veil;
     query_result_init(&result);
     sites_init(&sites);
     struct query query;
@@ -53,7 +73,8 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
         code = query_run(&query, r, &result, err);
     if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
-    const struct export_job job = {r, &query, &result, &traces, &sites, out, &q->remarks, q->measure};
+    const struct export_job job = {r,       &query,      &result,    &traces, &sites,
+                                   &t->out, &q->remarks, q->measure, &veil,   t->file.temp};
     if (code == 0)
         code = q->format->run(&job, err);
     if (code == 0 && asking_is_interrupted())
@@ -61,37 +82,67 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
     sites_release(&sites);
     query_result_release(&result);
     traces_release(&traces);
+    veil_release(&veil);
     return code;
 }
 
-static int export_to_file(struct export_request *q, struct asking *a, struct wake_reader *r, struct err *err)
+static int export_begin(const struct export_request *q, struct export_target *t, struct err *err)
 {
-    struct file_new file = {.fd = -1};
-    struct out out;
-    int code = file_new_open(&file, q->output, err);
-    out_init(&out, file.fd);
+    *t = (struct export_target){.file = {.fd = -1}, .drawing = {.in = -1}};
+    out_init(&t->out, STDOUT_FILENO);
+    if (q->output != NULL) {
+        int code = file_new_open(&t->file, q->output, err);
+        if (code != 0)
+            return code;
+        t->out.fd = t->file.fd;
+    }
+    if ((q->format->options & EXPORT_DRAWN) != 0) {
+        int code = drawing_begin(&t->drawing, q->format->name, t->out.fd, err);
+        if (code != 0)
+            return code;
+        t->out.fd = t->drawing.in;
+    }
+    return 0;
+}
+
+/* code: how the writing went.  A file appears when everything went well. */
+static int export_end(const struct export_request *q, struct export_target *t, int code, struct err *err)
+{
     if (code == 0)
-        code = export_write(q, a, r, &out, err);
-    if (code == 0)
-        code = out_flush(&out, q->output, err);
-    if (code == 0)
-        code = file_new_publish(&file, err);
-    out_release(&out);
-    int closed = file_new_close(&file, code == 0 ? err : NULL);
+        code = out_flush(&t->out, q->output == NULL ? "standard output" : q->output, err);
+    bool is_closed = out_is_closed(&t->out);
+    bool is_drawn = t->drawing.pid != 0;
+    int drawn = drawing_end(&t->drawing, code == 0 || is_closed ? err : NULL);
+    if (is_drawn && (code == 0 || is_closed))
+        code = drawn != 0 ? drawn : t->drawing.is_unheard ? 0 : code;
+    else if (is_closed && q->output == NULL)
+        code = 0; /* whoever read has seen enough */
+    if (code == 0 && q->output != NULL)
+        code = file_new_publish(&t->file, err);
+    out_release(&t->out);
+    int closed = file_new_close(&t->file, code == 0 ? err : NULL);
     return code == 0 ? closed : code;
 }
 
-static int export_to_pipe(struct export_request *q, struct asking *a, struct wake_reader *r, struct err *err)
+static int export_to(struct export_request *q, struct asking *a, struct wake_reader *r, struct err *err)
 {
-    struct out out;
-    out_init(&out, STDOUT_FILENO);
-    int code = export_write(q, a, r, &out, err);
+    struct export_target t;
+    int code = export_begin(q, &t, err);
     if (code == 0)
-        code = out_flush(&out, "standard output", err);
-    if (out_is_closed(&out))
-        code = 0; /* whoever read has seen enough */
-    out_release(&out);
-    return code;
+        code = export_write(q, a, r, &t, err);
+    return export_end(q, &t, code, err);
+}
+
+/* Formats that standard output is nothing for. */
+static int export_refuse(const struct export_request *q)
+{
+    if (q->output != NULL)
+        return EXIT_DONE;
+    if ((q->format->options & EXPORT_FILE) != 0)
+        return command_misused("%s is a file that is written here and there; -o names it.", q->format->name);
+    if ((q->format->options & EXPORT_BINARY) != 0 && isatty(STDOUT_FILENO) == 1)
+        return command_misused("%s is not for a terminal; -o names a file for it.", q->format->name);
+    return EXIT_DONE;
 }
 
 static int export_run(struct export_request *q)
@@ -99,9 +150,8 @@ static int export_run(struct export_request *q)
     struct asking a;
     struct err err;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    bool to_file = q->output != NULL && strcmp(q->output, "-") != 0;
-    if (!to_file && (q->format->options & EXPORT_BINARY) != 0 && isatty(STDOUT_FILENO) == 1)
-        return command_misused("%s is not for a terminal; -o names a file for it.", q->format->name);
+    if (export_refuse(q) != EXIT_DONE)
+        return EXIT_USAGE;
     err_init(&err);
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL);
@@ -109,7 +159,7 @@ static int export_run(struct export_request *q)
     struct wake_reader *r = asking_open(&a, q->input, &err);
     int code = ERR_INPUT;
     if (r != NULL)
-        code = to_file ? export_to_file(q, &a, r, &err) : export_to_pipe(q, &a, r, &err);
+        code = export_to(q, &a, r, &err);
     asking_end(&a);
     if (r != NULL && code == 0)
         asking_warn(r, q->input);
@@ -161,9 +211,13 @@ static int export_parse(struct export_request *q, int argc, char **argv)
             if (q->format == NULL)
                 return export_list_formats(value);
         } else if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
-            q->output = value;
+            q->output = strcmp(value, "-") == 0 ? NULL : value;
         } else if (export_take_measure(q, argv[i])) {
             continue;
+        } else if (command_option(argv, &i, "--anonymize", &value)) {
+            if (strcmp(value, "partial") != 0 && strcmp(value, "full") != 0)
+                return command_misused("--anonymize takes partial or full, not '%s'.", value);
+            q->veil = value[0] == 'p' ? VEIL_PARTIAL : VEIL_FULL;
         } else if (where_take(&q->query, argv, &i, &err)) {
             if (err.code != 0)
                 return command_misused("%s", err.text);

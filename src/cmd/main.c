@@ -70,13 +70,14 @@ const struct command command_list[] = {
      false},
     {"export", command_export, "write a recording in the format of another tool",
      "usage: heapwake export -f FORMAT [-o FILE] [--from TIME] [--to TIME] [--pid PID]\n"
-     "                       [--where KEY=VALUE]... [--leaks|...] RECORDING\n"
+     "                       [--where KEY=VALUE]... [--leaks|...] [--anonymize partial|full] RECORDING\n"
      "\n"
-     "  -f FORMAT, --format FORMAT  callgrind csv dhat flamegraph folded heaptrack json massif\n"
-     "                              speedscope\n"
+     "  -f FORMAT, --format FORMAT  callgrind csv dhat dot flamegraph folded gprof2dot heaptrack html\n"
+     "                              json massif pdf perfetto pprof ps speedscope sqlite svg\n"
      "  -o FILE, --output FILE      default: standard output\n"
      "  --peak, --leaks, --allocated, --calls, --temporary\n"
-     "                              what flamegraph and folded show; default: --peak\n"
+     "                              what dot flamegraph folded gprof2dot pdf ps svg show; default: --peak\n"
+     "  --anonymize partial|full    tokens instead of the program's own names, or of all\n"
      "  --from TIME, --to TIME, --pid PID, --where KEY=VALUE\n"
      "                              what to look at: see 'heapwake help where'\n",
      false},

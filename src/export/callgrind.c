@@ -157,7 +157,8 @@ static void callgrind_write_head(struct callgrind *g)
     struct out *o = g->job->out;
     uint64_t sums[CALLGRIND_EVENTS];
     out_text(o, "# callgrind format\nversion: 1\ncreator: heapwake " HEAPWAKE_VERSION "\ncmd: ");
-    caption_add_command(&o->buffer, wake_reader_process(g->job->reader, g->job->result->peak_process));
+    caption_add_command(&o->buffer, g->job->veil,
+                        wake_reader_process(g->job->reader, g->job->result->peak_process));
     out_text(o, "\npositions: line\n");
     for (unsigned i = 0; i < CALLGRIND_EVENTS; i++)
         out_f(o, "event: %s : %s\n", callgrind_events[i].name, callgrind_events[i].title);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "query/frame.h"
+#include "query/veil.h"
 #include "store/reader.h"
 #include "tool/strbuf.h"
 
@@ -23,7 +24,8 @@ void caption_add_text(struct strbuf *out, const char *text);
 void caption_add(struct strbuf *out, const struct frame *f);
 /* 0xADDRESS: function (file:line), or (in module): as Valgrind's tools write it. */
 void caption_add_place(struct strbuf *out, const struct frame *f);
-/* The command line of a process; its program where that is not known. */
-void caption_add_command(struct strbuf *out, const struct wake_process *p);
+/* The command line of a process, or what the veil (NULL: none) leaves of it; its
+ * program where that is not known. */
+void caption_add_command(struct strbuf *out, struct veil *veil, const struct wake_process *p);
 
 #endif

@@ -69,11 +69,11 @@ static void a_command_line_is_its_arguments_or_its_program(void **state)
     struct wake_process p = {.info = {.exe = "/bin/app", .args = "app\0-x\0two words", .args_length = 16}};
     struct strbuf b;
     strbuf_init(&b);
-    caption_add_command(&b, &p);
+    caption_add_command(&b, NULL, &p);
     assert_string_equal(strbuf_get(&b), "app -x two words");
     strbuf_clear(&b);
     p.info.args_length = 0;
-    caption_add_command(&b, &p);
+    caption_add_command(&b, NULL, &p);
     assert_string_equal(strbuf_get(&b), "/bin/app");
     strbuf_release(&b);
 }

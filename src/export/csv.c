@@ -137,7 +137,8 @@ static int csv_row(struct csv *c, const struct follow_block *b, const struct fol
     csv_word(c, end != NULL ? labels_detail(WAKE_FREE, end->how) : "");
     csv_tid(c, b->thread);
     strbuf_clear(&c->text);
-    caption_add_text(&c->text, thread != NULL ? thread->name : "");
+    const char *name = veil_text(c->job->veil, VEIL_THREAD, thread != NULL ? thread->name : "");
+    caption_add_text(&c->text, name == NULL ? "" : name);
     csv_quote(&c->out->buffer, strbuf_get(&c->text));
     out_add(c->out, ",", 1);
     if (end != NULL)

@@ -95,7 +95,7 @@ static bool dhat_write_point(struct dhat *d, struct json *j, const struct holdin
 static void dhat_write_head(struct dhat *d, struct json *j, struct strbuf *text)
 {
     uint64_t from = d->subject.from_ns;
-    caption_add_command(text, d->subject.process);
+    caption_add_command(text, d->job->veil, d->subject.process);
     json_open_object(j, NULL);
     json_add_number(j, "dhatFileVersion", 2);
     json_add_text(j, "mode", "heap", 4);

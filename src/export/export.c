@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * export: the table of formats.
+ * export: the table of formats, and what several of them need.
  */
 #include "export/export.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "present/json.h"
+#include "present/safe.h"
+
+enum { EXPORT_TICKS = 500 }; /* more than a screen can show apart */
 
 const struct export_format export_list[] = {
     {"folded", "folded", "stacks on a line each, for flamegraph.pl and its kin",
@@ -30,6 +36,25 @@ const struct export_format export_list[] = {
      export_json},
     {"csv", "csv", "spreadsheets and data frames: a row for each block",
      "csv has blocks with one line of their stacks; json has all of it.", EXPORT_EVENTS, 0, 0, export_csv},
+    {"pprof", "pb.gz", "go tool pprof, Perfetto, speedscope",
+     "pprof has sums for each stack: no times, threads and lifetimes.", EXPORT_BINARY, 0, 0, export_pprof},
+    {"dot", "dot", "graphviz: the call graph",
+     "A call graph shows one measure, and of it the functions that have 1 % or more.", EXPORT_MEASURE, 0, 0,
+     export_dot},
+    {"svg", "svg", "the call graph, drawn by graphviz", NULL, EXPORT_MEASURE | EXPORT_DRAWN, 0, 0,
+     export_dot},
+    {"pdf", "pdf", "the same for a page", NULL, EXPORT_MEASURE | EXPORT_DRAWN | EXPORT_BINARY, 0, 0,
+     export_dot},
+    {"ps", "ps", "the same for a printer", NULL, EXPORT_MEASURE | EXPORT_DRAWN, 0, 0, export_dot},
+    {"gprof2dot", "json", "gprof2dot -f json",
+     "gprof2dot shows one measure: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0, export_gprof2dot},
+    {"html", "html", "any browser: a page with timeline, flame graph and tables",
+     "html has the largest sites and functions of every measure; the page says how many it leaves out.", 0, 0,
+     EXPORT_TICKS, export_html},
+    {"perfetto", "json", "ui.perfetto.dev and chrome://tracing: counters over time",
+     "perfetto has the course of the heap and no stacks.", 0, 0, 0, export_perfetto},
+    {"sqlite", "db", "sqlite3: tables of blocks, stacks, sites; docs/sqlite.md", NULL,
+     EXPORT_EVENTS | EXPORT_FILE, WANT_DETAIL, EXPORT_TICKS, export_sqlite},
     {0},
 };
 
@@ -40,4 +65,81 @@ const struct export_format *export_find(const char *name)
             return f;
     }
     return NULL;
+}
+
+bool export_has_process(const struct export_job *job, size_t process)
+{
+    uint32_t pid = wake_reader_process(job->reader, process)->info.pid;
+    bool has = job->query->pids.count == 0;
+    for (size_t i = 0; i < job->query->pids.count && !has; i++)
+        has = job->query->pids.data[i] == pid;
+    return has;
+}
+
+bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text)
+{
+    const struct wake_process_info *info = &wake_reader_process(job->reader, process)->info;
+    if (job->veil->level == VEIL_NONE) {
+        safe_add_command(text, info->args, info->args_length);
+        return !text->failed;
+    }
+    const char *program = info->exe != NULL && info->exe[0] != '\0' ? info->exe : info->args;
+    const char *shown = program == NULL ? "" : veil_text(job->veil, VEIL_PROGRAM, program);
+    if (shown != NULL)
+        safe_add_text(text, shown);
+    return shown != NULL && !text->failed;
+}
+
+bool export_add_title(const struct export_job *job, struct strbuf *text)
+{
+    size_t i = 0, count = wake_reader_process_count(job->reader);
+    while (i < count && !export_has_process(job, i))
+        i++;
+    return i == count || export_add_command(job, i, text);
+}
+
+void export_add_string(struct out *out, const char *text)
+{
+    struct json j;
+    json_init(&j, &out->buffer);
+    json_add_text(&j, NULL, text, strlen(text));
+    out_settle(out);
+}
+
+const char *export_frame_name(const struct frame *f, char *text, size_t size)
+{
+    if (f->function[0] != '\0')
+        return f->function;
+    const char *module = frame_basename(f->module);
+    snprintf(text, size, "%s+0x%llx", module[0] == '\0' ? "[unknown]" : module,
+             (unsigned long long)f->address);
+    return text;
+}
+
+struct query_range export_window(const struct export_job *job)
+{
+    struct query_range run = {UINT64_MAX, 0};
+    for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
+        const struct wake_process *p = wake_reader_process(job->reader, i);
+        if (!export_has_process(job, i))
+            continue;
+        run.min = p->info.start_ns < run.min ? p->info.start_ns : run.min;
+        run.max = p->end.end_ns > run.max ? p->end.end_ns : run.max;
+    }
+    run.min = job->result->from_ns > run.min ? job->result->from_ns : run.min;
+    run.max = job->result->to_ns < run.max ? job->result->to_ns : run.max;
+    return run.min <= run.max ? run : (struct query_range){run.max, run.max};
+}
+
+uint64_t export_peak_rss(const struct export_job *job)
+{
+    uint64_t rss = job->result->peak_rss_bytes;
+    bool is_whole = job->query->from.when == WHEN_UNSET && job->query->to.when == WHEN_UNSET &&
+                    job->query->pids.count == 0;
+    /* The system's own figure knows what was between the samples. */
+    for (size_t i = 0; is_whole && i < wake_reader_process_count(job->reader); i++) {
+        uint64_t highest = wake_reader_process(job->reader, i)->end.peak_rss_bytes;
+        rss = highest > rss ? highest : rss;
+    }
+    return rss;
 }

@@ -11,7 +11,7 @@
 #ifndef HW_EXPORT_EXPORT_H
 #define HW_EXPORT_EXPORT_H
 
-#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +21,7 @@
 #include "query/result.h"
 #include "query/site.h"
 #include "query/trace.h"
+#include "query/veil.h"
 #include "store/reader.h"
 #include "tool/err.h"
 
@@ -33,12 +34,16 @@ struct export_job {
     struct out *out;
     struct strbuf *remarks; /* sentences for the user about this file; empty = none */
     enum measure measure;   /* that formats with EXPORT_MEASURE show */
+    struct veil *veil;      /* for names that come from the reader: frames have it already */
+    const char *path;       /* EXPORT_FILE: an empty file to fill instead of `out`; else NULL */
 };
 
 enum export_option {
     EXPORT_EVENTS = 1,  /* reads every event: the query's filter must be applied to them */
     EXPORT_BINARY = 2,  /* not for a terminal */
     EXPORT_MEASURE = 4, /* shows one measure, job->measure */
+    EXPORT_FILE = 8,    /* made by a library that wants a file name: never to a pipe */
+    EXPORT_DRAWN = 16,  /* what it writes is drawn by graphviz: the name is that of dot's -T */
 };
 
 struct export_format {
@@ -57,6 +62,22 @@ extern const struct export_format export_list[]; /* ends with a NULL name */
 /* NULL: no such format. */
 const struct export_format *export_find(const char *name);
 
+/* Whether the query is about this process of the recording. */
+bool export_has_process(const struct export_job *job, size_t process);
+/* The command line of a process of the recording in one line, or what the veil leaves of it.
+ * False: no memory. */
+bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text);
+/* The same of the first process that the query is about; nothing where there is none. */
+bool export_add_title(const struct export_job *job, struct strbuf *text);
+/* A text as a JSON string, quotes included. */
+void export_add_string(struct out *out, const char *text);
+/* What a frame without a name is called: the file and the place in it.  Else its function. */
+const char *export_frame_name(const struct frame *f, char *text, size_t size);
+/* The window, as far as there was a process in it. */
+struct query_range export_window(const struct export_job *job);
+/* The largest resident set in the window; 0 = not known. */
+uint64_t export_peak_rss(const struct export_job *job);
+
 int export_folded(const struct export_job *job, struct err *err);
 int export_heaptrack(const struct export_job *job, struct err *err);
 int export_flamegraph(const struct export_job *job, struct err *err);
@@ -66,5 +87,11 @@ int export_dhat(const struct export_job *job, struct err *err);
 int export_callgrind(const struct export_job *job, struct err *err);
 int export_json(const struct export_job *job, struct err *err);
 int export_csv(const struct export_job *job, struct err *err);
+int export_dot(const struct export_job *job, struct err *err);
+int export_gprof2dot(const struct export_job *job, struct err *err);
+int export_html(const struct export_job *job, struct err *err);
+int export_perfetto(const struct export_job *job, struct err *err);
+int export_pprof(const struct export_job *job, struct err *err);
+int export_sqlite(const struct export_job *job, struct err *err);
 
 #endif

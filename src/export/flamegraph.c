@@ -189,7 +189,8 @@ static void flamegraph_write_head(const struct flamegraph *g)
     strbuf_addf(b, "%s: %s in %s blocks</text>\n<text x=\"8\" y=\"46\">", measure_title(g->job->measure),
                 units_bytes(bytes, top->all.bytes), units_count(blocks, top->all.blocks));
     strbuf_init(&command);
-    caption_add_command(&command, wake_reader_process(g->job->reader, g->job->result->peak_process));
+    caption_add_command(&command, g->job->veil,
+                        wake_reader_process(g->job->reader, g->job->result->peak_process));
     if (command.length > 120) {
         strbuf_cut(&command, 120);
         strbuf_add_text(&command, "...");

@@ -311,7 +311,7 @@ static void heaptrack_write_head(struct heaptrack *h)
 {
     struct strbuf command;
     strbuf_init(&command);
-    caption_add_command(&command, h->subject.process);
+    caption_add_command(&command, h->job->veil, h->subject.process);
     out_f(h->out, "v 10400 3\nX %s\nI %x 0\n", strbuf_get(&command), HEAPTRACK_PAGE);
     strbuf_release(&command);
 }

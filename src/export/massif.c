@@ -165,7 +165,7 @@ static void massif_write_head(struct massif *m)
     struct strbuf *b = &m->job->out->buffer;
     strbuf_add_text(b, "desc: heapwake\ncmd: ");
     size_t begin = b->length;
-    caption_add_command(b, m->subject.process);
+    caption_add_command(b, m->job->veil, m->subject.process);
     massif_clean(b, begin);
     strbuf_add_text(b, "\ntime_unit: ms\n");
 }

@@ -112,7 +112,7 @@ int export_speedscope(const struct export_job *job, struct err *err)
     json_open_object(&j, NULL);
     json_add_text(&j, "$schema", schema, sizeof schema - 1);
     json_add_text(&j, "exporter", "heapwake " HEAPWAKE_VERSION, strlen("heapwake " HEAPWAKE_VERSION));
-    caption_add_command(&text, wake_reader_process(job->reader, job->result->peak_process));
+    caption_add_command(&text, job->veil, wake_reader_process(job->reader, job->result->peak_process));
     json_add_text(&j, "name", strbuf_get(&text), text.length);
     json_add_number(&j, "activeProfileIndex", 0);
     speedscope_write_frames(job, &j, &text);

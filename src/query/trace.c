@@ -79,10 +79,14 @@ static uint32_t traces_add_symbol(struct traces *c, const struct frame *f)
 static uint32_t traces_add_frame(struct traces *c, const struct frame *from)
 {
     struct frame f = *from;
-    f.function = words_add_text(&c->words, from->function);
-    f.linkage = words_add_text(&c->words, from->linkage);
-    f.file = words_add_text(&c->words, from->file);
-    f.module = words_add_text(&c->words, from->module);
+    if (f.role != FRAME_GAP)
+        f.role = (uint8_t)frame_find_role(&f);
+    if (c->veil != NULL && !veil_frame(c->veil, &f))
+        return 0;
+    f.function = words_add_text(&c->words, f.function);
+    f.linkage = words_add_text(&c->words, f.linkage);
+    f.file = words_add_text(&c->words, f.file);
+    f.module = words_add_text(&c->words, f.module);
     if (f.function == NULL || f.linkage == NULL || f.file == NULL || f.module == NULL)
         return 0;
     struct trace_frame_key key = {f.function, f.file,   f.module, f.line != 0 ? 0 : f.address,
@@ -94,8 +98,6 @@ static uint32_t traces_add_frame(struct traces *c, const struct frame *from)
     if (known != NULL)
         return (uint32_t)*known;
     f.symbol = traces_add_symbol(c, &f);
-    if (f.role != FRAME_GAP)
-        f.role = (uint8_t)frame_find_role(&f);
     if (f.symbol == 0 || !vec_push(&c->frames, f) || !map_set(&c->frame_slots, word, c->frames.count))
         return 0;
     return (uint32_t)c->frames.count;

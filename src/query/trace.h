@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "query/frame.h"
+#include "query/veil.h"
 #include "query/words.h"
 #include "store/names.h"
 #include "store/reader.h"
@@ -64,6 +65,7 @@ struct traces {
     VEC(struct trace) traces;
     VEC(struct trace_process) processes;
     VEC(uint32_t) path; /* scratch: nodes from a leaf outwards */
+    struct veil *veil;  /* how names are shown: set before the first stack; NULL = as they are */
 };
 
 void traces_init(struct traces *c);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * html: one page that shows a recording to somebody who has nothing but a
+ * browser: figures, the heap over time, a flame graph, tables.
+ *
+ * Everything is in the page.  Its policy forbids the browser to load anything
+ * and to run any script but ours, which is named by its hash; so even a name that
+ * got through as markup could do nothing.  Names are data (html_data.h) that
+ * the script shows as text.
+ */
+#include "export/export.h"
+
+#include <page_assets.h>
+#include <stdio.h>
+
+#include "export/html_data.h"
+#include "present/units.h"
+
+static void html_add(struct out *o, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '<':
+            out_text(o, "&lt;");
+            break;
+        case '>':
+            out_text(o, "&gt;");
+            break;
+        case '&':
+            out_text(o, "&amp;");
+            break;
+        case '"':
+            out_text(o, "&quot;");
+            break;
+        default:
+            out_add(o, text, 1);
+        }
+    }
+}
+
+static void html_put_head(struct out *o, const char *command)
+{
+    out_text(o, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    out_f(o,
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '%s'; "
+          "style-src '%s'; base-uri 'none'; form-action 'none'\">\n",
+          page_js_hash, page_css_hash);
+    out_text(o, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                "<meta name=\"generator\" content=\"heapwake " HEAPWAKE_VERSION "\">\n<title>");
+    html_add(o, command);
+    out_text(o, "</title>\n<style>");
+    out_add(o, page_css, sizeof page_css - 1);
+    out_text(o, "</style>\n</head>\n");
+}
+
+static void html_put_card(struct out *o, const char *value, const char *what)
+{
+    out_text(o, "<div class=\"card\"><b>");
+    html_add(o, value);
+    out_text(o, "</b><span>");
+    html_add(o, what);
+    out_text(o, "</span></div>\n");
+}
+
+static void html_put_cards(const struct export_job *job)
+{
+    const struct metrics *t = &job->result->total;
+    const struct query_range window = export_window(job);
+    struct out *o = job->out;
+    char text[UNITS_MAX], more[UNITS_MAX], what[UNITS_MAX + 64];
+    out_text(o, "<div class=\"cards\">\n");
+    snprintf(what, sizeof what, "heap at the peak, at %s", units_time(more, job->result->peak_time_ns));
+    html_put_card(o, units_bytes(text, t->peak_bytes), what);
+    snprintf(what, sizeof what, "leaked in %s blocks", units_count(more, t->leaked_blocks));
+    html_put_card(o, units_bytes(text, t->leaked_bytes), what);
+    snprintf(what, sizeof what, "allocated in %s calls", units_count(more, t->allocated_blocks));
+    html_put_card(o, units_bytes(text, t->allocated_bytes), what);
+    double share =
+        t->allocated_blocks == 0 ? 0 : 100 * (double)t->temporary_blocks / (double)t->allocated_blocks;
+    snprintf(text, sizeof text, "%.1f %%", share);
+    html_put_card(o, text, "of the calls are temporary");
+    if (export_peak_rss(job) != 0)
+        html_put_card(o, units_bytes(text, export_peak_rss(job)), "resident at most");
+    html_put_card(o, units_time(text, window.max - window.min), "run time");
+    out_text(o, "</div>\n");
+}
+
+static void html_put_body(struct out *o)
+{
+    out_text(o,
+             "<section id=\"timeline\"><div class=\"bar\"><h2>Over time</h2>"
+             "<span class=\"key h\"><i></i>heap</span><span class=\"key r\"><i></i>resident</span>"
+             "<span class=\"readout push\" id=\"moment\"></span></div><div id=\"plot\"></div></section>\n");
+    out_text(o, "<div class=\"bar sticky\"><span class=\"choice\" id=\"measures\"></span>"
+                "<input id=\"search\" class=\"push\" type=\"search\" "
+                "placeholder=\"Search functions, files, modules\" aria-label=\"Search\"></div>\n");
+    out_text(o,
+             "<section><div class=\"bar\"><h2 id=\"what\"></h2><span class=\"readout\" id=\"found\"></span>"
+             "<button type=\"button\" id=\"out\" class=\"push\" hidden>Zoom out</button></div>"
+             "<div class=\"flame\"><canvas id=\"flame\"></canvas></div>"
+             "<div class=\"readout\" id=\"hint\"></div></section>\n");
+    out_text(o, "<section><div class=\"bar\"><span class=\"choice\">"
+                "<button type=\"button\" id=\"sites\">Sites</button>"
+                "<button type=\"button\" id=\"functions\">Functions</button></span></div>"
+                "<table id=\"table\"></table><button type=\"button\" id=\"more\" hidden></button>"
+                "<div class=\"more\" id=\"left\"></div></section>\n");
+}
+
+int export_html(const struct export_job *job, struct err *err)
+{
+    struct out *o = job->out;
+    const struct wake_summary *summary = wake_reader_summary(job->reader);
+    size_t processes = 0;
+    struct strbuf command;
+    for (size_t i = 0; i < wake_reader_process_count(job->reader); i++)
+        processes += export_has_process(job, i);
+    strbuf_init(&command);
+    if (!export_add_title(job, &command)) {
+        strbuf_release(&command);
+        return err_set(err, ERR_MEMORY, "There is no memory for the page.");
+    }
+    html_put_head(o, strbuf_get(&command));
+    out_text(o, "<body>\n<main>\n<h1>");
+    html_add(o, strbuf_get(&command));
+    strbuf_release(&command);
+    out_f(o, "</h1>\n<p class=\"sub\">%zu process%s%s</p>\n", processes, processes == 1 ? "" : "es",
+          summary->complete ? "" : "; the recording is not whole, and so is this page");
+    html_put_cards(job);
+    out_text(o, "<noscript><p>The graphs and tables of this page need JavaScript, all of which is in the "
+                "page itself.</p></noscript>\n");
+    html_put_body(o);
+    out_text(
+        o, "<footer>Made by heapwake " HEAPWAKE_VERSION ". Sizes are what the program asked for. This page "
+           "loads nothing from anywhere.</footer>\n</main>\n<script type=\"application/json\" id=\"data\">");
+    int code = html_data_put(job, err);
+    out_text(o, "</script>\n<script>");
+    out_add(o, page_js, sizeof page_js - 1);
+    out_text(o, "</script>\n</body>\n</html>\n");
+    return code;
+}

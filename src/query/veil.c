@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * veil: see veil.h.
+ */
+#include "query/veil.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "store/codec.h"
+#include "tool/strbuf.h"
+
+void veil_init(struct veil *v, enum veil_level level, uint64_t salt)
+{
+    v->level = level;
+    v->salt = salt;
+    words_init(&v->words);
+}
+
+void veil_release(struct veil *v)
+{
+    words_release(&v->words);
+}
+
+static const char *veil_token(struct veil *v, enum veil_what what, const char *text)
+{
+    static const char *const kinds[] = {"function", "file", "module", "thread", "mark", "program"};
+    char token[32];
+    uint64_t hash = hash_join(hash_join(v->salt, what), codec_sum(text, strlen(text)));
+    snprintf(token, sizeof token, "%s_%012llx", kinds[what], (unsigned long long)(hash >> 16));
+    return words_add_text(&v->words, token);
+}
+
+const char *veil_text(struct veil *v, enum veil_what what, const char *text)
+{
+    if (v->level == VEIL_NONE || text[0] == '\0')
+        return text;
+    if (v->level == VEIL_PARTIAL && (what == VEIL_MODULE || what == VEIL_PROGRAM))
+        return words_add_text(&v->words, frame_basename(text));
+    return veil_token(v, what, text);
+}
+
+/* The qualified name of a signature, with "<...>" for every list of template arguments. */
+static const char *veil_shorten(struct veil *v, const char *function)
+{
+    size_t length;
+    const char *name = frame_find_name(function, &length);
+    struct strbuf shorter;
+    unsigned depth = 0;
+    strbuf_init(&shorter);
+    for (size_t i = 0; i < length; i++) {
+        size_t left = length - i;
+        if (depth == 0 && left > 8 && strncmp(name + i, "operator", 8) == 0 && strchr("<>-=", name[i + 8])) {
+            strbuf_add(&shorter, name + i, left); /* operator<< and its kin end the name */
+            break;
+        }
+        if (name[i] == '<' && depth++ == 0)
+            strbuf_add_text(&shorter, "<...>");
+        else if (name[i] == '>' && depth > 0)
+            depth--;
+        else if (depth == 0)
+            strbuf_add_char(&shorter, name[i]);
+    }
+    const char *kept = shorter.failed ? NULL : words_add_text(&v->words, strbuf_get(&shorter));
+    strbuf_release(&shorter);
+    return kept;
+}
+
+bool veil_frame(struct veil *v, struct frame *f)
+{
+    if (v->level == VEIL_NONE || f->role == FRAME_GAP)
+        return true;
+    bool is_known = v->level == VEIL_PARTIAL && f->role != FRAME_OWN;
+    f->linkage = "";
+    f->function = is_known ? veil_shorten(v, f->function) : veil_text(v, VEIL_FUNCTION, f->function);
+    f->file =
+        is_known ? words_add_text(&v->words, frame_basename(f->file)) : veil_text(v, VEIL_FILE, f->file);
+    f->module = veil_text(v, VEIL_MODULE, f->module);
+    return f->function != NULL && f->file != NULL && f->module != NULL;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Tests of veil: tokens are stable and apart, and what stays is what everybody has.
+ */
+#include "query/veil.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct frame frame_of(const char *function, const char *module)
+{
+    struct frame f = {.function = function, .linkage = "_Zmangled", .file = "/src/own.c", .module = module};
+    f.role = (uint8_t)frame_find_role(&f);
+    return f;
+}
+
+static void the_same_name_is_the_same_token(void **state)
+{
+    struct veil a, b, other;
+    (void)state;
+    veil_init(&a, VEIL_FULL, 7);
+    veil_init(&b, VEIL_FULL, 7);
+    veil_init(&other, VEIL_FULL, 8);
+    veil_text(&b, VEIL_FUNCTION, "something else first");
+    const char *token = veil_text(&a, VEIL_FUNCTION, "secret");
+    assert_string_equal(token, veil_text(&b, VEIL_FUNCTION, "secret"));
+    assert_string_not_equal(token, veil_text(&a, VEIL_FUNCTION, "secret2"));
+    assert_string_not_equal(token, veil_text(&other, VEIL_FUNCTION, "secret"));
+    assert_null(strstr(token, "secret"));
+    assert_string_equal("", veil_text(&a, VEIL_FILE, ""));
+    veil_release(&a);
+    veil_release(&b);
+    veil_release(&other);
+}
+
+static void partial_keeps_what_everybody_has(void **state)
+{
+    struct veil v;
+    (void)state;
+    veil_init(&v, VEIL_PARTIAL, 7);
+    struct frame library =
+        frame_of("void std::vector<Secret, std::allocator<Secret> >::push_back(Secret const&)",
+                 "/opt/somebody/bin/app");
+    assert_true(veil_frame(&v, &library));
+    assert_string_equal(library.function, "std::vector<...>::push_back");
+    assert_string_equal(library.module, "app");
+    assert_string_equal(library.file, "own.c");
+    assert_string_equal(library.linkage, "");
+    struct frame shift =
+        frame_of("std::ostream& std::operator<< <char>(std::ostream&, Secret)", "libstdc++.so.6");
+    assert_true(veil_frame(&v, &shift));
+    assert_non_null(strstr(shift.function, "operator<<"));
+    assert_null(strstr(shift.function, "Secret"));
+    struct frame own = frame_of("secret", "/opt/somebody/bin/app");
+    assert_true(veil_frame(&v, &own));
+    assert_null(strstr(own.function, "secret"));
+    assert_null(strstr(own.file, "own"));
+    assert_string_equal(own.module, "app");
+    veil_release(&v);
+}
+
+static void full_keeps_no_name(void **state)
+{
+    struct veil v;
+    (void)state;
+    veil_init(&v, VEIL_FULL, 7);
+    struct frame f = frame_of("malloc", "/lib/libc.so.6");
+    assert_true(veil_frame(&v, &f));
+    assert_null(strstr(f.function, "malloc"));
+    assert_null(strstr(f.module, "libc"));
+    assert_int_equal(f.role, FRAME_ALLOCATOR);
+    veil_release(&v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_name_is_the_same_token),
+        cmocka_unit_test(partial_keeps_what_everybody_has),
+        cmocka_unit_test(full_keeps_no_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

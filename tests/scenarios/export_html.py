@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`heapwake export -f html` in a real browser: the tables say what the program
+tells of itself, names of the program do nothing but show, nothing is loaded."""
+import html.parser
+import os
+import re
+import shutil
+
+from support import Check, native, record, skip, tool, truth, workload
+
+BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+if BROWSER is None:
+    skip("There is no chromium here.")
+
+check = Check()
+HOSTILE = '</script><img src=x onerror="document.title=1"><b>&amp;'
+
+
+class Page(html.parser.HTMLParser):
+    """Texts of the cells of each row, tags and the texts by id."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.tags, self.ids, self.inside = [], [], {}, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.inside.append((tag, dict(attributes).get("id")))
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag in ("meta", "input", "img", "br"):
+            self.inside.pop()
+
+    def handle_endtag(self, tag):
+        while self.inside and self.inside.pop()[0] != tag:
+            pass
+
+    def handle_data(self, text):
+        names = [name for name, _ in self.inside]
+        if self.rows and ("td" in names or "th" in names):
+            self.rows[-1][-1] += text
+        for _, key in self.inside:
+            if key:
+                self.ids[key] = self.ids.get(key, "") + text
+
+
+def show(path, view=""):
+    done = native([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
+                   f"--user-data-dir={os.getcwd()}/profile", "--virtual-time-budget=4000", "--dump-dom",
+                   f"file://{os.path.abspath(path)}#{view}"])
+    check.equal("exit status of the browser", 0, done.status)
+    said = [line for line in done.err.decode(errors="replace").splitlines() if "CONSOLE" in line]
+    check.equal(f"what the console says of {path}", [], said)
+    return Page(done.out.decode())
+
+
+def size(n):
+    """As the page writes it."""
+    return f"{n} B" if n < 1024 else f"{n / 1024:.1f} KiB" if n < 1024 * 1023.95 else f"{n / 1024**2:.1f} MiB"
+
+
+def row_of(page, name):
+    return next((r[:1] + r[2:] for r in page.rows if re.match(rf"{name} ", r[0])), None)
+
+
+def check_sites(told):
+    for measure, key in (("peak", "peak"), ("leaks", "leaks"), ("allocated", "allocated")):
+        page = show("blame.html", f"measure={measure}")
+        for function, account in told["functions"].items():
+            bytes_, blocks = account[key]
+            row = row_of(page, function)
+            if function == "grow" or bytes_ == 0:  # several sites; and sizes of nothing are no row
+                continue
+            check.holds(row is not None, f"{measure}: {function} has no row.")
+            if row:
+                check.equal(f"{measure} of {function}", [size(bytes_), f"{blocks:,}"], row[1:])
+
+
+def check_functions(told):
+    page = show("blame.html", "measure=calls&list=functions&search=churn")
+    rows = [r for r in page.rows if len(r) == 4][1:]
+    check.equal("functions that are called churn", 1, len(rows))
+    check.equal("self calls of churn", f"{told['functions']['churn']['allocated'][1]:,}", rows[0][2] if rows else None)
+    check.holds("% matches" in page.ids.get("found", ""), f"The search finds: {page.ids.get('found')}")
+
+
+def check_hostile():
+    page = show("hostile.html")
+    check.equal("images", 0, page.tags.count("img"))
+    check.equal("scripts", 2, page.tags.count("script"))
+    text = open("hostile.html", encoding="utf-8").read()
+    check.holds("&lt;/script&gt;&lt;img src=x" in text, "The command line is not there as text.")
+    check.holds("<img" not in text, "A name is markup.")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    check.holds("default-src 'none'" in policy and "unsafe" not in policy, f"The policy is {policy}")
+    loads = re.findall(r'(?:src|href|url)\s*[=(]\s*["\']?\s*(?:https?:)?//', text)
+    check.equal("what is loaded from elsewhere", [], loads)
+
+
+told = truth(record([workload("blame")], "blame.wake"))
+check.equal("export", 0, tool("export", "-f", "html", "-o", "blame.html", "blame.wake").status)
+check_sites(told)
+check_functions(told)
+record([workload("blame"), HOSTILE], "hostile.wake")
+check.equal("export", 0, tool("export", "-f", "html", "-o", "hostile.html", "hostile.wake").status)
+check_hostile()
+for level in ("partial", "full"):
+    done = tool("export", "-f", "html", "--anonymize", level, "blame.wake")
+    left = [s for s in ("leak_large", "churn", os.path.dirname(workload("blame"))) if s.encode() in done.out]
+    check.equal(f"{level}: names that are left", [], left)
+check.done()
