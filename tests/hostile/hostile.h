@@ -30,6 +30,7 @@ static struct {
 static const char *hostile_complaints[HOSTILE_COMPLAINTS];
 static char **hostile_argv;
 static int hostile_argc;
+static int hostile_pid; /* asked for once: a filter may forbid it later */
 
 /* The account of a size; the first who asks opens it. */
 static inline unsigned hostile_account(size_t size)
@@ -96,7 +97,7 @@ static inline void work(size_t size, int blocks)
 
 static inline void tell(void)
 {
-    truth_add("{\"pid\": %d, \"blocks\": {", (int)getpid());
+    truth_add("{\"pid\": %d, \"blocks\": {", hostile_pid != 0 ? hostile_pid : (int)getpid());
     for (unsigned i = 0; i < HOSTILE_SIZES && hostile_counts[i].size != 0; i++)
         truth_add("%s\"%zu\": [%ld, %ld]", i == 0 ? "" : ", ", hostile_counts[i].size,
                   __atomic_load_n(&hostile_counts[i].made, __ATOMIC_SEQ_CST),
@@ -113,12 +114,14 @@ static inline void become_child(void)
 {
     memset(hostile_counts, 0, sizeof hostile_counts);
     truth_length = 0;
+    hostile_pid = (int)getpid();
 }
 
 static inline int hostile_main(int argc, char **argv, const struct hostile_case *cases, size_t count)
 {
     hostile_argc = argc;
     hostile_argv = argv;
+    hostile_pid = (int)getpid();
     for (size_t i = 0; argc > 1 && i < count; i++) {
         if (strcmp(argv[1], cases[i].name) == 0) {
             cases[i].run();

@@ -68,8 +68,11 @@ static int stop;
 
 static void *churn(void *argument)
 {
-    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+    for (int i = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); i++) {
         free(truth_keep(malloc(64 + (size_t)(uintptr_t)argument)));
+        if (i % 100 == 0)
+            usleep(100);
+    }
     return NULL;
 }
 
