@@ -218,7 +218,7 @@ static void on_cpu_limit(int number)
 static void cpu_timer(void)
 {
     handle(SIGVTALRM, on_cpu_limit, 0);
-    setitimer(ITIMER_VIRTUAL, &(struct itimerval){{0, 0}, {0, 20000}}, NULL);
+    setitimer(ITIMER_VIRTUAL, &(struct itimerval){{0, 0}, {0, 1000}}, NULL);
     for (;;)
         drop(make(9721), 9721);
 }
