@@ -147,7 +147,7 @@ static void stopped(void)
 
 static void *take_signals(void *argument)
 {
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < 200 || caught == 0; i++)
         drop(make(9679), 9679);
     return argument;
 }

@@ -81,8 +81,8 @@ static inline void drop(void *pointer, size_t size)
 {
     unsigned char *block = (unsigned char *)pointer;
     expect(block[0] == (unsigned char)(size * 7) && block[size - 1] == block[0], "a block lost its content");
-    count_freed(size);
     free(block);
+    count_freed(size); /* afterwards, like what is made: what has been told has happened */
 }
 
 /* So many made, half of them left. */

@@ -188,6 +188,23 @@ static void gone(void)
         spread((unsigned)i, 5);
 }
 
+/* A program whose file has no section headers, as packers leave them. */
+static void no_sections(void)
+{
+    char name[64], *arguments[] = {name, "leaf", NULL};
+    snprintf(name, sizeof name, "./bare-%d", (int)getpid());
+    int fd = open(name, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0755);
+    copy_to(hostile_argv[0], fd);
+    ElfW(Ehdr) head;
+    expect(pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head, "no header");
+    head.e_shoff = 0;
+    head.e_shnum = head.e_shstrndx = 0;
+    expect(pwrite(fd, &head, sizeof head, 0) == (ssize_t)sizeof head, "no header");
+    close(fd);
+    tell();
+    execve(name, arguments, environ);
+}
+
 static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 {
     (void)info;
@@ -208,4 +225,4 @@ static void while_visiting(void)
 HOSTILE_CASES({"come_and_go", come_and_go}, {"loader_lock", loader_lock}, {"caller_path", caller_path},
               {"deep_binding", deep_binding}, {"other_namespace", other_namespace}, {"replaced", replaced},
               {"leaf", leaf}, {"from_memory", from_memory}, {"removed", removed}, {"gone", gone},
-              {"while_visiting", while_visiting})
+              {"while_visiting", while_visiting}, {"no_sections", no_sections})

@@ -8,6 +8,7 @@ KILLS=1000 FORKS=10000 DISKS=100 are the long run; the numbers here are for ever
 """
 # timeout: 3000
 import glob
+import json
 import mmap
 import os
 import random
@@ -16,7 +17,7 @@ import struct
 import subprocess
 import time
 
-from support import HEAPWAKE, Check, Ledger, events, info, native, record, truth, truths, workload
+from support import HEAPWAKE, Check, Ledger, events, native, record, truth, truths, workload
 
 KILLS, FORKS, DISKS = (int(os.environ.get(name, usual)) for name, usual in (("KILLS", 25), ("FORKS", 300), ("DISKS", 8)))
 VICTIM = os.path.join(os.environ["BUILD"], "tests/hostile/victim")
@@ -79,6 +80,28 @@ def forks():
     check.sound("forks.wake")
 
 
+def orphans():
+    """The collector is gone when the program forks and becomes other programs."""
+    check.about("children after the collector's death")
+    expected = sorted((line["made"], line["freed"]) for line in truths(native([workload("family"), "fork"])))
+    for i in range(5):
+        process = subprocess.Popen([HEAPWAKE, "record", "-q", "-o", "orphan.wake", "--", "sh", "-c",
+                                    'echo ready; read line; "$0" fork; echo "status $?"', workload("family")],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        check.equal("first line", b"ready\n", process.stdout.readline())
+        process.kill()
+        process.wait()
+        start = time.monotonic()
+        out, err = process.communicate(b"\n", timeout=60)
+        check.holds(time.monotonic() - start < 10, "it took long.")
+        check.equal("last line", b"status 0", out.splitlines()[-1] if out else b"")
+        told = [json.loads(line) for line in out.splitlines() if line.startswith(b"{")]
+        check.equal("told", expected, sorted((line["made"], line["freed"]) for line in told))
+        check.equal("stderr", b"", err)
+        for left in glob.glob("*.spool") + glob.glob("orphan.wake*"):
+            os.unlink(left)
+
+
 def disk(size_kib):
     """On a disk of that size, where the system lets us make one."""
     check.about(f"a disk of {size_kib} KiB")
@@ -116,6 +139,7 @@ def disks():
 
 kills()
 forks()
+orphans()
 disks()
 print(f"{KILLS} kills, {FORKS} forks, {DISKS} disks.")
 check.done()
