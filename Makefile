@@ -16,7 +16,7 @@ ifneq ($(origin CXX),default)
 export CXX
 endif
 
-.PHONY: all configure install demo check bench fuzz format clean help
+.PHONY: all configure install demo check check-hard bench fuzz format clean help
 
 all: configure
 	@ninja -C $(BUILD)
@@ -41,6 +41,14 @@ check:
 	@$(BOOTSTRAP) check
 	@BUILD=$(BUILD) tests/run $(TESTS)
 
+# The long run of what `make check` does in small: the hard cases REPEAT times each, kills,
+# forks and full disks by the hundred, every system call failing, every bit flipped. Hours.
+REPEAT ?= 1000
+HARD ?= hostile.py faults.py sweep.py damage.py oracle.py
+check-hard:
+	@$(BOOTSTRAP) check
+	@BUILD=$(BUILD) REPEAT=$(REPEAT) KILLS=1000 FORKS=10000 DISKS=100 SWEEP=all DAMAGE=all tests/run --patience 50 $(HARD)
+
 # Installs what the benchmarks need, builds, prints the table; 1 when a goal is missed.
 bench:
 	@$(BOOTSTRAP) bench
@@ -64,6 +72,7 @@ help:
 	@echo 'make              build $(BUILD)/heapwake and $(BUILD)/libheapwake.so'
 	@echo 'make demo         install what is needed, build, record an example'
 	@echo 'make check        install what is needed, build, run all tests   (TESTS="names" for some)'
+	@echo 'make check-hard   the hard cases REPEAT=1000 times, faults in great number (HARD="names")'
 	@echo 'make bench        measure against the goals                      (BENCH="--quick names")'
 	@echo 'make fuzz         libFuzzer over all parsers, T=60 seconds each  (FUZZ="names" for some)'
 	@echo 'make install      into PREFIX=$(PREFIX), below DESTDIR'

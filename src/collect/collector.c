@@ -82,6 +82,7 @@ static void collector_dispatch(struct collector *c, int timeout)
             events[i].data.ptr = &collector_kinds[0];
         }
     }
+    bool is_spoken_to = false;
     for (int i = 0; i < count; i++) {
         switch (*(int *)events[i].data.ptr) {
         case WATCH_LISTENER:
@@ -91,12 +92,14 @@ static void collector_dispatch(struct collector *c, int timeout)
             launch_take_signals(c->launch);
             break;
         case WATCH_VISITOR:
-            tracee_hear(c, events[i].data.ptr);
+            is_spoken_to = true;
             break;
         default:
             break;
         }
     }
+    if (is_spoken_to)
+        tracee_hear(c);
 }
 
 static bool collector_has_gone(const struct collector *c)
@@ -116,8 +119,7 @@ static void collector_bury(struct collector *c)
     if (!collector_has_gone(c))
         return;
     tracee_accept(c);
-    for (size_t i = c->visitors.count; i-- > 0;)
-        tracee_hear(c, c->visitors.data[i]);
+    tracee_hear(c);
     for (size_t i = c->tracees.count; i-- > 0;) {
         if (c->tracees.data[i]->gone)
             tracee_end(c, c->tracees.data[i], false, true);

@@ -90,9 +90,7 @@ static void image_check(struct image *m)
 
 uint64_t image_drain(struct image *m)
 {
-    if (m->failed)
-        return 0;
-    uint64_t taken = order_round(&m->order, false);
+    uint64_t taken = m->failed ? 0 : order_round(&m->order, false);
     image_check(m);
     return taken;
 }

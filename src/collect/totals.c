@@ -56,7 +56,7 @@ void totals_settle(struct totals *t)
 struct wake_stack_totals *totals_copy(struct totals *t)
 {
     totals_settle(t);
-    struct wake_stack_totals *copy = calloc(t->count, sizeof *copy);
+    struct wake_stack_totals *copy = t->count == 0 ? NULL : calloc(t->count, sizeof *copy);
     for (size_t i = 0; copy != NULL && i < t->count; i++) {
         const struct totals_stack *s = &t->stacks[i];
         copy[i] = (struct wake_stack_totals){

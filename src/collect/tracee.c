@@ -62,11 +62,13 @@ void tracee_trace(const struct collector *c, const struct tracee *t, uint64_t ta
 
 /* ------------------------------------------------------------------ visitors */
 
+/* Those behind move up: visitors stay in the order in which they came. */
 static void visitor_free(struct collector *c, struct visitor *v)
 {
     for (size_t i = 0; i < c->visitors.count; i++) {
         if (c->visitors.data[i] == v) {
-            c->visitors.data[i] = c->visitors.data[--c->visitors.count];
+            memmove(&c->visitors.data[i], &c->visitors.data[i + 1],
+                    (--c->visitors.count - i) * sizeof c->visitors.data[i]);
             break;
         }
     }
@@ -194,12 +196,13 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
     }
 }
 
-void tracee_hear(struct collector *c, struct visitor *v)
+/* Whether the visitor has said all that it had to say, and is gone. */
+static bool tracee_hear_one(struct collector *c, struct visitor *v)
 {
     struct listener_hello h;
     int heard = listener_receive(&c->listener, v->fd, &h);
     if (heard == 0)
-        return;
+        return false;
     if (heard > 0) {
         tracee_greet(c, &h);
         close(h.segment);
@@ -207,6 +210,15 @@ void tracee_hear(struct collector *c, struct visitor *v)
         c->sums.refused++;
     }
     visitor_free(c, v);
+    return true;
+}
+
+void tracee_hear(struct collector *c)
+{
+    for (size_t i = 0; i < c->visitors.count;) {
+        if (!tracee_hear_one(c, c->visitors.data[i]))
+            i++;
+    }
 }
 
 static void tracee_sum(struct collector *c, const struct image_end *end)

@@ -11,8 +11,9 @@ enum { WATCH_LISTENER = 1, WATCH_SIGNALS, WATCH_TRACEE, WATCH_VISITOR };
 
 /* Takes all that stand at the door. */
 void tracee_accept(struct collector *c);
-/* A visitor's connection is readable. */
-void tracee_hear(struct collector *c, struct visitor *v);
+/* Hears all who have something to say, in the order in which they came: after an exec, two
+ * of them have the same pid, and the second replaces the first. */
+void tracee_hear(struct collector *c);
 /* Sends away visitors who have said nothing for a second. */
 void tracee_dismiss(struct collector *c, uint64_t now_ns);
 /* Ends one: takes its last records, closes its section, forgets it. */

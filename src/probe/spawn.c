@@ -160,12 +160,14 @@ static bool spawn_agree(const struct handover *to, int fd)
     return sent == (long)n && ready == 1 && sys_read(fd, &reply, 1) == 1;
 }
 
-static void spawn_name(struct handover *to)
+/* False: there is nothing random to be had, and so no secret. */
+static bool spawn_name(struct handover *to)
 {
     uint8_t random[8];
     static const char prefix[] = "heapwake-";
-    SYS_CALL(SYS_getrandom, random, sizeof random, 0, 0, 0, 0);
-    SYS_CALL(SYS_getrandom, to->token, sizeof to->token, 0, 0, 0, 0);
+    if (SYS_CALL(SYS_getrandom, random, sizeof random, 0, 0, 0, 0) != (long)sizeof random ||
+        SYS_CALL(SYS_getrandom, to->token, sizeof to->token, 0, 0, 0, 0) != (long)sizeof to->token)
+        return false;
     memory_copy(to->name, prefix, sizeof prefix - 1);
     char *at = to->name + sizeof prefix - 1;
     for (unsigned i = 0; i < sizeof random; i++) {
@@ -173,15 +175,15 @@ static void spawn_name(struct handover *to)
         *at++ = "0123456789abcdef"[random[i] & 15];
     }
     *at = '\0';
+    return true;
 }
 
 bool spawn_collector(struct handover *to)
 {
     int pair[2];
     to->is_set = false;
-    if (sys_failed(sys_socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)))
+    if (!spawn_name(to) || sys_failed(sys_socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)))
         return false;
-    spawn_name(to);
     long middle = spawn_clone();
     if (middle == 0)
         spawn_middle(pair[1]);

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * cage CASE: programs that shut themselves in: descriptors closed, rights
+ * dropped, limits set, filters installed, other roots and namespaces.
+ */
+#include "hostile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static NOINLINE void deeper(int depth, size_t size)
+{
+    volatile int here = depth;
+    if (depth == 0)
+        work(size, 4);
+    else
+        deeper(depth - 1, size);
+    here = here + 1;
+}
+
+static void *in_thread(void *argument)
+{
+    deeper(30, (size_t)(uintptr_t)argument);
+    return NULL;
+}
+
+/* New stacks, a new thread, a child: all that might need something that is gone. */
+static void all_kinds(size_t size)
+{
+    pthread_t thread;
+    int status;
+    for (int i = 0; i < 20; i++)
+        deeper(i, size);
+    expect(pthread_create(&thread, NULL, in_thread, (void *)(uintptr_t)size) == 0, "no thread");
+    pthread_join(thread, NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        become_child();
+        deeper(3, size);
+        tell();
+        _exit(7);
+    }
+    expect(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7,
+           "the child failed");
+}
+
+/* Closes everything, then opens files of its own: what is in them is its own. */
+static void own_file(int fd)
+{
+    static char text[65536];
+    memset(text, 'x', sizeof text);
+    expect(write(fd, text, sizeof text) == (ssize_t)sizeof text, "a write failed");
+}
+
+static void close_all(void)
+{
+    char name[64];
+    work(9461, 20);
+    syscall(SYS_close_range, 3u, ~0u, 0);
+    int fds[20];
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "own-%d", i);
+        fds[i] = open(name, O_CREAT | O_TRUNC | O_RDWR, 0600);
+        own_file(fds[i]);
+    }
+    for (int i = 0; i < 200; i++)
+        deeper(i % 40, 9461);
+    all_kinds(9461);
+    for (int i = 0; i < 20; i++) {
+        struct stat facts;
+        expect(fds[i] == i + 3, "a descriptor was in use");
+        expect(fstat(fds[i], &facts) == 0 && facts.st_size == 65536,
+               "somebody wrote into a file of the program");
+    }
+}
+
+static void close_loop(void)
+{
+    work(9463, 20);
+    for (int fd = 3; fd < 1024; fd++)
+        expect(close(fd) == -1, "there was a descriptor that the program did not open");
+    all_kinds(9463);
+}
+
+static void occupy_all(void)
+{
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = 3; fd < 500; fd++)
+        dup2(null, fd);
+    all_kinds(9467);
+    for (int fd = 3; fd < 500; fd++)
+        expect(fcntl(fd, F_GETFL) >= 0, "a descriptor of the program was closed");
+}
+
+static void no_stderr(void)
+{
+    close(0);
+    close(2);
+    int fd = open("instead", O_CREAT | O_TRUNC | O_RDWR, 0600),
+        other = open("of", O_CREAT | O_TRUNC | O_RDWR, 0600);
+    all_kinds(9473);
+    expect(fd == 0 && other == 2, "0 and 2 were taken");
+    expect(lseek(fd, 0, SEEK_END) == 0 && lseek(other, 0, SEEK_END) == 0, "somebody wrote to 0 or 2");
+}
+
+static void limited(int which, rlim_t amount, size_t size)
+{
+    work(size, 4);
+    setrlimit((__rlimit_resource_t)which, &(struct rlimit){amount, amount});
+    all_kinds(size);
+}
+
+static void limit_files(void)
+{
+    limited(RLIMIT_FSIZE, 0, 9479);
+}
+
+static void limit_memory(void)
+{
+    limited(RLIMIT_AS, 400u << 20, 9491);
+}
+
+static void limit_data(void)
+{
+    limited(RLIMIT_DATA, 64u << 20, 9491);
+}
+
+static void limit_descriptors(void)
+{
+    limited(RLIMIT_NOFILE, 3, 9497);
+}
+
+static void limit_locked(void)
+{
+    expect(mlockall(MCL_CURRENT | MCL_FUTURE) == 0 || errno == EPERM || errno == ENOMEM, "mlockall");
+    all_kinds(9511);
+}
+
+/* Out of memory, with a limit: the program's own error path runs. */
+static void out_of_memory(void)
+{
+    void *blocks[64];
+    int count = 0;
+    setrlimit(RLIMIT_AS, &(struct rlimit){300u << 20, 300u << 20});
+    while (count < 64 && (blocks[count] = truth_keep(malloc(16000011))) != NULL)
+        count++;
+    expect(count < 64 && errno == ENOMEM, "memory without end");
+    for (int i = 0; i < count; i++) {
+        count_made(16000011);
+        count_freed(16000011);
+        free(blocks[i]);
+    }
+    memset(hostile_counts, 0, sizeof hostile_counts); /* how many depends on what else is mapped */
+    work(9521, 10);
+}
+
+static void not_dumpable(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+    all_kinds(9533);
+}
+
+static void no_new_privileges(void)
+{
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    all_kinds(9533);
+}
+
+static void drop_root(void)
+{
+    work(9539, 5);
+    expect(setgroups(0, NULL) == 0 && setresgid(65534, 65534, 65534) == 0 &&
+               setresuid(65534, 65534, 65534) == 0,
+           "rights cannot be dropped");
+    all_kinds(9539);
+}
+
+static void new_root(void)
+{
+    mkdir("empty", 0755);
+    expect(chroot("empty") == 0 && chdir("/") == 0, "no chroot");
+    all_kinds(9547);
+}
+
+static void namespaces(void)
+{
+    work(9551, 5);
+    expect(unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET) == 0, "no namespaces");
+    all_kinds(9551);
+}
+
+/* In a new namespace of processes the child is number 1; it cannot tell its number outside. */
+static void pid_namespace(void)
+{
+    int status;
+    expect(unshare(CLONE_NEWPID) == 0, "no namespace");
+    work(9587, 5);
+    pid_t pid = fork();
+    if (pid == 0) {
+        deeper(5, 9601);
+        _exit(getpid() == 1 ? 7 : 8);
+    }
+    expect(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 7, "the child failed");
+}
+
+/* Only read, write and _exit are left. */
+static void strict(void)
+{
+    work(9613, 100); /* libc has room now for all that follows */
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    for (int i = 0; i < 50; i++)
+        drop(make(9613), 9613);
+    tell();
+    syscall(SYS_exit, 0);
+}
+
+static void folder_gone(void)
+{
+    mkdir("gone", 0755);
+    expect(chdir("gone") == 0 && rmdir("../gone") == 0, "no folder to lose");
+    all_kinds(9619);
+}
+
+HOSTILE_CASES({"close_all", close_all}, {"close_loop", close_loop}, {"occupy_all", occupy_all},
+              {"no_stderr", no_stderr}, {"limit_files", limit_files}, {"limit_memory", limit_memory},
+              {"limit_data", limit_data}, {"limit_descriptors", limit_descriptors},
+              {"limit_locked", limit_locked}, {"out_of_memory", out_of_memory},
+              {"not_dumpable", not_dumpable}, {"no_new_privileges", no_new_privileges},
+              {"drop_root", drop_root}, {"new_root", new_root}, {"namespaces", namespaces},
+              {"pid_namespace", pid_namespace}, {"strict", strict}, {"folder_gone", folder_gone})

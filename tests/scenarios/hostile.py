@@ -1,0 +1,231 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The hard cases of tests/hostile/cases.txt, each REPEAT times (20 unless the
+environment says otherwise): the program ends as it does alone, with the same
+output, and what it says about its blocks is what dump, info and report say.
+
+    tests/run hostile                        all of them
+    make check-hard REPEAT=1000              so many times each
+    HOSTILE='clone fork' tests/run hostile   those whose name holds one of the words
+
+A case runs once under `record` itself, and the other times one after the other
+in one recording, as children of a program that does nothing else (again.c).
+"""
+# timeout: 1500
+import collections
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+
+from support import HEAPWAKE, PROBE, Check, Ledger, events, native, tool
+
+ROOT, BUILD = os.environ["ROOT"], os.environ["BUILD"]
+PROGRAMS = os.path.join(BUILD, "tests/hostile")
+TABLE = os.path.join(ROOT, "tests/hostile/cases.txt")
+REPEAT = int(os.environ.get("REPEAT", "20"))
+BATCH = 19  # runs in one recording
+LEAST = 120  # entries of the catalogue
+NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly"}
+
+
+class Case:
+    """A line of the table: what runs, and what is asked of it."""
+
+    def __init__(self, name, entries, words, notes):
+        self.name, self.entries = name, [e for e in entries.split() if e != "-"]
+        self.argv = [self.fill(word) for word in split(words)]
+        self.seen = words[4:].strip() if words.startswith("see ") else None
+        self.notes = collections.defaultdict(list)
+        for note in split(notes):
+            key, _, value = note.partition("=")
+            if key not in NOTES:
+                raise SystemExit(f"{TABLE}: {name}: there is no note '{key}'.")
+            self.notes[key].append(self.fill(value))
+        self.env = dict(value.split("=", 1) for value in self.notes["env"])
+        self.end = self.notes["end"][0] if "end" in self.notes else "0"
+        self.times = min(int(self.notes["times"][0]), REPEAT) if "times" in self.notes else REPEAT
+
+    @staticmethod
+    def fill(word):
+        places = {"probe": PROBE, "heapwake": HEAPWAKE, "folder": PROGRAMS, "root": ROOT}
+        return re.sub(r"\{(\w+)\}", lambda m: places.get(m[1], os.path.join(PROGRAMS, m[1])), word)
+
+    def reason_not_to_run(self):
+        if "root" in self.notes and os.geteuid() != 0:
+            return "it takes root"
+        for need in self.notes["needs"]:
+            if shutil.which(need) is None and not os.path.exists(need):
+                return f"there is no {need}"
+        return None
+
+
+def split(text):
+    return [a or b for a, b in re.findall(r"'([^']*)'|(\S+)", text)]
+
+
+def read_table():
+    cases = []
+    with open(TABLE, encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            columns = [column.strip() for column in line.split("|")]
+            if not line.strip() or line.startswith("#"):
+                continue
+            if len(columns) not in (3, 4):
+                raise SystemExit(f"{TABLE}:{number}: three or four columns are expected.")
+            cases.append(Case(*columns, *([""] if len(columns) == 3 else [])))
+    return cases
+
+
+# ------------------------------------------------------------------ one case
+
+
+def lines_of(run):
+    """What the processes told of themselves, what `again` says of them, the rest."""
+    told, ends, rest = [], [], []
+    for line in run.out.decode(errors="replace").splitlines():
+        if line.startswith('{"pid"'):
+            told.append(json.loads(line))
+        elif line.startswith('{"child"'):
+            ends.append(json.loads(line)["status"])
+        else:
+            rest.append(without_numbers(line.encode()))
+    return told, ends, rest
+
+
+def end_of(status):
+    """The end as the table writes it."""
+    if not isinstance(status, int):
+        return status
+    if os.WIFSIGNALED(status):
+        return signal.Signals(os.WTERMSIG(status)).name
+    return str(os.WEXITSTATUS(status))
+
+
+def end_alone(status):
+    return signal.Signals(-status).name if isinstance(status, int) and status < 0 else str(status)
+
+
+def without_numbers(data):
+    """Process numbers and addresses differ from run to run."""
+    return re.sub(rb"0x[0-9a-f]+|\b\d{2,}\b", b"N", data)
+
+
+def blocks_of(told):
+    """(pid, size) -> made and released, over all images of a process."""
+    sums = collections.Counter()
+    for line in told:
+        for size, (made, freed) in line["blocks"].items():
+            sums[line["pid"], int(size), "made"] += made
+            sums[line["pid"], int(size), "released"] += freed
+    return +sums
+
+
+def seen_in(ledger):
+    """The same of a recording."""
+    seen = collections.Counter()
+    for pid, (made, freed) in ledger.by_pid.items():
+        seen.update({(pid, size, "made"): n for size, n in made.items()})
+        seen.update({(pid, size, "released"): n for size, n in freed.items()})
+    return seen
+
+
+def check_recording(check, case, path, told):
+    ledger = Ledger(events(path))
+    facts = check.honest(path) if "loose" in case.notes else check.sound(path)
+    seen = seen_in(ledger)
+    for spool in glob.glob(os.path.join(os.path.dirname(path), "*.spool")):
+        seen += seen_in(Ledger(events(spool)))
+        os.unlink(spool)
+    recorded = {pid for pid, _, _ in seen}
+    for key, count in blocks_of(told).items():
+        if "partly" in case.notes and key[0] not in recorded and key[0] != told[-1]["pid"]:
+            continue
+        if "loose" in case.notes:  # it goes on after it has told
+            check.holds(seen[key] >= count, f"{key}: told {count}, recorded {seen[key]}.")
+        else:
+            check.equal(str(key), count, seen[key])
+    done = tool("report", "--json", path)
+    if check.equal("status of report", 0, done.status):
+        summary = json.loads(done.out)["summary"]
+        check.equal("report: allocations", sum(ledger.made.values()), summary["allocations"])
+        check.equal("report: frees", sum(ledger.freed.values()), summary["frees"])
+        for key in ("allocations", "frees", "leaked_blocks", "leaked_bytes", "allocated_bytes", "processes"):
+            check.equal(f"info and report: {key}", facts[key], summary[key])
+
+
+def check_run(check, case, folder, way, times, alone):
+    """One recording: of the program itself, or of several runs of it."""
+    check.about(f"{case.name}, {way}")
+    path = os.path.join(folder, "out.wake")
+    argv = case.argv if way == "once" else [os.path.join(PROGRAMS, "again"), times, *case.argv]
+    run = native([HEAPWAKE, "record", "-q", "--symbols", "no", "-o", path, "--", *argv], case.env, cwd=folder)
+    told, ends, rest = lines_of(run)
+    told_alone, _, rest_alone = lines_of(alone)
+    if way == "once":
+        check.holds(end_alone(run.status) == case.end or (case.end.startswith("SIG") and
+                    run.status == 128 + signal.Signals[case.end]), f"it ended with {run.status}.")
+    else:
+        check.equal("status", 0, run.status)
+        check.equal("ends", [case.end] * times, [end_of(status) for status in ends])
+    check.equal("processes that told", len(told_alone) * times, len(told))
+    check.equal("complaints", [], [line["complaints"] for line in told if line["complaints"]])
+    check.equal("other lines", sorted(rest_alone * times), sorted(rest))
+    if "stderr" not in case.notes:
+        check.equal("stderr", without_numbers(alone.err) * times, without_numbers(run.err))
+    if "file" in case.notes:
+        path = os.path.join(folder, case.notes["file"][0])
+    if path.endswith("none"):
+        return
+    try:
+        check_recording(check, case, path, told)
+    except SystemExit as error:  # the tool did not answer
+        check.holds(False, str(error))
+
+
+def check_case(case):
+    check = Check()
+    check.about(case.name)
+    folder = os.path.abspath(case.name)
+    os.mkdir(folder)
+    alone = native(case.argv, case.env, cwd=folder)
+    told_alone, _, _ = lines_of(alone)
+    if not check.equal("end, alone", case.end, end_alone(alone.status)):
+        print(alone.out.decode(errors="replace") + alone.err.decode(errors="replace"))
+        return check
+    check.holds(all(not line["complaints"] for line in told_alone), f"alone it complains: {told_alone}")
+    check_run(check, case, folder, "once", 1, alone)
+    for first in range(1, case.times, BATCH):
+        check_run(check, case, folder, f"again from {first}", min(BATCH, case.times - first), alone)
+    shutil.rmtree(folder)
+    return check
+
+
+def main():
+    cases = read_table()
+    words = os.environ.get("HOSTILE", "").split()
+    chosen = [c for c in cases if not words or any(word in c.name for word in words)]
+    entries = {entry for case in cases for entry in case.entries}
+    wrong = [f"{c.name}: there is no tests/{c.seen.split()[0]}." for c in cases
+             if c.seen and not os.path.exists(os.path.join(ROOT, "tests", c.seen.split()[0]))]
+    if len(entries) < LEAST:
+        wrong.append(f"The table covers {len(entries)} entries of the catalogue, {LEAST} are promised.")
+    to_run = [c for c in chosen if not c.seen]
+    for case in to_run:
+        if case.reason_not_to_run():
+            print(f"Not run: {case.name}, {case.reason_not_to_run()}.")
+    to_run = [c for c in to_run if not c.reason_not_to_run()]
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        for check in pool.map(check_case, to_run):
+            wrong += check.wrong
+    print("\n".join(wrong[:60]))
+    print(f"{len(cases)} cases for {len(entries)} entries of the catalogue; {len(to_run)} run {REPEAT} times or as noted.")
+    sys.exit(1 if wrong or not to_run else 0)
+
+
+if __name__ == "__main__":
+    main()
