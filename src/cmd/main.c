@@ -54,6 +54,21 @@ const struct command command_list[] = {
      "  --no-built-in-suppressions  show what libc, the loader and libstdc++ keep as leaks too\n"
      "  --json                  the same as JSON\n",
      false},
+    {"diff", command_diff, "say what changed between two recordings, or two moments of one",
+     "usage: heapwake diff [OPTION...] BEFORE AFTER\n"
+     "\n"
+     "BEFORE and AFTER are recordings, or moments of one: FILE@1.5s, FILE@30%, FILE@NAME-OF-A-MARK.\n"
+     "Sites are compared by what they hold at the peak and what they leak; else by one or more of\n"
+     "  --leaks, --peak, --allocated, --calls, --temporary\n"
+     "\n"
+     "  -n N                    how many sites (0 = all)\n"
+     "  --svg FILE              a flame graph too: red is more than before, green is less\n"
+     "  --from TIME, --to TIME, --pid PID, --where KEY=VALUE\n"
+     "                          what to look at: see 'heapwake help where'\n"
+     "  --suppressions FILE     leaks that are known, in LeakSanitizer's syntax\n"
+     "  --no-built-in-suppressions  compare what libc, the loader and libstdc++ keep too\n"
+     "  --json                  the same as JSON\n",
+     false},
     {"dump", command_dump, "print the events of a recording",
      "usage: heapwake dump [--tsv] [--stacks] FILE\n"
      "\n"

@@ -12,6 +12,7 @@
 #include "cmd/labels.h"
 #include "cmd/report_data.h"
 #include "cmd/report_options.h"
+#include "cmd/screen.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
 #include "present/section_histogram.h"
@@ -21,20 +22,13 @@
 #include "present/units.h"
 #include "store/reader.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 enum {
     REPORT_BRIEF_SITES = 3, /* in each list of the default screen */
     REPORT_SITES_SHOWN = 10,
     REPORT_GROUPS_SHOWN = 20,
     REPORT_JSON_SHOWN = 1000,
-    REPORT_WIDTH = 80,
-    REPORT_WIDTH_MIN = 60,
-    REPORT_WIDTH_MAX = 160,
 };
 
 static const enum measure report_default[] = {MEASURE_PEAK, MEASURE_LEAKED, MEASURE_CALLS, MEASURE_TEMPORARY};
@@ -176,33 +170,9 @@ static int report_sections(struct report *r, struct err *err)
     }
 }
 
-/* ----------------------------------------------------------------------- page */
-
-static bool report_is_utf8(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-        if (value != NULL && value[0] != '\0')
-            return strcasestr(value, "UTF-8") != NULL || strcasestr(value, "utf8") != NULL;
-    }
-    return false;
-}
-
-static void report_init_page(struct report *r)
-{
-    struct winsize size;
-    r->page = (struct page){&r->out, REPORT_WIDTH, colour_is_wanted(STDOUT_FILENO), report_is_utf8()};
-    if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
-        r->page.width = size.ws_col < REPORT_WIDTH_MIN ? REPORT_WIDTH_MIN : size.ws_col;
-        if (r->page.width > REPORT_WIDTH_MAX)
-            r->page.width = REPORT_WIDTH_MAX;
-    }
-}
-
 static int report_text(struct report *r, struct err *err)
 {
-    report_init_page(r);
+    screen_init(&r->page, &r->out);
     section_head_text(&r->page, &r->data.head);
     if (r->data.result.timeline.count > 0) {
         page_end_line(&r->page);

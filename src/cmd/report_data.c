@@ -5,16 +5,14 @@
 #include "cmd/report_data.h"
 
 #include "cmd/facts.h"
+#include "cmd/known_leaks.h"
 #include "query/combine.h"
-#include "tool/file.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-    REPORT_SUPPRESSIONS_MAX = 16 << 20, /* bytes of one file */
-    REPORT_TICKS = 200,                 /* of the timeline */
-    REPORT_FEW_EVENTS = 4000000,        /* that are read in a moment: the timeline may be exact */
+    REPORT_TICKS = 200,          /* of the timeline */
+    REPORT_FEW_EVENTS = 4000000, /* that are read in a moment: the timeline may be exact */
 };
 
 void report_data_init(struct report_data *d)
@@ -77,35 +75,9 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
 
 /* --------------------------------------------------------------- suppressions */
 
-static int report_data_read_suppressions(struct report_data *d, const char *path, struct err *err)
-{
-    int fd;
-    uint64_t size;
-    size_t got = 0;
-    int code = file_open(&fd, &size, path, err);
-    if (code != 0)
-        return code;
-    char *text = size > REPORT_SUPPRESSIONS_MAX ? NULL : malloc((size_t)size + 1);
-    if (size > REPORT_SUPPRESSIONS_MAX)
-        code = err_set(err, ERR_LIMIT, "%s is too large for a list of suppressions.", path);
-    else if (text == NULL)
-        code = err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
-    else if (file_read_at(fd, text, (size_t)size, 0, &got) != 0)
-        code = err_set(err, ERR_IO, "%s cannot be read.", path);
-    else
-        code = suppress_add_text(&d->suppress, path, text, got, err);
-    free(text);
-    file_close(fd);
-    return code;
-}
-
 static int report_data_suppress(struct report_data *d, const struct report_options *o, struct err *err)
 {
-    int code = 0;
-    for (size_t i = 0; i < o->suppressions.count && code == 0; i++)
-        code = report_data_read_suppressions(d, o->suppressions.data[i], err);
-    if (code == 0 && o->built_in)
-        code = suppress_add_built_in(&d->suppress, err);
+    int code = known_leaks_read(&d->suppress, o->suppressions.data, o->suppressions.count, o->built_in, err);
     if (code == 0)
         code = suppress_apply(&d->suppress, &d->traces, &d->result, err);
     for (size_t i = 0; i < d->suppress.rules.count; i++) {
