@@ -29,6 +29,7 @@ int command_record(int argc, char **argv);
 int command_collect(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_check(int argc, char **argv);
 int command_diff(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_verify(int argc, char **argv);

@@ -69,6 +69,25 @@ const struct command command_list[] = {
      "  --no-built-in-suppressions  compare what libc, the loader and libstdc++ keep too\n"
      "  --json                  the same as JSON\n",
      false},
+    {"check", command_check, "hold a recording or a program against limits, for continuous integration",
+     "usage: heapwake check [OPTION...] FILE\n"
+     "       heapwake check [OPTION...] -- PROGRAM [ARGUMENT...]\n"
+     "\n"
+     "  --max-peak SIZE           most bytes that a process may hold at once\n"
+     "  --max-leak SIZE           most bytes that may be left at the end, in all\n"
+     "  --max-leak-per-site SIZE  the same for one site\n"
+     "  --max-allocations N       most calls\n"
+     "  --max-growth-vs BASE PERCENT  peak, leaks and calls may be so much more than in this recording\n"
+     "  --config FILE             limits from a file (default: .heapwake.toml, where it is there)\n"
+     "  --suppressions FILE       leaks that are known, in LeakSanitizer's syntax\n"
+     "  --no-built-in-suppressions  what libc, the loader and libstdc++ keep are leaks too\n"
+     "  --junit FILE              the outcome as JUnit's XML too\n"
+     "  --markdown FILE           the outcome as Markdown too\n"
+     "  -o FILE, --output FILE    keep the recording of the program\n"
+     "  --json                    the outcome as JSON\n"
+     "\n"
+     "Exit status: 0 every limit was kept, 1 one was not or the program failed, 2 nothing can be said.\n",
+     false},
     {"dump", command_dump, "print the events of a recording",
      "usage: heapwake dump [--tsv] [--stacks] FILE\n"
      "\n"
