@@ -35,6 +35,7 @@ const struct command command_list[] = {
      "Without options one screen; several recordings are taken together.  In depth, one or more of:\n"
      "  --leaks, --peak, --allocated, --calls, --temporary\n"
      "  --at TIME               what was live then: 1.5s, 30%, peak-rss or the name of a mark\n"
+     "  --verdict               whether they grow without bound, are bounded, freed only at exit, made once\n"
      "  --histogram             how large blocks are and how long they live\n"
      "\n"
      "as a list of sites, or\n"

@@ -12,6 +12,7 @@
 #include "cmd/labels.h"
 #include "cmd/report_data.h"
 #include "cmd/report_options.h"
+#include "cmd/report_verdicts.h"
 #include "cmd/screen.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
@@ -63,14 +64,44 @@ static size_t report_limit(const struct report_options *o, size_t usual)
     return o->has_limit ? o->limit : o->json ? REPORT_JSON_SHOWN : usual;
 }
 
+/* Verdicts of the sites that will be shown, by what they held at the peak or leaked. */
+static int report_judge(struct report *r, struct sites *sites, struct verdicts *verdicts,
+                        const enum measure *measures, size_t count, struct err *err)
+{
+    const struct report_options *o = r->options;
+    size_t limit = report_limit(o, o->measures == 0 ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN);
+    VEC(uint32_t) traces = {0};
+    bool fine = true;
+    if (!o->verdicts && report_verdicts_are_slow(&r->data))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (measures[i] != MEASURE_PEAK && measures[i] != MEASURE_LEAKED)
+            continue;
+        sites_sort(sites, &r->data.traces, measures[i]);
+        for (size_t k = 0; k < sites->list.count && (limit == 0 || k < limit) && fine; k++) {
+            if (measure_blocks(&sites->list.data[k].m, measures[i]) > 0)
+                fine = vec_push(&traces, sites->list.data[k].trace);
+        }
+    }
+    int code = fine ? report_verdicts_find(&r->data, verdicts, traces.data, traces.count, err)
+                    : err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+    vec_release(&traces);
+    return code;
+}
+
 static int report_sites(struct report *r, const enum measure *measures, size_t count, struct err *err)
 {
     const struct report_options *o = r->options;
     bool brief = o->measures == 0;
     struct sites sites;
+    struct verdicts verdicts;
     sites_init(&sites);
+    verdicts_init(&verdicts);
     int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
+    if (code == 0)
+        code = report_judge(r, &sites, &verdicts, measures, count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
+        bool is_judged = measures[i] == MEASURE_PEAK || measures[i] == MEASURE_LEAKED;
         struct section_sites s = {
             .traces = &r->data.traces,
             .sites = &sites,
@@ -81,6 +112,8 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
                                              : 0,
             .brief = brief,
             .suppress = &r->data.suppress,
+            .verdicts = is_judged ? &verdicts : NULL,
+            .explain = o->verdicts,
         };
         if (o->json) {
             section_sites_json(&r->json, &s);
@@ -89,6 +122,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
             section_sites_text(&r->page, &s);
         }
     }
+    verdicts_release(&verdicts);
     sites_release(&sites);
     return code;
 }

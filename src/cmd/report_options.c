@@ -97,6 +97,14 @@ static int report_option_histogram(struct report_options *o, const char *value, 
     return 0;
 }
 
+static int report_option_verdict(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->verdicts = true;
+    return 0;
+}
+
 static int report_option_include(struct report_options *o, const char *value, struct err *err)
 {
     return sieve_add(&o->sieve, value, false, err);
@@ -144,6 +152,7 @@ static const struct {
     {"--temporary", false, NULL, MEASURE_TEMPORARY},
     {"--at", true, report_option_at, 0},
     {"--histogram", false, report_option_histogram, 0},
+    {"--verdict", false, report_option_verdict, 0},
     {"--by", true, report_option_by, 0},
     {"--tree", false, report_option_tree, 0},
     {"--top-down", false, report_option_top_down, 0},
@@ -197,6 +206,8 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
     }
     if (o->files.count == 0)
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
+    if (o->verdicts && o->measures == 0)
+        o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     return 0;
 }
 

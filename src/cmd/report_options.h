@@ -32,6 +32,7 @@ struct report_options {
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
     bool histograms;
+    bool verdicts; /* explained, and of files of any size */
     bool json;
     bool built_in; /* the built-in suppressions count */
 };

@@ -9,6 +9,7 @@
 #include "present/safe.h"
 #include "present/table.h"
 #include "present/units.h"
+#include "present/verdicts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -90,14 +91,25 @@ static void section_sites_callers(struct page *p, const struct section_sites *s,
     strbuf_release(&text);
 }
 
+static const struct verdict *section_sites_verdict(const struct section_sites *s, uint32_t trace)
+{
+    return s->verdicts == NULL ? NULL : verdicts_find(s->verdicts, trace);
+}
+
 static void section_sites_one(struct page *p, const struct section_sites *s, const struct table *t,
                               size_t row)
 {
     uint32_t trace = s->sites->list.data[row].trace;
+    const struct verdict *v = section_sites_verdict(s, trace);
     size_t indent = table_indent(t), left = p->width > indent + 10 ? p->width - indent : 10;
+    bool has_word = v != NULL && !s->explain && left > VERDICTS_WORD_WIDTH + 10;
     table_print_row(t, p, row);
-    callers_print_lead(p, s->traces, trace, left);
+    callers_print_lead(p, s->traces, trace, has_word ? left - VERDICTS_WORD_WIDTH : left);
+    if (has_word)
+        verdicts_print_word(p, v);
     page_end_line(p);
+    if (v != NULL && s->explain)
+        verdicts_print_line(p, v, indent);
     /* Names of a few columns would say nothing: rather begin further left. */
     if (s->brief)
         section_sites_callers(p, s, trace, indent > 12 ? 12 : indent);
@@ -210,6 +222,8 @@ void section_sites_json(struct json *j, const struct section_sites *s)
         json_add_number(j, "bytes", measure_bytes(&site->m, s->measure));
         json_add_number(j, "blocks", measure_blocks(&site->m, s->measure));
         frames_json_trace(j, "frames", s->traces, site->trace);
+        if (section_sites_verdict(s, site->trace) != NULL)
+            verdicts_json(j, section_sites_verdict(s, site->trace));
         json_close_object(j);
     }
     json_close_array(j);
