@@ -31,6 +31,7 @@ int command_info(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_diff(int argc, char **argv);
+int command_history(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_verify(int argc, char **argv);
 int command_symbolize(int argc, char **argv);

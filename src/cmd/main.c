@@ -36,6 +36,10 @@ const struct command command_list[] = {
      "  --leaks, --peak, --allocated, --calls, --temporary\n"
      "  --at TIME               what was live then: 1.5s, 30%, peak-rss or the name of a mark\n"
      "  --verdict               whether they grow without bound, are bounded, freed only at exit, made once\n"
+     "  --misuse                double frees, frees of what was never allocated, new with free\n"
+     "  --advice                what could be saved: growth by realloc, temporaries, tiny blocks ...\n"
+     "  --without FIELD~REGEX   the peak if these had not been allocated; FIELD: function, source, module\n"
+     "  --earlier TIME          with --without: if they had been freed so much earlier\n"
      "  --histogram             how large blocks are and how long they live\n"
      "\n"
      "as a list of sites, or\n"
@@ -88,6 +92,15 @@ const struct command command_list[] = {
      "  --json                    the outcome as JSON\n"
      "\n"
      "Exit status: 0 every limit was kept, 1 one was not or the program failed, 2 nothing can be said.\n",
+     false},
+    {"history", command_history, "say what happened at an address",
+     "usage: heapwake history [--pid PID] [--json] FILE ADDRESS\n"
+     "\n"
+     "Every event that touched the address: blocks that covered it, with their stacks, their releases,\n"
+     "releases of nothing known there, and mappings.\n"
+     "\n"
+     "  --pid PID  only this process\n"
+     "  --json     the same as JSON\n",
      false},
     {"dump", command_dump, "print the events of a recording",
      "usage: heapwake dump [--tsv] [--stacks] FILE\n"

@@ -11,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/labels.h"
 #include "cmd/report_data.h"
+#include "cmd/report_findings.h"
 #include "cmd/report_options.h"
 #include "cmd/report_verdicts.h"
 #include "cmd/screen.h"
@@ -187,9 +188,15 @@ static void report_histograms(struct report *r)
 
 static int report_sections(struct report *r, struct err *err)
 {
+    bool lists_too = r->options->measures != 0 || r->options->shape != REPORT_SITES;
+    if (report_findings_are_wanted(r->options)) {
+        int code = report_findings_add(&r->data, r->options, &r->page, &r->json, err);
+        if (code != 0 || (!lists_too && !r->options->histograms))
+            return code;
+    }
     if (r->options->histograms) {
         report_histograms(r);
-        if (r->options->measures == 0 && r->options->shape == REPORT_SITES)
+        if (!lists_too)
             return 0;
     }
     enum measure measures[MEASURE_COUNT];

@@ -6,6 +6,7 @@
 
 #include "cmd/facts.h"
 #include "cmd/known_leaks.h"
+#include "cmd/report_findings.h"
 #include "query/combine.h"
 
 #include <string.h>
@@ -93,7 +94,8 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
                            struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
-    if (o->shape == REPORT_SITES && o->measures == 0 && o->files.count == 1) {
+    bool is_screen = o->shape == REPORT_SITES && o->measures == 0 && !report_findings_are_wanted(o);
+    if (is_screen && o->files.count == 1) {
         q.ticks = REPORT_TICKS;
         q.rough_ticks = wake_reader_summary(r)->events > REPORT_FEW_EVENTS;
     }
