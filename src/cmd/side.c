@@ -46,6 +46,8 @@ int side_read(struct side *s, struct asking *a, struct traces *c, const struct q
         code = asking_run(a, q, s->reader, &answer, err);
     if (code == 0)
         code = combine_add(&s->result, &answer, base, err);
+    s->result.to_ns = answer.to_ns;
+    s->result.moment_ns = answer.moment_ns;
     query_result_release(&answer);
     if (code == 0)
         code = suppress_apply(&s->suppress, c, &s->result, err);

@@ -24,7 +24,8 @@ struct levels_work {
     uint64_t *bytes;  /* by row, now */
     uint64_t *lowest; /* by row, in this tick */
     size_t tick;
-    uint64_t tick_end; /* the first moment of the next one */
+    uint64_t allocations; /* of all stacks, so far */
+    double ticks_a_ns, ticks_an_allocation;
     struct watch watch;
 };
 
@@ -38,35 +39,32 @@ void levels_release(struct levels *l)
     vec_release(&l->rows);
 }
 
-static uint64_t levels_length(const struct levels *l)
-{
-    uint64_t length = (l->to_ns - l->from_ns) / LEVELS_TICKS;
-    return length == 0 ? 1 : length;
-}
-
-size_t levels_find(const struct levels *l, uint64_t time_ns)
-{
-    uint64_t tick = time_ns <= l->from_ns ? 0 : (time_ns - l->from_ns) / levels_length(l);
-    return tick < LEVELS_TICKS ? (size_t)tick : LEVELS_TICKS - 1;
-}
-
-/* The current tick is over, and all up to `next`. */
-static void levels_end_ticks(struct levels_work *w, size_t next)
+/* The current tick is over at this time, and all up to `next`. */
+static void levels_end_ticks(struct levels_work *w, size_t next, uint64_t time_ns)
 {
     struct levels *l = w->to;
     for (; w->tick < next; w->tick++) {
+        l->until_ns[w->tick] = time_ns;
         for (size_t i = 0; i < l->rows.count; i++) {
             l->rows.data[i].floor[w->tick] = w->lowest[i];
             l->rows.data[i].level[w->tick] = w->lowest[i] = w->bytes[i];
         }
     }
-    w->tick_end = next + 1 < LEVELS_TICKS ? l->from_ns + (next + 1) * levels_length(l) : UINT64_MAX;
+}
+
+/* The tick of an event, after so many allocations. */
+static size_t levels_find(const struct levels_work *w, uint64_t time_ns)
+{
+    uint64_t past = time_ns > w->to->from_ns ? time_ns - w->to->from_ns : 0;
+    double position = (double)past * w->ticks_a_ns + (double)w->allocations * w->ticks_an_allocation;
+    return position < LEVELS_TICKS - 1 ? (size_t)position : LEVELS_TICKS - 1;
 }
 
 static bool levels_add(struct levels_work *w, const struct wake_block *b, uint32_t i)
 {
     uint32_t row = b->stack[i] < w->stack_count ? w->row_of[b->stack[i]] : w->row_of[0];
     w->to->made[w->tick]++;
+    w->allocations++;
     if (row == UINT32_MAX)
         return true;
     struct levels_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
@@ -74,8 +72,10 @@ static bool levels_add(struct levels_work *w, const struct wake_block *b, uint32
         return false;
     *block = (struct levels_block){b->size[i], row};
     struct levels_row *r = &w->to->rows.data[row];
-    if (r->blocks++ == 0)
+    if (r->blocks++ == 0) {
         r->first_ns = b->time_ns[i];
+        r->first_tick = w->tick;
+    }
     r->last_ns = b->time_ns[i];
     w->bytes[row] += b->size[i];
     if (w->bytes[row] > r->highest)
@@ -99,8 +99,7 @@ static int levels_visit(const struct wake_block *b, void *context)
 {
     struct levels_work *w = context;
     for (uint32_t i = 0; i < b->count; i++) {
-        if (b->time_ns[i] >= w->tick_end)
-            levels_end_ticks(w, levels_find(w->to, b->time_ns[i]));
+        levels_end_ticks(w, levels_find(w, b->time_ns[i]), b->time_ns[i]);
         if (b->event[i] == WAKE_ALLOC && !levels_add(w, b, i))
             return ERR_MEMORY;
         if (b->event[i] == WAKE_FREE)
@@ -131,7 +130,8 @@ static bool levels_begin(struct levels_work *w, const struct wake_process *p, co
         if (stacks[i] < w->stack_count)
             w->row_of[stacks[i]] = (uint32_t)i;
     }
-    levels_end_ticks(w, 0);
+    w->ticks_a_ns = LEVELS_TICKS / 2.0 / (double)(l->to_ns > l->from_ns ? l->to_ns - l->from_ns : 1);
+    w->ticks_an_allocation = LEVELS_TICKS / 2.0 / (double)(p->end.allocations > 0 ? p->end.allocations : 1);
     return true;
 }
 
@@ -146,7 +146,7 @@ int levels_read(struct levels *l, const struct query *q, struct wake_reader *r, 
         code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, WAKE_STACK | WAKE_SIZE, levels_visit, &w,
                                          err);
     if (code == 0) {
-        levels_end_ticks(&w, LEVELS_TICKS);
+        levels_end_ticks(&w, LEVELS_TICKS, l->to_ns);
         for (size_t i = 0; i < l->rows.count; i++)
             l->rows.data[i].left = w.bytes[i];
     }

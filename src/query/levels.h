@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * levels: how much some stacks of a process held over time, coarsely: the life of the
- * process is cut into LEVELS_TICKS ticks of equal length.
+ * levels: how much some stacks of a process held over its life, coarsely: it is cut
+ * into LEVELS_TICKS ticks.
+ *
+ * A tick is so much time and so much work: half of the ticks pass with time, half with the
+ * allocations that the process makes.  Time alone would make a stall of a busy program a
+ * plateau; work alone would make nothing of the hours that a server waits.
  *
  * One reading of the events; memory goes by the live blocks of these stacks.
  */
@@ -28,14 +32,16 @@ struct levels_row {
     uint64_t left;                /* bytes live at the end */
     uint64_t blocks;              /* made */
     uint64_t first_ns, last_ns;   /* when the first and the last were made */
+    size_t first_tick;            /* in which the first was made */
 };
 
 struct levels {
-    uint64_t from_ns, to_ns;      /* the life of the process */
-    bool exited;                  /* it ended by itself, not by a signal */
-    uint64_t made[LEVELS_TICKS];  /* blocks of all stacks, made ... */
-    uint64_t freed[LEVELS_TICKS]; /* ... and freed in the tick */
-    VEC(struct levels_row) rows;  /* in the order in which stacks were asked for */
+    uint64_t from_ns, to_ns;         /* the life of the process */
+    uint64_t until_ns[LEVELS_TICKS]; /* when each tick was over */
+    bool exited;                     /* it ended by itself, not by a signal */
+    uint64_t made[LEVELS_TICKS];     /* blocks of all stacks, made ... */
+    uint64_t freed[LEVELS_TICKS];    /* ... and freed in the tick */
+    VEC(struct levels_row) rows;     /* in the order in which stacks were asked for */
 };
 
 void levels_init(struct levels *l);
@@ -44,8 +50,5 @@ void levels_release(struct levels *l);
 /* q: for its progress and interrupt alone.  ERR_MEMORY; an interrupted reading is ERR_ABSENT, without a sentence. */
 int levels_read(struct levels *l, const struct query *q, struct wake_reader *r, uint32_t process,
                 const uint32_t *stacks, size_t count, struct err *err);
-
-/* The tick that a moment falls into. */
-size_t levels_find(const struct levels *l, uint64_t time_ns);
 
 #endif

@@ -39,16 +39,22 @@ void misuses_release(struct misuses *m)
     map_release(&m->slots);
 }
 
+static bool misuse_is_like(const struct misuse *a, const struct misuse *b)
+{
+    return a->kind == b->kind && a->process == b->process && a->how == b->how &&
+           a->block.process == b->block.process && a->block.stack == b->block.stack &&
+           a->block.kind == b->block.kind;
+}
+
 /* Counts it, or adds it.  False: no memory. */
 static bool misuses_add(struct misuses *m, const struct misuse *one)
 {
-    uint64_t key = (uint64_t)one->kind << 60 ^ (uint64_t)one->process << 44 ^
-                   (uint64_t)one->block.process << 36 ^ (uint64_t)one->block.kind << 32 ^
-                   (uint64_t)one->how << 56 ^ one->block.stack;
-    const uint64_t *at = map_find(&m->slots, key);
-    if (at != NULL) {
-        m->list.data[*at].count++;
-        return true;
+    uint64_t key = (uint64_t)one->block.stack << 32 | (uint64_t)one->process << 8 | one->how;
+    for (const uint64_t *at; (at = map_find(&m->slots, key)) != NULL; key += UINT64_C(0x9e3779b97f4a7c15)) {
+        if (misuse_is_like(&m->list.data[*at], one)) {
+            m->list.data[*at].count++;
+            return true;
+        }
     }
     return map_set(&m->slots, key, m->list.count) && vec_push(&m->list, *one);
 }

@@ -64,7 +64,7 @@ struct misuse {
 
 struct misuses {
     VEC(struct misuse) list; /* in the order in which they were first seen, process by process */
-    struct map slots;        /* key -> index */
+    struct map slots;        /* hash -> index; the next hash where that is another */
     uint64_t not_followed;   /* unknown addresses beyond MISUSE_ADDRESSES */
 };
 

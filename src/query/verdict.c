@@ -48,13 +48,16 @@ static double verdict_median_of(const uint64_t *floor, size_t first, size_t end)
     return verdict_median(values, end - first);
 }
 
-static double verdict_slope(const uint64_t *x, size_t n)
+/* The median of all pairs' slopes, in bytes a ns; pairs of one time have none. */
+static double verdict_slope(const uint64_t *x, const uint64_t *time_ns, size_t n)
 {
     double slopes[VERDICT_PAIRS];
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = i + 1; k < n; k++)
-            slopes[count++] = ((double)x[k] - (double)x[i]) / (double)(k - i);
+        for (size_t k = i + 1; k < n; k++) {
+            if (time_ns[k] > time_ns[i])
+                slopes[count++] = ((double)x[k] - (double)x[i]) / (double)(time_ns[k] - time_ns[i]);
+        }
     return count == 0 ? 0 : verdict_median(slopes, count);
 }
 
@@ -123,18 +126,17 @@ static bool verdict_keeps_rising(const uint64_t *x, size_t n)
     return true;
 }
 
-static bool verdict_grows(const struct levels *l, const uint64_t *x, size_t n, struct verdict *v)
+static bool verdict_grows(const uint64_t *x, const uint64_t *time_ns, size_t n, struct verdict *v)
 {
     if (n < VERDICT_TICKS_MIN || !verdict_keeps_rising(x, n))
         return false;
-    double trend = verdict_trend(x, n), late = verdict_late_share(x, n), slope = verdict_slope(x, n);
+    double trend = verdict_trend(x, n), late = verdict_late_share(x, n), slope = verdict_slope(x, time_ns, n);
     if (trend < verdict_sure || late < verdict_late)
         return false;
-    double ticks = (double)(l->to_ns - l->from_ns) / LEVELS_TICKS;
     /* A flat floor with few steps has a median slope of 0. */
-    if (slope <= 0)
-        slope = ((double)x[n - 1] - (double)x[0]) / (double)(n - 1);
-    v->bytes_per_minute = slope * minute_ns / (ticks < 1 ? 1 : ticks);
+    if (slope <= 0 && time_ns[n - 1] > time_ns[0])
+        slope = ((double)x[n - 1] - (double)x[0]) / (double)(time_ns[n - 1] - time_ns[0]);
+    v->bytes_per_minute = slope * minute_ns;
     v->confidence = erf(trend / sqrt(2)) * (late < 1 ? late : 1);
     v->confidence = v->confidence > 0.99 ? 0.99 : v->confidence;
     return true;
@@ -168,7 +170,7 @@ static uint64_t verdict_count_freed(const struct levels_row *r, size_t before)
 struct verdict verdict_find(const struct levels *l, const struct levels_row *r)
 {
     struct verdict v = {.kind = VERDICT_BOUNDED};
-    size_t stop = verdict_find_shutdown(l), first = levels_find(l, r->first_ns);
+    size_t stop = verdict_find_shutdown(l), first = r->first_tick;
     if (r->blocks == 0)
         return (struct verdict){.kind = VERDICT_NONE};
     if (first >= stop) /* the shutdown itself made it */
@@ -176,7 +178,7 @@ struct verdict verdict_find(const struct levels *l, const struct levels_row *r)
     uint64_t held = r->level[stop - 1];
     size_t life = stop - first;
     v.freed_at_exit = l->exited && held > 0 && r->left <= held / 10;
-    if (verdict_grows(l, r->floor + first, life, &v)) {
+    if (verdict_grows(r->floor + first, l->until_ns + first, life, &v)) {
         v.kind = VERDICT_GROWS;
         return v;
     }

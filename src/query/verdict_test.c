@@ -26,6 +26,8 @@ static void begin(struct levels *l, struct levels_row *r)
     memset(l, 0, sizeof *l);
     memset(r, 0, sizeof *r);
     l->to_ns = UINT64_C(64) * 60 * 1000000000;
+    for (size_t i = 0; i < LEVELS_TICKS; i++)
+        l->until_ns[i] = l->to_ns / 64 * (i + 1);
     r->blocks = 1000;
     r->last_ns = l->to_ns;
     noise_state = 1;
@@ -162,6 +164,7 @@ static void a_moment_is_once(void **state)
     (void)state;
     begin(&l, &r);
     r.first_ns = l.to_ns / 4;
+    r.first_tick = 16;
     r.last_ns = r.first_ns + 1000;
     for (size_t i = 16; i < LEVELS_TICKS; i++)
         put(&r, i, 40000);
@@ -178,6 +181,7 @@ static void what_begins_late_is_unclear(void **state)
     (void)state;
     begin(&l, &r);
     r.first_ns = l.to_ns / 64 * 58 + 1;
+    r.first_tick = 58;
     for (size_t i = 58; i < LEVELS_TICKS; i++)
         put(&r, i, 1000 * i);
     assert_int_equal(verdict_find(&l, &r).kind, VERDICT_UNCLEAR);
