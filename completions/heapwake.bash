@@ -45,7 +45,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report diff check history info dump verify symbolize extract help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -54,17 +54,37 @@ _heapwake()
         case $previous in
         --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file process' -- "$current") && return ;;
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
-        --callers | --callees | -n | --threshold | --include | --exclude) return ;;
+        --without) mapfile -t COMPREPLY < <(compgen -W 'function~ source~ module~' -- "$current") && return ;;
+        --callers | --callees | -n | --threshold | --include | --exclude | --earlier) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary --by --tree --top-down --callers --callees -n --threshold
+        options='--leaks --peak --allocated --calls --temporary --verdict --misuse --advice --without --earlier --by --tree --top-down --callers --callees -n --threshold
             --include --exclude --suppressions --no-built-in-suppressions --json --help'
         ;;
+    diff)
+        case $previous in
+        --suppressions | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
+        -n | --from | --to | --pid | --where) return ;;
+        esac
+        options='--leaks --peak --allocated --calls --temporary -n --svg --from --to --pid --where --suppressions
+            --no-built-in-suppressions --json --help'
+        ;;
+    check)
+        case $previous in
+        --suppressions | --config | --junit | --markdown | -o | --output | --max-growth-vs)
+            mapfile -t COMPREPLY < <(compgen -f -- "$current") && return
+            ;;
+        --max-peak | --max-leak | --max-leak-per-site | --max-allocations) return ;;
+        esac
+        options='--max-peak --max-leak --max-leak-per-site --max-allocations --max-growth-vs --config --suppressions
+            --no-built-in-suppressions --junit --markdown -o --output --json --help --'
+        ;;
+    history) options='--pid --json --help' ;;
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract' -- "$current") && return ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report diff check history info dump verify symbolize extract' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in
