@@ -45,7 +45,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record report export info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -54,9 +54,11 @@ _heapwake()
         case $previous in
         --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file thread kind process' -- "$current") && return ;;
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
-        --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where) return ;;
+        --without) mapfile -t COMPREPLY < <(compgen -W 'function~ source~ module~' -- "$current") && return ;;
+        --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where | --earlier) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary --at --histogram --by --tree --top-down --callers --callees -n --threshold
+        options='--leaks --peak --allocated --calls --temporary --at --histogram --verdict --misuse --advice --without --earlier
+            --by --tree --top-down --callers --callees -n --threshold
             --from --to --pid --where --include --exclude --suppressions --no-built-in-suppressions --json --help'
         ;;
     export)
@@ -68,12 +70,31 @@ _heapwake()
         esac
         options='-f --format -o --output --anonymize --peak --leaks --allocated --calls --temporary --from --to --pid --where --help'
         ;;
+    diff)
+        case $previous in
+        --suppressions | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
+        -n | --from | --to | --pid | --where) return ;;
+        esac
+        options='--leaks --peak --allocated --calls --temporary -n --svg --from --to --pid --where --suppressions
+            --no-built-in-suppressions --json --help'
+        ;;
+    check)
+        case $previous in
+        --suppressions | --config | --junit | --markdown | -o | --output | --max-growth-vs)
+            mapfile -t COMPREPLY < <(compgen -f -- "$current") && return
+            ;;
+        --max-peak | --max-leak | --max-leak-per-site | --max-allocations) return ;;
+        esac
+        options='--max-peak --max-leak --max-leak-per-site --max-allocations --max-growth-vs --config --suppressions
+            --no-built-in-suppressions --junit --markdown -o --output --json --help --'
+        ;;
+    history) options='--pid --json --help' ;;
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report export info dump verify symbolize extract' -- "$current") && return ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in

@@ -35,6 +35,11 @@ const struct command command_list[] = {
      "Without options one screen; several recordings are taken together.  In depth, one or more of:\n"
      "  --leaks, --peak, --allocated, --calls, --temporary\n"
      "  --at TIME               what was live then: 1.5s, 30%, peak-rss or the name of a mark\n"
+     "  --verdict               whether they grow without bound, are bounded, freed only at exit, made once\n"
+     "  --misuse                double frees, frees of what was never allocated, new with free\n"
+     "  --advice                what could be saved: growth by realloc, temporaries, tiny blocks ...\n"
+     "  --without FIELD~REGEX   the peak if these had not been allocated; FIELD: function, source, module\n"
+     "  --earlier TIME          with --without: if they had been freed so much earlier\n"
      "  --histogram             how large blocks are and how long they live\n"
      "\n"
      "as a list of sites, or\n"
@@ -53,6 +58,49 @@ const struct command command_list[] = {
      "  --suppressions FILE     leaks that are known, in LeakSanitizer's syntax\n"
      "  --no-built-in-suppressions  show what libc, the loader and libstdc++ keep as leaks too\n"
      "  --json                  the same as JSON\n",
+     false},
+    {"diff", command_diff, "say what changed between two recordings, or two moments of one",
+     "usage: heapwake diff [OPTION...] BEFORE AFTER\n"
+     "\n"
+     "BEFORE and AFTER are recordings, or moments of one: FILE@1.5s, FILE@30%, FILE@NAME-OF-A-MARK.\n"
+     "Sites are compared by what they hold at the peak and what they leak; else by one or more of\n"
+     "  --leaks, --peak, --allocated, --calls, --temporary\n"
+     "\n"
+     "  -n N                    how many sites (0 = all)\n"
+     "  --svg FILE              a flame graph too: red is more than before, green is less\n"
+     "  --from TIME, --to TIME, --pid PID, --where KEY=VALUE\n"
+     "                          what to look at: see 'heapwake help where'\n"
+     "  --suppressions FILE     leaks that are known, in LeakSanitizer's syntax\n"
+     "  --no-built-in-suppressions  compare what libc, the loader and libstdc++ keep too\n"
+     "  --json                  the same as JSON\n",
+     false},
+    {"check", command_check, "hold a recording or a program against limits, for continuous integration",
+     "usage: heapwake check [OPTION...] FILE\n"
+     "       heapwake check [OPTION...] -- PROGRAM [ARGUMENT...]\n"
+     "\n"
+     "  --max-peak SIZE           most bytes that a process may hold at once\n"
+     "  --max-leak SIZE           most bytes that may be left at the end, in all\n"
+     "  --max-leak-per-site SIZE  the same for one site\n"
+     "  --max-allocations N       most calls\n"
+     "  --max-growth-vs BASE PERCENT  peak, leaks and calls may be so much more than in this recording\n"
+     "  --config FILE             limits from a file (default: .heapwake.toml, where it is there)\n"
+     "  --suppressions FILE       leaks that are known, in LeakSanitizer's syntax\n"
+     "  --no-built-in-suppressions  what libc, the loader and libstdc++ keep are leaks too\n"
+     "  --junit FILE              the outcome as JUnit's XML too\n"
+     "  --markdown FILE           the outcome as Markdown too\n"
+     "  -o FILE, --output FILE    keep the recording of the program\n"
+     "  --json                    the outcome as JSON\n"
+     "\n"
+     "Exit status: 0 every limit was kept, 1 one was not or the program failed, 2 nothing can be said.\n",
+     false},
+    {"history", command_history, "say what happened at an address",
+     "usage: heapwake history [--pid PID] [--json] FILE ADDRESS\n"
+     "\n"
+     "Every event that touched the address: blocks that covered it, with their stacks, their releases,\n"
+     "releases of nothing known there, and mappings.\n"
+     "\n"
+     "  --pid PID  only this process\n"
+     "  --json     the same as JSON\n",
      false},
     {"dump", command_dump, "print the events of a recording",
      "usage: heapwake dump [--tsv] [--stacks] FILE\n"

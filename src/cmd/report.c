@@ -10,7 +10,10 @@
  */
 #include "cmd/command.h"
 #include "cmd/report_data.h"
+#include "cmd/report_findings.h"
 #include "cmd/report_options.h"
+#include "cmd/report_verdicts.h"
+#include "cmd/screen.h"
 #include "present/labels.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
@@ -21,20 +24,13 @@
 #include "present/units.h"
 #include "store/reader.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 enum {
     REPORT_BRIEF_SITES = 3, /* in each list of the default screen */
     REPORT_SITES_SHOWN = 10,
     REPORT_GROUPS_SHOWN = 20,
     REPORT_JSON_SHOWN = 1000,
-    REPORT_WIDTH = 80,
-    REPORT_WIDTH_MIN = 60,
-    REPORT_WIDTH_MAX = 160,
 };
 
 static const enum measure report_default[] = {MEASURE_PEAK, MEASURE_LEAKED, MEASURE_CALLS, MEASURE_TEMPORARY};
@@ -69,14 +65,44 @@ static size_t report_limit(const struct report_options *o, size_t usual)
     return o->has_limit ? o->limit : o->json ? REPORT_JSON_SHOWN : usual;
 }
 
+/* Verdicts of the sites that will be shown, by what they held at the peak or leaked. */
+static int report_judge(struct report *r, struct sites *sites, struct verdicts *verdicts,
+                        const enum measure *measures, size_t count, struct err *err)
+{
+    const struct report_options *o = r->options;
+    size_t limit = report_limit(o, o->measures == 0 ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN);
+    VEC(uint32_t) traces = {0};
+    bool fine = true;
+    if (!o->verdicts && report_verdicts_are_slow(&r->data))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        if (measures[i] != MEASURE_PEAK && measures[i] != MEASURE_LEAKED)
+            continue;
+        sites_sort(sites, &r->data.traces, measures[i]);
+        for (size_t k = 0; k < sites->list.count && (limit == 0 || k < limit) && fine; k++) {
+            if (measure_blocks(&sites->list.data[k].m, measures[i]) > 0)
+                fine = vec_push(&traces, sites->list.data[k].trace);
+        }
+    }
+    int code = fine ? report_verdicts_find(&r->data, verdicts, traces.data, traces.count, err)
+                    : err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+    vec_release(&traces);
+    return code;
+}
+
 static int report_sites(struct report *r, const enum measure *measures, size_t count, struct err *err)
 {
     const struct report_options *o = r->options;
     bool brief = o->measures == 0;
     struct sites sites;
+    struct verdicts verdicts;
     sites_init(&sites);
+    verdicts_init(&verdicts);
     int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
+    if (code == 0)
+        code = report_judge(r, &sites, &verdicts, measures, count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
+        bool is_judged = measures[i] == MEASURE_PEAK || measures[i] == MEASURE_LEAKED;
         struct section_sites s = {
             .traces = &r->data.traces,
             .sites = &sites,
@@ -87,6 +113,8 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
                                              : 0,
             .brief = brief,
             .suppress = &r->data.suppress,
+            .verdicts = is_judged ? &verdicts : NULL,
+            .explain = o->verdicts,
         };
         if (o->json) {
             section_sites_json(&r->json, &s);
@@ -95,6 +123,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
             section_sites_text(&r->page, &s);
         }
     }
+    verdicts_release(&verdicts);
     sites_release(&sites);
     return code;
 }
@@ -159,9 +188,15 @@ static void report_histograms(struct report *r)
 
 static int report_sections(struct report *r, struct err *err)
 {
+    bool lists_too = r->options->measures != 0 || r->options->shape != REPORT_SITES;
+    if (report_findings_are_wanted(r->options)) {
+        int code = report_findings_add(&r->data, r->options, &r->page, &r->json, err);
+        if (code != 0 || (!lists_too && !r->options->histograms))
+            return code;
+    }
     if (r->options->histograms) {
         report_histograms(r);
-        if (r->options->measures == 0 && r->options->shape == REPORT_SITES)
+        if (!lists_too)
             return 0;
     }
     enum measure measures[MEASURE_COUNT];
@@ -176,33 +211,9 @@ static int report_sections(struct report *r, struct err *err)
     }
 }
 
-/* ----------------------------------------------------------------------- page */
-
-static bool report_is_utf8(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-        if (value != NULL && value[0] != '\0')
-            return strcasestr(value, "UTF-8") != NULL || strcasestr(value, "utf8") != NULL;
-    }
-    return false;
-}
-
-static void report_init_page(struct report *r)
-{
-    struct winsize size;
-    r->page = (struct page){&r->out, REPORT_WIDTH, colour_is_wanted(STDOUT_FILENO), report_is_utf8()};
-    if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) {
-        r->page.width = size.ws_col < REPORT_WIDTH_MIN ? REPORT_WIDTH_MIN : size.ws_col;
-        if (r->page.width > REPORT_WIDTH_MAX)
-            r->page.width = REPORT_WIDTH_MAX;
-    }
-}
-
 static int report_text(struct report *r, struct err *err)
 {
-    report_init_page(r);
+    screen_init(&r->page, &r->out);
     section_head_text(&r->page, &r->data.head);
     if (r->data.result.timeline.count > 0) {
         page_end_line(&r->page);

@@ -5,17 +5,16 @@
 #include "cmd/report_data.h"
 
 #include "cmd/facts.h"
+#include "cmd/known_leaks.h"
+#include "cmd/report_findings.h"
 #include "present/safe.h"
 #include "query/combine.h"
-#include "tool/file.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-    REPORT_SUPPRESSIONS_MAX = 16 << 20, /* bytes of one file */
-    REPORT_TICKS = 200,                 /* of the timeline */
-    REPORT_TICKS_MIN = 48,              /* that are worth a plot */
+    REPORT_TICKS = 200,    /* of the timeline */
+    REPORT_TICKS_MIN = 48, /* that are worth a plot */
 };
 
 void report_data_init(struct report_data *d)
@@ -81,24 +80,9 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
 
 /* --------------------------------------------------------------- suppressions */
 
-static int report_data_read_suppressions(struct report_data *d, const char *path, struct err *err)
-{
-    char *text;
-    size_t length;
-    int code = file_read_text(&text, &length, path, REPORT_SUPPRESSIONS_MAX, err);
-    if (code == 0)
-        code = suppress_add_text(&d->suppress, path, text, length, err);
-    free(text);
-    return code;
-}
-
 static int report_data_suppress(struct report_data *d, const struct report_options *o, struct err *err)
 {
-    int code = 0;
-    for (size_t i = 0; i < o->suppressions.count && code == 0; i++)
-        code = report_data_read_suppressions(d, o->suppressions.data[i], err);
-    if (code == 0 && o->built_in)
-        code = suppress_add_built_in(&d->suppress, err);
+    int code = known_leaks_read(&d->suppress, o->suppressions.data, o->suppressions.count, o->built_in, err);
     if (code == 0)
         code = suppress_apply(&d->suppress, &d->traces, &d->result, err);
     for (size_t i = 0; i < d->suppress.rules.count; i++) {
@@ -173,7 +157,9 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
                            struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
-    if (o->shape == REPORT_SITES && o->measures == 0 && !o->histograms && o->files.count == 1) {
+    bool is_screen =
+        o->shape == REPORT_SITES && o->measures == 0 && !o->histograms && !report_findings_are_wanted(o);
+    if (is_screen && o->files.count == 1) {
         /* A long recording has enough chunks for a plot from their headers alone; the events of a
          * short one are read in a moment. */
         size_t rough = report_data_count_spans(r) / 2;

@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/where.h"
 #include "query/parse.h"
+#include "query/quantity.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -97,6 +98,43 @@ static int report_option_histogram(struct report_options *o, const char *value, 
     return 0;
 }
 
+static int report_option_verdict(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->verdicts = true;
+    return 0;
+}
+
+static int report_option_misuse(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->misuse = true;
+    return 0;
+}
+
+static int report_option_advice(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->advice = true;
+    return 0;
+}
+
+static int report_option_without(struct report_options *o, const char *value, struct err *err)
+{
+    return what_if_add(&o->what_if, value, err);
+}
+
+static int report_option_earlier(struct report_options *o, const char *value, struct err *err)
+{
+    o->what_if.has_earlier = true;
+    if (!quantity_duration(value, &o->what_if.earlier_ns))
+        return err_set(err, ERR_USAGE, "--earlier takes a time such as 5s, not '%s'.", value);
+    return 0;
+}
+
 static int report_option_include(struct report_options *o, const char *value, struct err *err)
 {
     return sieve_add(&o->sieve, value, false, err);
@@ -144,6 +182,11 @@ static const struct {
     {"--temporary", false, NULL, MEASURE_TEMPORARY},
     {"--at", true, report_option_at, 0},
     {"--histogram", false, report_option_histogram, 0},
+    {"--verdict", false, report_option_verdict, 0},
+    {"--misuse", false, report_option_misuse, 0},
+    {"--advice", false, report_option_advice, 0},
+    {"--without", true, report_option_without, 0},
+    {"--earlier", true, report_option_earlier, 0},
     {"--by", true, report_option_by, 0},
     {"--tree", false, report_option_tree, 0},
     {"--top-down", false, report_option_top_down, 0},
@@ -182,6 +225,7 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
     bool options_end = false;
     memset(o, 0, sizeof *o);
     sieve_init(&o->sieve);
+    what_if_init(&o->what_if);
     query_init(&o->query);
     o->built_in = true;
     for (int i = 1; i < argc; i++) {
@@ -197,6 +241,12 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
     }
     if (o->files.count == 0)
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
+    if (o->what_if.has_earlier && o->what_if.without.count == 0)
+        return err_set(err, ERR_USAGE, "--earlier needs --without, which says what would be freed earlier.");
+    if (o->misuse && o->files.count > 1)
+        return err_set(err, ERR_USAGE, "--misuse is about one recording.");
+    if (o->verdicts && o->measures == 0)
+        o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     return 0;
 }
 
@@ -205,5 +255,6 @@ void report_options_release(struct report_options *o)
     vec_release(&o->files);
     vec_release(&o->suppressions);
     sieve_release(&o->sieve);
+    what_if_release(&o->what_if);
     query_release(&o->query);
 }

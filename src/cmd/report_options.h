@@ -10,6 +10,7 @@
 #include "query/rollup.h"
 #include "query/sieve.h"
 #include "query/tree.h"
+#include "query/what_if.h"
 #include "tool/err.h"
 #include "tool/vec.h"
 
@@ -32,6 +33,9 @@ struct report_options {
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
     bool histograms;
+    bool misuse, advice;
+    struct what_if what_if;
+    bool verdicts; /* explained, and of files of any size */
     bool json;
     bool built_in; /* the built-in suppressions count */
 };

@@ -4,15 +4,17 @@
  */
 #include "present/section_sites.h"
 
+#include "present/callers.h"
 #include "present/frames.h"
 #include "present/safe.h"
 #include "present/table.h"
 #include "present/units.h"
+#include "present/verdicts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { SECTION_SITES_CALLERS = 12, SECTION_SITES_RULES = 20 };
+enum { SECTION_SITES_RULES = 20 };
 
 /* Sites that have something of the measure, and how many of them are shown. */
 static size_t section_sites_count(const struct section_sites *s, size_t *shown)
@@ -73,65 +75,46 @@ static void section_sites_numbers(struct table *t, const struct section_sites *s
     table_add(t, "");
 }
 
-/* The library call that own code made: the outermost frame below it; 0 = none. */
-static uint32_t section_sites_via(const struct traces *c, uint32_t trace, uint32_t own)
+/* The callers on one line. */
+static void section_sites_callers(struct page *p, const struct section_sites *s, uint32_t trace,
+                                  size_t indent)
 {
-    uint32_t via = 0;
-    for (uint32_t at = trace; at != own; at = traces_parent(c, at)) {
-        if (traces_frame(c, at)->role == FRAME_LIBRARY)
-            via = at;
-    }
-    return via;
+    uint32_t own = trace == 0 ? 0 : traces_find_own(s->traces, trace);
+    struct page line = *p;
+    struct strbuf text;
+    if (own == 0)
+        return;
+    strbuf_init(&text);
+    line.out = &text;
+    if (frames_print_callers(&line, s->traces, traces_parent(s->traces, own), p->width - indent) != 0)
+        page_addf(p, COLOUR_PLAIN, "%*s%s\n", (int)indent, "", strbuf_get(&text));
+    strbuf_release(&text);
 }
 
-static void section_sites_callers(struct page *p, const struct section_sites *s, uint32_t own, size_t indent)
+static const struct verdict *section_sites_verdict(const struct section_sites *s, uint32_t trace)
 {
-    size_t left = p->width - indent;
-    uint32_t at = traces_parent(s->traces, own);
-    if (s->brief) {
-        struct page line = *p;
-        struct strbuf text;
-        strbuf_init(&text);
-        line.out = &text;
-        if (frames_print_callers(&line, s->traces, at, left) != 0)
-            page_addf(p, COLOUR_PLAIN, "%*s%s\n", (int)indent, "", strbuf_get(&text));
-        strbuf_release(&text);
-        return;
-    }
-    size_t shown = 0;
-    for (; at != 0 && shown < SECTION_SITES_CALLERS; at = traces_parent(s->traces, at)) {
-        const struct frame *f = traces_frame(s->traces, at);
-        if (f->role != FRAME_OWN && f->role != FRAME_GAP)
-            continue;
-        page_addf(p, COLOUR_QUIET, "%*s< ", (int)indent, "");
-        frames_print(p, f, left - 2, false);
-        page_end_line(p);
-        shown++;
-    }
+    return s->verdicts == NULL ? NULL : verdicts_find(s->verdicts, trace);
 }
 
 static void section_sites_one(struct page *p, const struct section_sites *s, const struct table *t,
                               size_t row)
 {
-    const struct traces *c = s->traces;
     uint32_t trace = s->sites->list.data[row].trace;
+    const struct verdict *v = section_sites_verdict(s, trace);
     size_t indent = table_indent(t), left = p->width > indent + 10 ? p->width - indent : 10;
+    bool has_word = v != NULL && !s->explain && left > VERDICTS_WORD_WIDTH + 10;
     table_print_row(t, p, row);
-    if (trace == 0) {
-        page_add(p, COLOUR_QUIET, "(no stack)\n");
-        return;
-    }
-    uint32_t own = traces_find_own(c, trace), via = section_sites_via(c, trace, own);
-    frames_print(p, traces_frame(c, own), left, true);
+    callers_print_lead(p, s->traces, trace, has_word ? left - VERDICTS_WORD_WIDTH : left);
+    if (has_word)
+        verdicts_print_word(p, v);
     page_end_line(p);
+    if (v != NULL && s->explain)
+        verdicts_print_line(p, v, indent);
     /* Names of a few columns would say nothing: rather begin further left. */
-    size_t below = s->brief && indent > 12 ? 12 : indent;
-    if (via != 0 && !s->brief) {
-        page_addf(p, COLOUR_QUIET, "%*sin ", (int)indent, "");
-        frames_print(p, traces_frame(c, via), left - 3, false);
-        page_end_line(p);
-    }
-    section_sites_callers(p, s, own, below);
+    if (s->brief)
+        section_sites_callers(p, s, trace, indent > 12 ? 12 : indent);
+    else
+        callers_print_below(p, s->traces, trace, indent, CALLERS_SHOWN);
 }
 
 static void section_sites_rest(struct page *p, const struct section_sites *s, size_t shown, size_t count)
@@ -239,6 +222,8 @@ void section_sites_json(struct json *j, const struct section_sites *s)
         json_add_number(j, "bytes", measure_bytes(&site->m, s->measure));
         json_add_number(j, "blocks", measure_blocks(&site->m, s->measure));
         frames_json_trace(j, "frames", s->traces, site->trace);
+        if (section_sites_verdict(s, site->trace) != NULL)
+            verdicts_json(j, section_sites_verdict(s, site->trace));
         json_close_object(j);
     }
     json_close_array(j);

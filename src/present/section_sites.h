@@ -6,7 +6,7 @@
  * what stands in the libraries below is left out but for the call that led
  * there ("in std::vector<>::push_back").  JSON has every frame:
  *
- *     {total_bytes, total_blocks, sites: [{bytes, blocks, frames: [...]}]}
+ *     {total_bytes, total_blocks, sites: [{bytes, blocks, frames: [...], verdict: {...}}]}
  */
 #ifndef HW_PRESENT_SECTION_SITES_H
 #define HW_PRESENT_SECTION_SITES_H
@@ -16,6 +16,7 @@
 #include "query/measure.h"
 #include "query/site.h"
 #include "query/suppress.h"
+#include "query/verdict.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,8 @@ struct section_sites {
     double threshold; /* share of the total (0 to 1) below which none is shown, but the first */
     bool brief;       /* callers on one line; else one a line */
     const struct suppress *suppress; /* leaked only: its accounts are shown too; may be NULL */
+    const struct verdicts *verdicts; /* of sites that have one; may be NULL */
+    bool explain;                    /* verdicts as a sentence, not as a word */
 };
 
 void section_sites_text(struct page *p, const struct section_sites *s);

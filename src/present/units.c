@@ -38,6 +38,26 @@ const char *units_bytes(char *text, uint64_t bytes)
     return text;
 }
 
+static uint64_t units_sign(char *text, int64_t change)
+{
+    text[0] = change < 0 ? '-' : '+';
+    return change < 0 ? 0 - (uint64_t)change : (uint64_t)change;
+}
+
+const char *units_change_bytes(char *text, int64_t change)
+{
+    char size[UNITS_MAX];
+    snprintf(text + 1, UNITS_MAX - 1, "%.30s", units_bytes(size, units_sign(text, change)));
+    return text;
+}
+
+const char *units_change_count(char *text, int64_t change)
+{
+    char count[UNITS_MAX];
+    snprintf(text + 1, UNITS_MAX - 1, "%.30s", units_count(count, units_sign(text, change)));
+    return text;
+}
+
 const char *units_time(char *text, uint64_t ns)
 {
     uint64_t s = ns / 1000000000;

@@ -14,6 +14,9 @@ enum { UNITS_MAX = 40 };
 const char *units_count(char *text, uint64_t value);
 /* 72 bytes, 1.3 MiB */
 const char *units_bytes(char *text, uint64_t bytes);
+/* The same with a sign: +1.3 MiB, -20; 0 is +0. */
+const char *units_change_bytes(char *text, int64_t change);
+const char *units_change_count(char *text, int64_t change);
 /* 350 us, 1.24 s, 2 min 5 s, 3 h 12 min */
 const char *units_time(char *text, uint64_t ns);
 

@@ -56,7 +56,7 @@ struct sites_order {
     enum measure measure;
 };
 
-static int sites_compare_frames(const struct traces *c, uint32_t a, uint32_t b)
+int sites_compare_traces(const struct traces *c, uint32_t a, uint32_t b)
 {
     for (; a != 0 && b != 0; a = traces_parent(c, a), b = traces_parent(c, b)) {
         const struct frame *f = traces_frame(c, a), *g = traces_frame(c, b);
@@ -85,7 +85,7 @@ static int sites_compare(const void *left, const void *right, void *context)
     x = measure_blocks(&a->m, o->measure), y = measure_blocks(&b->m, o->measure);
     if (x != y)
         return x > y ? -1 : 1;
-    return a->trace == b->trace ? 0 : sites_compare_frames(o->traces, a->trace, b->trace);
+    return a->trace == b->trace ? 0 : sites_compare_traces(o->traces, a->trace, b->trace);
 }
 
 void sites_sort(struct sites *s, const struct traces *c, enum measure measure)

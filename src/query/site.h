@@ -37,5 +37,7 @@ int sites_add(struct sites *s, struct traces *c, const struct query_row *rows, s
 /* Largest first; equal ones in an order that depends on their frames alone, so
  * that a report of the same recording is always the same. */
 void sites_sort(struct sites *s, const struct traces *c, enum measure measure);
+/* That order: by the frames of two traces, from the inside out; <0, 0, >0. */
+int sites_compare_traces(const struct traces *c, uint32_t a, uint32_t b);
 
 #endif

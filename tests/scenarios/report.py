@@ -56,7 +56,8 @@ def check_shape(name, section):
     check.equal(f"{name}: sum of bytes", section["total_bytes"], sum(s["bytes"] for s in section["sites"]))
     check.equal(f"{name}: sum of blocks", section["total_blocks"], sum(s["blocks"] for s in section["sites"]))
     for site in section["sites"]:
-        check.equal(f"{name}: keys of a site", ["bytes", "blocks", "frames"], list(site))
+        keys = ["bytes", "blocks", "frames"] + (["verdict"] if name in ("peak", "leaks") else [])
+        check.equal(f"{name}: keys of a site", keys, list(site))
         for frame in site["frames"]:
             check.equal(f"{name}: keys of a frame", FRAME_KEYS, list(frame))
 

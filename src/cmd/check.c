@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * check: holds a recording, or a program that it runs, against limits.
+ *
+ * Exit status: 0 every limit was kept, 1 one was not (or the program failed), 2 nothing
+ * can be said: used wrongly, or the recording cannot be read to its end.
+ */
+#include "cmd/check_run.h"
+#include "cmd/command.h"
+#include "cmd/screen.h"
+#include "cmd/side.h"
+#include "cmd/whole_file.h"
+#include "present/section_check.h"
+#include "query/budget.h"
+#include "tool/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char check_config[] = ".heapwake.toml";
+
+/* A limit as the command line has it: the file of limits is read before they count. */
+struct check_setting {
+    const char *name, *value;
+};
+
+struct check_options {
+    struct budget budget;
+    VEC(struct check_setting) settings;
+    const char *config, *file, *output, *junit, *markdown;
+    char **program; /* NULL: a recording is checked */
+    bool json, no_built_in;
+};
+
+/* -------------------------------------------------------------------- options */
+
+static int check_push(struct check_options *o, const char *name, const char *value, struct err *err)
+{
+    if (!vec_push(&o->settings, ((struct check_setting){name, value})))
+        return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+    return 0;
+}
+
+/* --max-growth-vs BASE PERCENT */
+static int check_take_growth(struct check_options *o, char **argv, int *at, const char *base, struct err *err)
+{
+    if (base[0] == '\0' || argv[*at + 1] == NULL)
+        return err_set(err, ERR_USAGE, "--max-growth-vs takes a recording and a percentage.");
+    ++*at;
+    int code = check_push(o, "base", base, err);
+    return code == 0 ? check_push(o, "max-growth", argv[*at], err) : code;
+}
+
+static int check_take_option(struct check_options *o, char **argv, int *at, struct err *err)
+{
+    static const char *const limits[] = {"max-peak", "max-leak", "max-leak-per-site", "max-allocations",
+                                         "suppressions"};
+    const struct {
+        const char *name;
+        const char **to;
+    } files[] = {{"--config", &o->config},
+                 {"--junit", &o->junit},
+                 {"--markdown", &o->markdown},
+                 {"--output", &o->output},
+                 {"-o", &o->output}};
+    const char *value;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        char name[32] = "--";
+        strncat(name, limits[i], sizeof name - 3);
+        if (command_option(argv, at, name, &value))
+            return check_push(o, limits[i], value, err);
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (command_option(argv, at, files[i].name, files[i].to))
+            return (*files[i].to)[0] != '\0'
+                       ? 0
+                       : err_set(err, ERR_USAGE, "%s needs the name of a file.", files[i].name);
+    }
+    if (command_option(argv, at, "--max-growth-vs", &value))
+        return check_take_growth(o, argv, at, value, err);
+    if (command_option(argv, at, "--json", NULL))
+        o->json = true;
+    else if (command_option(argv, at, "--no-built-in-suppressions", NULL))
+        o->no_built_in = true;
+    else
+        return err_set(err, ERR_USAGE,
+                       "'heapwake check' has no option '%s'; 'heapwake help check' lists them.", argv[*at]);
+    return 0;
+}
+
+static int check_take(struct check_options *o, int argc, char **argv, struct err *err)
+{
+    int code = 0;
+    for (int i = 1; i < argc && code == 0; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            o->program = argv + i + 1;
+            break;
+        }
+        if (argv[i][0] == '-' && argv[i][1] != '\0')
+            code = check_take_option(o, argv, &i, err);
+        else if (o->file != NULL)
+            code = err_set(err, ERR_USAGE, "One recording is checked; a program stands behind --.");
+        else
+            o->file = argv[i];
+    }
+    if (code != 0)
+        return code;
+    bool runs = o->program != NULL && o->program[0] != NULL;
+    if (runs == (o->file != NULL))
+        return err_set(err, ERR_USAGE,
+                       "A recording or a program is checked: heapwake check [OPTION...] FILE | -- PROGRAM");
+    if (o->output != NULL && !runs)
+        return err_set(err, ERR_USAGE, "-o is for a program that is run; this is a recording.");
+    return 0;
+}
+
+enum { CHECK_CONFIG_MAX = 1 << 20 }; /* bytes of a file of limits */
+
+/* The file of limits first, then what the command line says. */
+static int check_settle(struct check_options *o, struct err *err)
+{
+    int code = 0;
+    if (o->config != NULL || access(check_config, F_OK) == 0) {
+        const char *path = o->config != NULL ? o->config : check_config;
+        char *text;
+        size_t length;
+        code = file_read_text(&text, &length, path, CHECK_CONFIG_MAX, err);
+        if (code == 0)
+            code = budget_read(&o->budget, path, text, length, err);
+        free(text);
+    }
+    for (size_t i = 0; i < o->settings.count && code == 0; i++)
+        code = budget_set(&o->budget, o->settings.data[i].name, o->settings.data[i].value, err);
+    if (code != 0)
+        return code;
+    if (o->budget.has_growth && o->budget.base == NULL)
+        return err_set(err, ERR_USAGE, "max-growth needs a base, a recording to compare with.");
+    if (!budget_has_any(&o->budget))
+        return err_set(err, ERR_USAGE, "No limit is given, neither as an option nor in %s.", check_config);
+    return 0;
+}
+
+/* ------------------------------------------------------------------- checking */
+
+struct check {
+    struct check_options *options;
+    struct asking asking;
+    struct traces traces;
+    struct side now, base;
+    struct compare compare;
+    struct budget_outcome outcomes[BUDGET_COUNT];
+    struct section_check section;
+    char folder[64], path[96], program[40]; /* of a recording that is not kept; how its program ended */
+};
+
+static int check_record(struct check *c, struct err *err)
+{
+    struct check_options *o = c->options;
+    int status = 0;
+    o->file = o->output;
+    if (o->file == NULL) {
+        const char *tmp = getenv("TMPDIR");
+        int length = snprintf(c->folder, sizeof c->folder, "%s/heapwake-XXXXXX", tmp != NULL ? tmp : "/tmp");
+        bool fits = length > 0 && (size_t)length < sizeof c->folder;
+        if (!fits)
+            strcpy(c->folder, "/tmp/heapwake-XXXXXX");
+        if (mkdtemp(c->folder) == NULL) {
+            c->folder[0] = '\0';
+            return err_set(err, ERR_IO,
+                           "No temporary folder can be made for the recording; -o names a file.");
+        }
+        snprintf(c->path, sizeof c->path, "%s/check.wake", c->folder);
+        o->file = c->path;
+    }
+    int code = check_run(o->program, o->file, &status, err);
+    c->section.program = check_run_describe(status, c->program, sizeof c->program);
+    c->section.program_is_fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    c->section.subject = o->program[0];
+    return code;
+}
+
+static int check_compare(struct check *c, const struct query *q, struct err *err)
+{
+    const struct budget *b = &c->options->budget;
+    int code =
+        side_suppress(&c->base, b->suppressions.data, b->suppressions.count, !c->options->no_built_in, err);
+    if (code == 0)
+        code = side_read(&c->base, &c->asking, &c->traces, q, b->base, err);
+    if (code != 0)
+        return code;
+    bool same = compare_is_same_code(c->base.reader, c->now.reader);
+    return compare_build(&c->compare, &c->traces, &c->base.sites, &c->now.sites, same, err);
+}
+
+static int check_read(struct check *c, struct err *err)
+{
+    const struct budget *b = &c->options->budget;
+    struct query q;
+    query_init(&q);
+    asking_begin(&c->asking);
+    int code =
+        side_suppress(&c->now, b->suppressions.data, b->suppressions.count, !c->options->no_built_in, err);
+    if (code == 0)
+        code = side_read(&c->now, &c->asking, &c->traces, &q, c->options->file, err);
+    if (code == 0 && b->has_growth)
+        code = check_compare(c, &q, err);
+    asking_end(&c->asking);
+    query_release(&q);
+    if (code != 0)
+        return code;
+    struct section_check *s = &c->section;
+    s->traces = &c->traces;
+    s->sites = &c->now.sites;
+    s->compare = b->has_growth ? &c->compare : NULL;
+    s->outcomes = c->outcomes;
+    s->count = budget_check(b, &c->now.sites, b->has_growth ? &c->base.sites.total : NULL, c->outcomes);
+    if (s->subject == NULL)
+        s->subject = c->options->file;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ what it says */
+
+static int check_write(struct check *c, struct err *err)
+{
+    const struct check_options *o = c->options;
+    struct strbuf text;
+    int code = 0;
+    strbuf_init(&text);
+    if (o->junit != NULL) {
+        section_check_junit(&text, &c->section);
+        code = whole_file_write(o->junit, &text, err);
+    }
+    strbuf_clear(&text);
+    if (code == 0 && o->markdown != NULL) {
+        section_check_markdown(&text, &c->section);
+        code = whole_file_write(o->markdown, &text, err);
+    }
+    strbuf_release(&text);
+    return code;
+}
+
+static bool check_print(struct check *c)
+{
+    struct strbuf out;
+    struct page page;
+    struct json j;
+    strbuf_init(&out);
+    if (c->options->json) {
+        json_init(&j, &out);
+        json_open_object(&j, NULL);
+        json_add_text(&j, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
+        section_check_json(&j, &c->section);
+        json_close_object(&j);
+    } else {
+        screen_init(&page, &out);
+        section_check_text(&page, &c->section);
+    }
+    bool fine = command_print(&out);
+    strbuf_release(&out);
+    return fine;
+}
+
+/* Whether the recording holds all there was. */
+static bool check_is_whole(const struct check *c)
+{
+    bool whole = wake_reader_summary(c->now.reader)->complete;
+    for (size_t i = 0; i < wake_reader_process_count(c->now.reader); i++)
+        whole = whole && wake_reader_process(c->now.reader, i)->end.lost_events == 0;
+    if (!whole)
+        command_say("The recording is not complete: what was kept is not sure. 'heapwake verify' says more.");
+    return whole;
+}
+
+static int check_conclude(struct check *c, struct err *err)
+{
+    int code = check_write(c, err);
+    if (code != 0)
+        return EXIT_USAGE;
+    if (!check_print(c))
+        return EXIT_USAGE;
+    if (!section_check_is_fine(&c->section))
+        return EXIT_FAILED;
+    return check_is_whole(c) ? EXIT_DONE : EXIT_USAGE;
+}
+
+static void check_release(struct check *c)
+{
+    compare_release(&c->compare);
+    side_release(&c->now);
+    side_release(&c->base);
+    traces_release(&c->traces);
+    if (c->folder[0] != '\0') {
+        unlink(c->path);
+        rmdir(c->folder);
+    }
+    vec_release(&c->options->settings);
+    budget_release(&c->options->budget);
+}
+
+int command_check(int argc, char **argv)
+{
+    struct check_options o = {0};
+    struct check c = {.options = &o};
+    struct err err;
+    err_init(&err);
+    budget_init(&o.budget);
+    traces_init(&c.traces);
+    side_init(&c.now);
+    side_init(&c.base);
+    compare_init(&c.compare);
+    int code = check_take(&o, argc, argv, &err);
+    if (code == 0)
+        code = check_settle(&o, &err);
+    if (code == 0 && o.file == NULL)
+        code = check_record(&c, &err);
+    if (code == 0)
+        code = check_read(&c, &err);
+    int status = code == 0 ? check_conclude(&c, &err) : EXIT_USAGE;
+    if (err.text[0] != '\0')
+        command_say("%s", err.text);
+    check_release(&c);
+    return status;
+}

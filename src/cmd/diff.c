@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * diff: what changed between two recordings, or two moments of one.
+ */
+#include "cmd/command.h"
+#include "cmd/screen.h"
+#include "cmd/side.h"
+#include "cmd/where.h"
+#include "cmd/whole_file.h"
+#include "present/flame_svg.h"
+#include "present/section_diff.h"
+#include "query/parse.h"
+#include "query/quantity.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { DIFF_SITES_SHOWN = 10, DIFF_JSON_SHOWN = 1000 };
+
+struct diff_options {
+    char *files[2]; /* before, after; cut where the moment begins */
+    const char *moments[2];
+    struct query queries[2];
+    size_t count;
+    unsigned measures; /* bit n: enum measure n */
+    VEC(const char *) suppressions;
+    const char *svg;
+    uint64_t limit;
+    bool has_limit, json, built_in;
+};
+
+/* ------------------------------------------------------------------- options */
+
+/* FILE, or FILE@MOMENT where no file has the whole name. */
+static int diff_take_file(struct diff_options *o, char *word, struct err *err)
+{
+    if (o->count == 2)
+        return err_set(err, ERR_USAGE, "Two recordings are compared, not more: '%s'.", word);
+    size_t which = o->count++;
+    char *at = access(word, F_OK) == 0 ? NULL : strrchr(word, '@');
+    o->files[which] = word;
+    if (at == NULL)
+        return 0;
+    *at = '\0';
+    o->moments[which] = at + 1;
+    return query_parse(&o->queries[which], "at", at + 1, err);
+}
+
+static bool diff_take_measure(struct diff_options *o, char **argv, int *at)
+{
+    for (enum measure m = 0; m < MEASURE_COUNT; m++) {
+        char name[24] = "--";
+        strncat(name, measure_name(m), sizeof name - 3);
+        if (m != MEASURE_LIVE && command_option(argv, at, name, NULL)) {
+            o->measures |= 1u << m;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Conditions hold for both sides. */
+static bool diff_take_where(struct diff_options *o, char **argv, int *at, struct err *err)
+{
+    int again = *at;
+    return where_take(&o->queries[0], argv, &again, err) &&
+           (err->code != 0 || where_take(&o->queries[1], argv, at, err));
+}
+
+static int diff_take_option(struct diff_options *o, char **argv, int *at, struct err *err)
+{
+    const char *value;
+    if (diff_take_measure(o, argv, at))
+        return 0;
+    if (diff_take_where(o, argv, at, err))
+        return err->code;
+    if (command_option(argv, at, "--json", NULL)) {
+        o->json = true;
+    } else if (command_option(argv, at, "--no-built-in-suppressions", NULL)) {
+        o->built_in = false;
+    } else if (command_option(argv, at, "-n", &value)) {
+        o->has_limit = true;
+        if (!quantity_count(value, &o->limit))
+            return err_set(err, ERR_USAGE, "-n takes a number (0 = all), not '%s'.", value);
+    } else if (command_option(argv, at, "--svg", &o->svg)) {
+        if (o->svg[0] == '\0')
+            return err_set(err, ERR_USAGE, "--svg needs the name of a file.");
+    } else if (command_option(argv, at, "--suppressions", &value)) {
+        if (!vec_push(&o->suppressions, value))
+            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+    } else {
+        return err_set(err, ERR_USAGE, "'heapwake diff' has no option '%s'; 'heapwake help diff' lists them.",
+                       argv[*at]);
+    }
+    return 0;
+}
+
+static int diff_take(struct diff_options *o, int argc, char **argv, struct err *err)
+{
+    bool options_end = false;
+    int code = 0;
+    for (int i = 1; i < argc && code == 0; i++) {
+        if (!options_end && strcmp(argv[i], "--") == 0)
+            options_end = true;
+        else if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0')
+            code = diff_take_option(o, argv, &i, err);
+        else
+            code = diff_take_file(o, argv[i], err);
+    }
+    if (code == 0 && o->count != 2)
+        return err_set(err, ERR_USAGE, "Two recordings are compared: heapwake diff [OPTION...] BEFORE AFTER");
+    bool has_moment = o->moments[0] != NULL || o->moments[1] != NULL;
+    if (code == 0 && has_moment && o->measures != 0)
+        return err_set(err, ERR_USAGE, "At a moment only live blocks can be compared.");
+    if (o->measures == 0)
+        o->measures = has_moment ? 1u << MEASURE_LIVE : 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
+    return code;
+}
+
+/* ------------------------------------------------------------------ what it says */
+
+struct diff {
+    const struct diff_options *options;
+    struct asking asking;
+    struct traces traces;
+    struct side sides[2];
+    struct compare compare;
+    struct strbuf out;
+};
+
+static int diff_read(struct diff *d, struct err *err)
+{
+    const struct diff_options *o = d->options;
+    int code = 0;
+    asking_begin(&d->asking);
+    for (size_t i = 0; i < 2 && code == 0; i++) {
+        code = side_suppress(&d->sides[i], o->suppressions.data, o->suppressions.count, o->built_in, err);
+        if (code == 0)
+            code = side_read(&d->sides[i], &d->asking, &d->traces, &o->queries[i], o->files[i], err);
+    }
+    asking_end(&d->asking);
+    if (code != 0)
+        return code;
+    bool same = compare_is_same_code(d->sides[0].reader, d->sides[1].reader);
+    return compare_build(&d->compare, &d->traces, &d->sides[0].sites, &d->sides[1].sites, same, err);
+}
+
+static struct section_diff_side diff_describe(const struct diff *d, size_t which)
+{
+    const struct diff_options *o = d->options;
+    const struct query_result *r = &d->sides[which].result;
+    bool by_moment = (o->measures >> MEASURE_LIVE & 1) != 0;
+    return (struct section_diff_side){
+        o->files[which], by_moment && o->moments[which] == NULL ? "end" : o->moments[which],
+        r->moment_ns < r->to_ns ? r->moment_ns : r->to_ns, r->total, r->peak_time_ns};
+}
+
+static void diff_text(struct diff *d)
+{
+    struct page page;
+    const struct section_diff_side before = diff_describe(d, 0), after = diff_describe(d, 1);
+    screen_init(&page, &d->out);
+    section_diff_head_text(&page, &before, &after);
+    for (enum measure m = 0; m < MEASURE_COUNT; m++) {
+        struct section_diff s = {&d->traces, &d->compare, m,
+                                 d->options->has_limit ? d->options->limit : DIFF_SITES_SHOWN};
+        if ((d->options->measures >> m & 1) == 0)
+            continue;
+        page_end_line(&page);
+        section_diff_text(&page, &s);
+    }
+}
+
+static void diff_json(struct diff *d)
+{
+    struct json j;
+    const struct section_diff_side before = diff_describe(d, 0), after = diff_describe(d, 1);
+    json_init(&j, &d->out);
+    json_open_object(&j, NULL);
+    json_add_text(&j, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
+    section_diff_head_json(&j, "before", &before);
+    section_diff_head_json(&j, "after", &after);
+    for (enum measure m = 0; m < MEASURE_COUNT; m++) {
+        struct section_diff s = {&d->traces, &d->compare, m,
+                                 d->options->has_limit ? d->options->limit : DIFF_JSON_SHOWN};
+        if ((d->options->measures >> m & 1) != 0)
+            section_diff_json(&j, &s);
+    }
+    json_close_object(&j);
+}
+
+static int diff_write_svg(struct diff *d, struct err *err)
+{
+    struct strbuf svg;
+    struct flame flame;
+    enum measure measure = 0;
+    while ((d->options->measures >> measure & 1) == 0)
+        measure++;
+    strbuf_init(&svg);
+    flame_init(&flame);
+    int code = flame_build(&flame, &d->traces, &d->compare, measure, 0.5 / FLAME_SVG_WIDTH, err);
+    if (code == 0) {
+        flame_svg_add(&svg, &d->traces, &flame, measure);
+        code = whole_file_write(d->options->svg, &svg, err);
+    }
+    flame_release(&flame);
+    strbuf_release(&svg);
+    return code;
+}
+
+int command_diff(int argc, char **argv)
+{
+    struct diff_options o = {.built_in = true};
+    struct diff d = {.options = &o};
+    struct err err;
+    int status = EXIT_FAILED;
+    err_init(&err);
+    query_init(&o.queries[0]);
+    query_init(&o.queries[1]);
+    traces_init(&d.traces);
+    side_init(&d.sides[0]);
+    side_init(&d.sides[1]);
+    compare_init(&d.compare);
+    strbuf_init(&d.out);
+    int code = diff_take(&o, argc, argv, &err);
+    if (code == 0)
+        code = diff_read(&d, &err);
+    if (code == 0 && o.svg != NULL)
+        code = diff_write_svg(&d, &err);
+    if (code == 0 && o.json)
+        diff_json(&d);
+    else if (code == 0)
+        diff_text(&d);
+    if (code == 0 && command_print(&d.out))
+        status = EXIT_DONE;
+    else if (code == ERR_USAGE)
+        status = EXIT_USAGE;
+    if (code != 0 && err.text[0] != '\0')
+        command_say("%s", err.text);
+    strbuf_release(&d.out);
+    compare_release(&d.compare);
+    side_release(&d.sides[0]);
+    side_release(&d.sides[1]);
+    traces_release(&d.traces);
+    vec_release(&o.suppressions);
+    query_release(&o.queries[0]);
+    query_release(&o.queries[1]);
+    return status;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * history: every event that touched an address.
+ */
+#include "cmd/asking.h"
+#include "cmd/command.h"
+#include "cmd/screen.h"
+#include "present/labels.h"
+#include "present/section_history.h"
+#include "query/quantity.h"
+#include "query/touch.h"
+#include "query/trace.h"
+
+#include <string.h>
+
+struct history_options {
+    const char *file;
+    uint64_t address, pid;
+    bool has_address, has_pid, json;
+};
+
+static int history_take(struct history_options *o, int argc, char **argv, struct err *err)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        if (command_option(argv, &i, "--json", NULL)) {
+            o->json = true;
+        } else if (command_option(argv, &i, "--pid", &value)) {
+            o->has_pid = true;
+            if (!quantity_count(value, &o->pid))
+                return err_set(err, ERR_USAGE, "--pid takes the number of a process, not '%s'.", value);
+        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            return err_set(err, ERR_USAGE,
+                           "'heapwake history' has no option '%s'; 'heapwake help history' lists them.",
+                           argv[i]);
+        } else if (o->file == NULL) {
+            o->file = argv[i];
+        } else if (o->has_address || !quantity_address(argv[i], &o->address)) {
+            return err_set(err, ERR_USAGE, "'%s' is not the address to look for.", argv[i]);
+        } else {
+            o->has_address = true;
+        }
+    }
+    if (!o->has_address)
+        return err_set(err, ERR_USAGE,
+                       "A recording and an address are needed: heapwake history FILE ADDRESS");
+    return 0;
+}
+
+static int history_read(const struct history_options *o, struct asking *a, struct wake_reader *r,
+                        struct touches *t, struct err *err)
+{
+    struct query plain, q;
+    bool found = false;
+    int code = 0;
+    query_init(&plain);
+    asking_prepare(a, &q, &plain, r);
+    for (size_t i = 0; i < wake_reader_process_count(r) && code == 0; i++) {
+        if (o->has_pid && wake_reader_process(r, i)->info.pid != o->pid)
+            continue;
+        found = true;
+        code = touches_read(t, &q, r, (uint32_t)i, o->address, err);
+    }
+    query_release(&plain);
+    if (code == 0 && !found && o->has_pid)
+        return err_set(err, ERR_ABSENT, "There is no process %llu in the recording.",
+                       (unsigned long long)o->pid);
+    return code;
+}
+
+static int history_show(const struct history_options *o, struct section_history *s, struct strbuf *out,
+                        struct err *err)
+{
+    struct page page;
+    struct json j;
+    if (!o->json) {
+        screen_init(&page, out);
+        return section_history_text(&page, s, err);
+    }
+    json_init(&j, out);
+    json_open_object(&j, NULL);
+    json_add_text(&j, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
+    int code = section_history_json(&j, s, err);
+    json_close_object(&j);
+    return code;
+}
+
+int command_history(int argc, char **argv)
+{
+    struct history_options o = {0};
+    struct asking asking;
+    struct traces traces;
+    struct touches touches;
+    struct strbuf out;
+    struct err err;
+    struct wake_reader *r = NULL;
+    uint32_t base;
+    err_init(&err);
+    traces_init(&traces);
+    touches_init(&touches);
+    strbuf_init(&out);
+    int code = history_take(&o, argc, argv, &err);
+    if (code == 0) {
+        asking_begin(&asking);
+        r = asking_open(&asking, o.file, &err);
+        code = r == NULL ? ERR_INPUT : traces_add_reader(&traces, r, &base, &err);
+        if (code == 0)
+            code = history_read(&o, &asking, r, &touches, &err);
+        asking_end(&asking);
+    }
+    struct section_history s = {&traces, &touches, r, o.address, labels_event, labels_detail};
+    if (code == 0)
+        code = history_show(&o, &s, &out, &err);
+    if (code != 0 && err.text[0] != '\0')
+        command_say("%s", err.text);
+    int status = code == ERR_USAGE ? EXIT_USAGE : code == 0 && command_print(&out) ? EXIT_DONE : EXIT_FAILED;
+    strbuf_release(&out);
+    touches_release(&touches);
+    traces_release(&traces);
+    if (r != NULL)
+        wake_reader_close(r);
+    return status;
+}

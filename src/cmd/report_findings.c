@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * report_findings: see report_findings.h.
+ */
+#include "cmd/report_findings.h"
+
+#include "present/labels.h"
+#include "present/section_advice.h"
+#include "present/section_misuse.h"
+#include "present/section_what_if.h"
+#include "query/advice.h"
+#include "query/misuse.h"
+#include "query/what_if.h"
+
+enum { REPORT_ADVICE_SHOWN = 10, REPORT_ADVICE_JSON = 1000 };
+
+/* One process of one recording; base is the number of the recording's first process among all. */
+typedef int report_finding_fn(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
+                              uint32_t base, struct err *err);
+
+/* Calls for all processes that the query is about. */
+static int report_findings_visit(struct report_data *d, const struct report_options *o,
+                                 report_finding_fn *visit, void *of, struct err *err)
+{
+    uint32_t base = 0;
+    int code = 0;
+    asking_begin(&d->asking);
+    for (size_t i = 0; i < d->readers.count && code == 0; i++) {
+        struct wake_reader *r = d->readers.data[i];
+        struct query q;
+        asking_prepare(&d->asking, &q, &o->query, r);
+        for (uint32_t k = 0; k < wake_reader_process_count(r) && code == 0; k++) {
+            bool chosen = o->query.pids.count == 0;
+            for (size_t n = 0; n < o->query.pids.count; n++)
+                chosen = chosen || o->query.pids.data[n] == wake_reader_process(r, k)->info.pid;
+            if (chosen)
+                code = visit(of, &q, r, k, base, err);
+        }
+        base += (uint32_t)wake_reader_process_count(r);
+    }
+    asking_end(&d->asking);
+    return code;
+}
+
+static int report_finding_advice(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
+                                 uint32_t base, struct err *err)
+{
+    return advices_read(of, q, r, process, base, err);
+}
+
+static int report_findings_advice(struct report_data *d, const struct report_options *o, struct page *p,
+                                  struct json *j, struct err *err)
+{
+    struct advices advices;
+    advices_init(&advices);
+    int code = report_findings_visit(d, o, report_finding_advice, &advices, err);
+    if (code == 0)
+        code = advices_build(&advices, &d->traces, d->head.peak_bytes, d->head.runtime_ns, err);
+    struct section_advice s = {&d->traces, &advices,
+                               o->has_limit ? o->limit
+                               : o->json    ? REPORT_ADVICE_JSON
+                                            : REPORT_ADVICE_SHOWN};
+    if (code == 0 && o->json)
+        section_advice_json(j, &s);
+    else if (code == 0)
+        section_advice_text(p, &s);
+    advices_release(&advices);
+    return code;
+}
+
+struct report_finding_what_if {
+    const struct what_if *asked;
+    struct what_if_answer answer;
+};
+
+static int report_finding_what_if(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
+                                  uint32_t base, struct err *err)
+{
+    struct report_finding_what_if *w = of;
+    (void)base;
+    return what_if_read(w->asked, q, r, process, &w->answer, err);
+}
+
+static int report_findings_what_if(struct report_data *d, const struct report_options *o, struct page *p,
+                                   struct json *j, struct err *err)
+{
+    struct report_finding_what_if w = {.asked = &o->what_if};
+    int code = report_findings_visit(d, o, report_finding_what_if, &w, err);
+    struct section_what_if s = {&o->what_if, &w.answer};
+    if (code == 0 && o->json)
+        section_what_if_json(j, &s);
+    else if (code == 0)
+        section_what_if_text(p, &s);
+    return code;
+}
+
+static int report_finding_misuse(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
+                                 uint32_t base, struct err *err)
+{
+    (void)base;
+    return misuses_read(of, q, r, process, err);
+}
+
+static int report_findings_misuse(struct report_data *d, const struct report_options *o, struct page *p,
+                                  struct json *j, struct err *err)
+{
+    struct misuses misuses;
+    misuses_init(&misuses);
+    int code = report_findings_visit(d, o, report_finding_misuse, &misuses, err);
+    struct section_misuse s = {&d->traces, &misuses, d->readers.data[0], 0, labels_detail};
+    if (code == 0)
+        code = o->json ? section_misuse_json(j, &s, err) : section_misuse_text(p, &s, err);
+    misuses_release(&misuses);
+    return code;
+}
+
+bool report_findings_are_wanted(const struct report_options *o)
+{
+    return o->misuse || o->advice || o->what_if.without.count > 0;
+}
+
+int report_findings_add(struct report_data *d, const struct report_options *o, struct page *p, struct json *j,
+                        struct err *err)
+{
+    const struct {
+        bool is_wanted;
+        int (*add)(struct report_data *, const struct report_options *, struct page *, struct json *,
+                   struct err *);
+    } findings[] = {{o->what_if.without.count > 0, report_findings_what_if},
+                    {o->misuse, report_findings_misuse},
+                    {o->advice, report_findings_advice}};
+    int code = 0;
+    for (size_t i = 0; i < sizeof findings / sizeof *findings && code == 0; i++) {
+        if (!findings[i].is_wanted)
+            continue;
+        if (!o->json)
+            page_end_line(p);
+        code = findings[i].add(d, o, p, j, err);
+    }
+    return code;
+}

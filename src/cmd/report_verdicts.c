@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * report_verdicts: see report_verdicts.h.
+ */
+#include "cmd/report_verdicts.h"
+
+#include "tool/map.h"
+
+enum { REPORT_VERDICTS_EVENTS = 20000000 };
+
+/* A trace and the row that stands for it. */
+struct report_verdict {
+    uint32_t trace, process, stack;
+    uint64_t held;
+    bool found;
+};
+
+struct report_verdict_list {
+    VEC(struct report_verdict) list;
+    struct map by_trace; /* -> index */
+};
+
+bool report_verdicts_are_slow(const struct report_data *d)
+{
+    uint64_t events = 0;
+    for (size_t i = 0; i < d->readers.count; i++)
+        events += wake_reader_summary(d->readers.data[i])->events;
+    return events > REPORT_VERDICTS_EVENTS;
+}
+
+static int report_verdicts_memory(struct err *err)
+{
+    return err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+}
+
+/* For each trace, the row that held most. */
+static int report_verdicts_choose(struct report_data *d, struct report_verdict_list *w, struct err *err)
+{
+    for (size_t i = 0; i < d->result.rows.count; i++) {
+        const struct query_row *row = &d->result.rows.data[i];
+        uint32_t trace;
+        int code = traces_find(&d->traces, row->process, row->stack, &trace, err);
+        const uint64_t *at = code != 0 ? NULL : map_find(&w->by_trace, trace);
+        if (code != 0)
+            return code;
+        if (at == NULL)
+            continue;
+        struct report_verdict *one = &w->list.data[*at];
+        uint64_t held = row->m.peak_bytes > row->m.leaked_bytes ? row->m.peak_bytes : row->m.leaked_bytes;
+        if (!one->found || held > one->held)
+            *one = (struct report_verdict){trace, row->process, row->stack, held, true};
+    }
+    return 0;
+}
+
+/* All rows of one process, which is number `process` of the reader. */
+static int report_verdicts_judge(struct report_data *d, struct verdicts *v,
+                                 const struct report_verdict_list *w, struct wake_reader *r, uint32_t process,
+                                 uint32_t base, struct err *err)
+{
+    VEC(uint32_t) stacks = {0};
+    VEC(uint32_t) traces = {0};
+    struct levels levels;
+    struct query q, ready;
+    bool fine = true;
+    for (size_t i = 0; i < w->list.count && fine; i++) {
+        const struct report_verdict *one = &w->list.data[i];
+        if (one->found && one->process == base + process)
+            fine = vec_push(&stacks, one->stack) && vec_push(&traces, one->trace);
+    }
+    levels_init(&levels);
+    query_init(&q);
+    asking_prepare(&d->asking, &ready, &q, r);
+    int code = !fine               ? report_verdicts_memory(err)
+               : stacks.count == 0 ? 0
+                                   : levels_read(&levels, &ready, r, process, stacks.data, stacks.count, err);
+    for (size_t i = 0; i < levels.rows.count && code == 0; i++) {
+        if (!verdicts_add(v, traces.data[i], verdict_find(&levels, &levels.rows.data[i])))
+            code = report_verdicts_memory(err);
+    }
+    query_release(&q);
+    levels_release(&levels);
+    vec_release(&stacks);
+    vec_release(&traces);
+    return code == ERR_ABSENT ? 0 : code; /* interrupted: no verdicts */
+}
+
+int report_verdicts_find(struct report_data *d, struct verdicts *v, const uint32_t *traces, size_t count,
+                         struct err *err)
+{
+    struct report_verdict_list w = {0};
+    int code = 0;
+    map_init(&w.by_trace);
+    for (size_t i = 0; i < count && code == 0; i++) {
+        if (map_find(&w.by_trace, traces[i]) == NULL &&
+            (!map_set(&w.by_trace, traces[i], w.list.count) ||
+             !vec_push(&w.list, (struct report_verdict){.trace = traces[i]})))
+            code = report_verdicts_memory(err);
+    }
+    if (code == 0)
+        code = report_verdicts_choose(d, &w, err);
+    asking_begin(&d->asking);
+    uint32_t base = 0;
+    for (size_t i = 0; i < d->readers.count && code == 0; i++) {
+        uint32_t processes = (uint32_t)wake_reader_process_count(d->readers.data[i]);
+        for (uint32_t k = 0; k < processes && code == 0; k++)
+            code = report_verdicts_judge(d, v, &w, d->readers.data[i], k, base, err);
+        base += processes;
+    }
+    asking_end(&d->asking);
+    vec_release(&w.list);
+    map_release(&w.by_trace);
+    return code;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * whole_file: see whole_file.h.
+ */
+#include "cmd/whole_file.h"
+
+#include "tool/file.h"
+
+int whole_file_write(const char *path, const struct strbuf *text, struct err *err)
+{
+    struct file_new file = {.fd = -1};
+    struct err ignored;
+    err_init(&ignored);
+    if (text->failed)
+        return err_set(err, ERR_MEMORY, "There is no memory for %s.", path);
+    int code = file_new_open(&file, path, err);
+    int failed = code != 0 ? 0 : file_write_all(file.fd, strbuf_get(text), text->length, NULL);
+    if (failed != 0)
+        code = err_set(err, file_code(-failed), "%s cannot be written.", path);
+    if (code == 0)
+        code = file_new_publish(&file, err);
+    (void)file_new_close(&file, code == 0 ? err : &ignored);
+    return code;
+}

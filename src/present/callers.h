@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * callers: a stack on a page, as people want it: first the innermost frame of
+ * the reader's own code, then the library call that it made, then who called
+ * it, a line each.
+ *
+ *     push_order  kitchen.cc:31
+ *     in std::vector<>::push_back  stl_vector.h:1280
+ *     < serve  kitchen.cc:80
+ *     < main  kitchen.cc:112
+ */
+#ifndef HW_PRESENT_CALLERS_H
+#define HW_PRESENT_CALLERS_H
+
+#include "present/page.h"
+#include "query/trace.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CALLERS_SHOWN = 12 };
+
+/* The first line, in at most `columns`, without its end; "(no stack)" for trace 0.  Returns the
+ * columns used. */
+size_t callers_print_lead(struct page *p, const struct traces *c, uint32_t trace, size_t columns);
+/* The lines below, each begun `indent` columns from the left; at most `limit` callers. */
+void callers_print_below(struct page *p, const struct traces *c, uint32_t trace, size_t indent, size_t limit);
+
+#endif

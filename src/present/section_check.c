@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_check: see section_check.h.
+ */
+#include "present/section_check.h"
+
+#include "present/frames.h"
+#include "present/markup.h"
+#include "present/safe.h"
+#include "present/section_diff.h"
+#include "present/section_sites.h"
+#include "present/table.h"
+#include "present/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SECTION_CHECK_SITES = 5, SECTION_CHECK_WIDTH = 100 };
+
+bool section_check_is_fine(const struct section_check *s)
+{
+    bool fine = s->program == NULL || s->program_is_fine;
+    for (size_t i = 0; i < s->count; i++)
+        fine = fine && s->outcomes[i].is_kept;
+    return fine;
+}
+
+static const char *section_check_amount(char *text, const struct budget_outcome *o, uint64_t amount)
+{
+    return o->is_bytes ? units_bytes(text, amount) : units_count(text, amount);
+}
+
+/* "of at most 4.0 KiB", and where that comes from. */
+static void section_check_allowed(char *text, size_t size, const struct budget_outcome *o)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    if (o->limit >= BUDGET_GROWTH_PEAK)
+        snprintf(text, size, "of at most %s; the base has %s", section_check_amount(a, o, o->allowed),
+                 section_check_amount(b, o, o->base));
+    else if (o->limit == BUDGET_LEAK_PER_SITE && o->offenders > 0)
+        snprintf(text, size, "of at most %s; %s site%s above it", section_check_amount(a, o, o->allowed),
+                 units_count(b, o->offenders), o->offenders == 1 ? " is" : "s are");
+    else
+        snprintf(text, size, "of at most %s", section_check_amount(a, o, o->allowed));
+}
+
+/* The sites to blame, with their stacks. */
+static void section_check_blame(struct page *p, const struct section_check *s, const struct budget_outcome *o)
+{
+    if (o->limit >= BUDGET_GROWTH_PEAK && s->compare != NULL) {
+        struct section_diff d = {s->traces, s->compare, o->measure, SECTION_CHECK_SITES};
+        section_diff_text(p, &d);
+        return;
+    }
+    size_t limit = SECTION_CHECK_SITES;
+    if (o->limit == BUDGET_LEAK_PER_SITE && o->offenders < limit)
+        limit = o->offenders;
+    struct section_sites sites = {
+        .traces = s->traces, .sites = s->sites, .measure = o->measure, .limit = limit};
+    section_sites_text(p, &sites);
+}
+
+/* ----------------------------------------------------------------------- page */
+
+void section_check_text(struct page *p, const struct section_check *s)
+{
+    struct table t;
+    char a[UNITS_MAX], allowed[3 * UNITS_MAX];
+    table_init(&t, 4);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct budget_outcome *o = &s->outcomes[i];
+        section_check_allowed(allowed, sizeof allowed, o);
+        table_add(&t, o->is_kept ? "ok" : "over");
+        table_add(&t, budget_name(o->limit));
+        table_add(&t, section_check_amount(a, o, o->seen));
+        table_add(&t, allowed);
+    }
+    if (s->program != NULL) {
+        table_add(&t, s->program_is_fine ? "ok" : "failed");
+        table_add(&t, "program");
+        table_add(&t, "");
+        table_add(&t, s->program);
+    }
+    for (size_t i = 0; !t.failed && i < t.cells.count / t.columns; i++) {
+        bool is_fine = strcmp(t.cells.data[i * t.columns], "ok") == 0;
+        table_print_row(&t, p, i);
+        page_addf(p, is_fine ? COLOUR_PLAIN : COLOUR_ALARM, "%s\n", t.cells.data[i * t.columns + 3]);
+    }
+    p->out->failed |= t.failed;
+    table_release(&t);
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->outcomes[i].is_kept)
+            continue;
+        page_end_line(p);
+        page_addf(p, COLOUR_ALARM, "%s\n", budget_name(s->outcomes[i].limit));
+        section_check_blame(p, s, &s->outcomes[i]);
+    }
+}
+
+/* ----------------------------------------------------------------------- JSON */
+
+static void section_check_json_sites(struct json *j, const struct section_check *s,
+                                     const struct budget_outcome *o)
+{
+    json_open_array(j, "sites");
+    if (!o->is_kept && o->limit >= BUDGET_GROWTH_PEAK && s->compare != NULL) {
+        size_t changed = compare_sort(s->compare, s->traces, o->measure);
+        for (size_t i = 0; i < changed && i < SECTION_CHECK_SITES; i++) {
+            const struct compare_row *r = &s->compare->list.data[i];
+            json_open_object(j, NULL);
+            json_add_signed(j, "change_bytes", compare_bytes(r, o->measure));
+            json_add_signed(j, "change_blocks", compare_blocks(r, o->measure));
+            frames_json_trace(j, "frames", s->traces, r->trace);
+            json_close_object(j);
+        }
+    } else if (!o->is_kept) {
+        sites_sort(s->sites, s->traces, o->measure);
+        for (size_t i = 0; i < s->sites->list.count && i < SECTION_CHECK_SITES; i++) {
+            const struct site *site = &s->sites->list.data[i];
+            bool is_guilty = o->limit != BUDGET_LEAK_PER_SITE || i < o->offenders;
+            if (measure_blocks(&site->m, o->measure) == 0 || !is_guilty)
+                break;
+            json_open_object(j, NULL);
+            json_add_number(j, "bytes", measure_bytes(&site->m, o->measure));
+            json_add_number(j, "blocks", measure_blocks(&site->m, o->measure));
+            frames_json_trace(j, "frames", s->traces, site->trace);
+            json_close_object(j);
+        }
+    }
+    json_close_array(j);
+}
+
+void section_check_json(struct json *j, const struct section_check *s)
+{
+    json_add_bool(j, "kept", section_check_is_fine(s));
+    if (s->program != NULL)
+        json_add_text(j, "program", s->program, strlen(s->program));
+    json_open_array(j, "limits");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct budget_outcome *o = &s->outcomes[i];
+        json_open_object(j, NULL);
+        json_add_text(j, "limit", budget_name(o->limit), strlen(budget_name(o->limit)));
+        json_add_bool(j, "kept", o->is_kept);
+        json_add_number(j, "allowed", o->allowed);
+        json_add_number(j, "seen", o->seen);
+        if (o->limit >= BUDGET_GROWTH_PEAK)
+            json_add_number(j, "base", o->base);
+        section_check_json_sites(j, s, o);
+        json_close_object(j);
+    }
+    json_close_array(j);
+}
+
+/* ----------------------------------------------------------- JUnit and Markdown */
+
+/* The blame as plain text. */
+static void section_check_plain(struct strbuf *out, const struct section_check *s,
+                                const struct budget_outcome *o)
+{
+    struct page page = {out, SECTION_CHECK_WIDTH, false, true};
+    section_check_blame(&page, s, o);
+}
+
+static void section_check_junit_case(struct strbuf *out, const struct section_check *s,
+                                     const struct budget_outcome *o)
+{
+    char seen[UNITS_MAX], allowed[3 * UNITS_MAX];
+    strbuf_addf(out, "    <testcase classname=\"heapwake\" name=\"%s\"", budget_name(o->limit));
+    if (o->is_kept) {
+        strbuf_add_text(out, "/>\n");
+        return;
+    }
+    struct strbuf blame;
+    strbuf_init(&blame);
+    section_check_plain(&blame, s, o);
+    section_check_allowed(allowed, sizeof allowed, o);
+    strbuf_addf(out, ">\n      <failure message=\"%s %s\">", section_check_amount(seen, o, o->seen), allowed);
+    markup_add_xml(out, strbuf_get(&blame));
+    strbuf_add_text(out, "</failure>\n    </testcase>\n");
+    out->failed |= blame.failed;
+    strbuf_release(&blame);
+}
+
+void section_check_junit(struct strbuf *out, const struct section_check *s)
+{
+    size_t failures = s->program != NULL && !s->program_is_fine, tests = s->count + (s->program != NULL);
+    for (size_t i = 0; i < s->count; i++)
+        failures += !s->outcomes[i].is_kept;
+    strbuf_add_text(
+        out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"heapwake: ");
+    struct strbuf subject;
+    strbuf_init(&subject);
+    safe_add_text(&subject, s->subject);
+    markup_add_xml(out, strbuf_get(&subject));
+    out->failed |= subject.failed;
+    strbuf_release(&subject);
+    strbuf_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\">\n", tests, failures);
+    for (size_t i = 0; i < s->count; i++)
+        section_check_junit_case(out, s, &s->outcomes[i]);
+    if (s->program != NULL && s->program_is_fine)
+        strbuf_add_text(out, "    <testcase classname=\"heapwake\" name=\"program\"/>\n");
+    else if (s->program != NULL)
+        strbuf_addf(
+            out,
+            "    <testcase classname=\"heapwake\" name=\"program\">\n      <failure message=\"%s\"/>\n"
+            "    </testcase>\n",
+            s->program);
+    strbuf_add_text(out, "  </testsuite>\n</testsuites>\n");
+}
+
+void section_check_markdown(struct strbuf *out, const struct section_check *s)
+{
+    char seen[UNITS_MAX], allowed[3 * UNITS_MAX];
+    struct strbuf text;
+    strbuf_init(&text);
+    safe_add_text(&text, s->subject);
+    strbuf_add_text(out, "## Heap of `");
+    markup_add_code(out, strbuf_get(&text));
+    strbuf_add_text(out, "`\n\n| | limit | seen | |\n|---|---|---:|---|\n");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct budget_outcome *o = &s->outcomes[i];
+        section_check_allowed(allowed, sizeof allowed, o);
+        strbuf_addf(out, "| %s | %s | %s | %s |\n", o->is_kept ? "ok" : "**over**", budget_name(o->limit),
+                    section_check_amount(seen, o, o->seen), allowed);
+    }
+    if (s->program != NULL)
+        strbuf_addf(out, "| %s | program | | %s |\n", s->program_is_fine ? "ok" : "**failed**", s->program);
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->outcomes[i].is_kept)
+            continue;
+        strbuf_clear(&text);
+        section_check_plain(&text, s, &s->outcomes[i]);
+        /* Four quotes: what stands inside has no line that begins with so many. */
+        strbuf_addf(out, "\n### %s\n\n````text\n%s````\n", budget_name(s->outcomes[i].limit),
+                    strbuf_get(&text));
+        out->failed |= text.failed;
+    }
+    strbuf_release(&text);
+}

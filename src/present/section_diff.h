@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_diff: the sites that changed most between two answers, by one measure.
+ */
+#ifndef HW_PRESENT_SECTION_DIFF_H
+#define HW_PRESENT_SECTION_DIFF_H
+
+#include "present/json.h"
+#include "present/page.h"
+#include "query/compare.h"
+#include "query/measure.h"
+#include "query/trace.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct section_diff {
+    const struct traces *traces;
+    struct compare *compare; /* is put in order */
+    enum measure measure;
+    size_t limit; /* sites shown; 0 = all */
+};
+
+void section_diff_text(struct page *p, const struct section_diff *s);
+/* Under the name of the measure. */
+void section_diff_json(struct json *j, const struct section_diff *s);
+
+/* What is compared: a recording, or a moment of one. */
+struct section_diff_side {
+    const char *file;
+    const char *moment; /* as it was given; NULL: the whole run */
+    uint64_t moment_ns;
+    struct metrics total;
+    uint64_t peak_time_ns;
+};
+
+void section_diff_head_text(struct page *p, const struct section_diff_side *before,
+                            const struct section_diff_side *after);
+void section_diff_head_json(struct json *j, const char *key, const struct section_diff_side *side);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_misuse: see section_misuse.h.
+ */
+#include "present/section_misuse.h"
+
+#include "present/callers.h"
+#include "present/frames.h"
+#include "present/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SECTION_MISUSE_INDENT = 4 };
+
+static const char *section_misuse_title(enum misuse_kind kind)
+{
+    static const char *const titles[MISUSE_COUNT] = {
+        "double free", "free inside of a block", "free of what was never seen to be allocated", "mismatch",
+        "free in a forked child of what its parent made (no misuse)"};
+    return titles[kind];
+}
+
+static unsigned section_misuse_tid(const struct section_misuse *s, uint32_t process, uint32_t thread)
+{
+    const struct wake_thread *t = wake_process_find_thread(wake_reader_process(s->reader, process), thread);
+    return t == NULL ? 0 : t->tid;
+}
+
+/* "64 bytes by malloc at 2.1 ms, freed by free at 2.2 ms in thread 77" */
+static void section_misuse_block(struct page *p, const struct section_misuse *s, const struct misuse_block *b)
+{
+    char size[UNITS_MAX], born[UNITS_MAX], freed[UNITS_MAX];
+    page_addf(p, COLOUR_PLAIN, "%*s%s by %s at %s", SECTION_MISUSE_INDENT, "", units_bytes(size, b->size),
+              s->label(WAKE_ALLOC, b->kind), units_time(born, b->born_ns));
+    page_end_line(p);
+    if (b->was_freed)
+        page_addf(p, COLOUR_PLAIN, "%*sfreed before: %s at %s, thread %u\n", SECTION_MISUSE_INDENT, "",
+                  s->label(WAKE_FREE, b->freed_how), units_time(freed, b->freed_ns),
+                  section_misuse_tid(s, b->process, b->freed_thread));
+}
+
+static int section_misuse_one(struct page *p, const struct section_misuse *s, const struct misuse *m,
+                              struct err *err)
+{
+    char count[UNITS_MAX], when[UNITS_MAX];
+    const struct wake_process *process = wake_reader_process(s->reader, m->process);
+    uint32_t trace = 0;
+    int code = m->block.is_known
+                   ? traces_find(s->traces, s->base + m->block.process, m->block.stack, &trace, err)
+                   : 0;
+    if (code != 0)
+        return code;
+    page_addf(p, COLOUR_PLAIN, "  %sx ", units_count(count, m->count));
+    page_addf(p, m->kind == MISUSE_INHERITED ? COLOUR_QUIET : COLOUR_ALARM, "%s\n",
+              section_misuse_title(m->kind));
+    page_addf(p, COLOUR_PLAIN, "%*s0x%llx by %s at %s, process %u, thread %u\n", SECTION_MISUSE_INDENT, "",
+              (unsigned long long)m->address, s->label(WAKE_FREE, m->how), units_time(when, m->time_ns),
+              process->info.pid, section_misuse_tid(s, m->process, m->thread));
+    if (!m->block.is_known)
+        return 0;
+    if (m->kind == MISUSE_INSIDE)
+        page_addf(p, COLOUR_PLAIN, "%*s%llu bytes behind the beginning of a block\n", SECTION_MISUSE_INDENT,
+                  "", (unsigned long long)(m->address - m->block.address));
+    section_misuse_block(p, s, &m->block);
+    page_addf(p, COLOUR_PLAIN, "%*s", SECTION_MISUSE_INDENT, "");
+    callers_print_lead(p, s->traces, trace, p->width - SECTION_MISUSE_INDENT);
+    page_end_line(p);
+    callers_print_below(p, s->traces, trace, SECTION_MISUSE_INDENT, CALLERS_SHOWN);
+    return 0;
+}
+
+int section_misuse_text(struct page *p, const struct section_misuse *s, struct err *err)
+{
+    uint64_t count = 0;
+    char a[UNITS_MAX];
+    int code = 0;
+    for (size_t i = 0; i < s->misuses->list.count; i++)
+        count += s->misuses->list.data[i].kind == MISUSE_INHERITED ? 0 : s->misuses->list.data[i].count;
+    page_add(p, COLOUR_TITLE, "Misuse");
+    if (count == 0)
+        page_add(p, COLOUR_PLAIN, ": none seen\n");
+    else
+        page_addf(p, COLOUR_PLAIN, ": %s release%s that should not have been\n", units_count(a, count),
+                  count == 1 ? "" : "s");
+    for (size_t i = 0; i < s->misuses->list.count && code == 0; i++)
+        code = section_misuse_one(p, s, &s->misuses->list.data[i], err);
+    if (s->misuses->not_followed > 0)
+        page_addf(p, COLOUR_QUIET, "  %s further addresses were not followed\n",
+                  units_count(a, s->misuses->not_followed));
+    return code;
+}
+
+static void section_misuse_json_text(struct json *j, const char *key, const char *text)
+{
+    json_add_text(j, key, text, strlen(text));
+}
+
+static void section_misuse_json_address(struct json *j, uint64_t address)
+{
+    char text[24];
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
+    section_misuse_json_text(j, "address", text);
+}
+
+static int section_misuse_json_block(struct json *j, const struct section_misuse *s,
+                                     const struct misuse_block *b, struct err *err)
+{
+    uint32_t trace = 0;
+    int code = traces_find(s->traces, s->base + b->process, b->stack, &trace, err);
+    json_open_object(j, "block");
+    section_misuse_json_address(j, b->address);
+    json_add_number(j, "bytes", b->size);
+    section_misuse_json_text(j, "allocated_by", s->label(WAKE_ALLOC, b->kind));
+    json_add_number(j, "allocated_ns", b->born_ns);
+    json_add_number(j, "allocated_tid", section_misuse_tid(s, b->process, b->thread));
+    json_add_number(j, "allocated_pid", wake_reader_process(s->reader, b->process)->info.pid);
+    if (b->was_freed) {
+        section_misuse_json_text(j, "freed_by", s->label(WAKE_FREE, b->freed_how));
+        json_add_number(j, "freed_ns", b->freed_ns);
+        json_add_number(j, "freed_tid", section_misuse_tid(s, b->process, b->freed_thread));
+    }
+    frames_json_trace(j, "frames", s->traces, trace);
+    json_close_object(j);
+    return code;
+}
+
+int section_misuse_json(struct json *j, const struct section_misuse *s, struct err *err)
+{
+    int code = 0;
+    json_open_array(j, "misuse");
+    for (size_t i = 0; i < s->misuses->list.count && code == 0; i++) {
+        const struct misuse *m = &s->misuses->list.data[i];
+        json_open_object(j, NULL);
+        section_misuse_json_text(j, "kind", misuse_name(m->kind));
+        json_add_number(j, "count", m->count);
+        section_misuse_json_address(j, m->address);
+        section_misuse_json_text(j, "released_by", s->label(WAKE_FREE, m->how));
+        json_add_number(j, "time_ns", m->time_ns);
+        json_add_number(j, "pid", wake_reader_process(s->reader, m->process)->info.pid);
+        json_add_number(j, "tid", section_misuse_tid(s, m->process, m->thread));
+        if (m->block.is_known)
+            code = section_misuse_json_block(j, s, &m->block, err);
+        json_close_object(j);
+    }
+    json_close_array(j);
+    return code;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * advice: see advice.h; the list is made by advice_list.c.
+ *
+ * One reading of the events.  A block remembers its realloc chain; when realloc
+ * releases it, it waits in `between` for the block that continues it.
+ */
+#include "query/advice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/slots.h"
+#include "query/watch.h"
+#include "store/numbered.h"
+#include "wire/record.h"
+
+struct advice_block {
+    uint64_t address, size, usable, born_ns;
+    uint64_t steps, copied; /* of its chain so far */
+    uint32_t stack, slot, made;
+    bool is_aligned;
+};
+
+struct advice_work {
+    struct advice_row *rows; /* by stack */
+    size_t count;
+    struct numbered live, between;
+    struct slots slots;
+    struct watch watch;
+};
+
+void advices_init(struct advices *a)
+{
+    memset(a, 0, sizeof *a);
+}
+
+void advices_release(struct advices *a)
+{
+    vec_release(&a->rows);
+    vec_release(&a->list);
+}
+
+static bool advice_is_aligned(unsigned kind)
+{
+    return (kind >= KIND_MEMALIGN && kind <= KIND_PVALLOC) || kind == KIND_NEW_ALIGNED ||
+           kind == KIND_NEW_ARRAY_ALIGNED;
+}
+
+static uint64_t advice_overhead(const struct advice_block *b)
+{
+    return (b->usable > b->size ? b->usable - b->size : 0) + ADVICE_HEADER;
+}
+
+static void advice_count_birth(struct advice_row *r, const struct advice_block *b)
+{
+    r->blocks++;
+    if (b->size <= ADVICE_TINY) {
+        r->tiny++;
+        r->tiny_live++;
+        r->tiny_overhead += advice_overhead(b);
+        r->tiny_most = r->tiny_live > r->tiny_most ? r->tiny_live : r->tiny_most;
+        if (r->tiny_overhead > r->tiny_overhead_max)
+            r->tiny_overhead_max = r->tiny_overhead;
+    }
+    if (b->is_aligned) {
+        r->aligned++;
+        r->aligned_bits |= b->address;
+        r->aligned_bytes += b->size;
+        r->aligned_live++;
+        r->aligned_most = r->aligned_live > r->aligned_most ? r->aligned_live : r->aligned_most;
+    }
+}
+
+static void advice_end_chain(struct advice_work *w, const struct advice_block *b)
+{
+    struct advice_row *r = &w->rows[b->stack];
+    if (b->steps < 2)
+        return;
+    r->chains++;
+    r->steps += b->steps;
+    r->copied_bytes += b->copied;
+    r->largest = b->size > r->largest ? b->size : r->largest;
+}
+
+static bool advice_alloc(struct advice_work *w, const struct wake_block *b, uint32_t i)
+{
+    uint32_t slot = slots_get(&w->slots, b->thread[i]);
+    struct advice_block fresh = {.address = b->address[i],
+                                 .size = b->size[i],
+                                 .usable = b->usable[i],
+                                 .born_ns = b->time_ns[i],
+                                 .stack = b->stack[i] < w->count ? b->stack[i] : 0,
+                                 .slot = slot,
+                                 .made = ++w->slots.all.data[slot].made,
+                                 .is_aligned = advice_is_aligned(b->detail[i])};
+    if (b->detail[i] == KIND_REALLOC && b->previous[i] != 0) {
+        const struct advice_block *old = numbered_take(&w->between, b->previous[i] - 1, sizeof *old);
+        if (old != NULL) {
+            fresh.steps = old->steps + 1;
+            fresh.copied = old->copied;
+            if (old->address != fresh.address)
+                fresh.copied += old->size < fresh.size ? old->size : fresh.size;
+        }
+    }
+    struct advice_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
+    if (block == NULL)
+        return false;
+    *block = fresh;
+    advice_count_birth(&w->rows[fresh.stack], &fresh);
+    return true;
+}
+
+static bool advice_free(struct advice_work *w, const struct wake_block *b, uint32_t i)
+{
+    const struct advice_block *was = numbered_take(&w->live, b->number[i], sizeof *was);
+    uint32_t slot = slots_get(&w->slots, b->thread[i]);
+    if (was == NULL)
+        return true;
+    struct advice_row *r = &w->rows[was->stack];
+    if (was->size <= ADVICE_TINY) {
+        r->tiny_live--;
+        r->tiny_overhead -= advice_overhead(was);
+    }
+    r->aligned_live -= was->is_aligned;
+    if (b->detail[i] == HOW_REALLOC) {
+        struct advice_block *waits = numbered_add(&w->between, b->number[i], sizeof *waits);
+        if (waits != NULL)
+            *waits = *was;
+        return waits != NULL;
+    }
+    r->crossed += was->slot != slot;
+    r->temporaries += was->slot == slot && w->slots.all.data[slot].made == was->made;
+    if (was->size >= ADVICE_LARGE && b->time_ns[i] - was->born_ns <= ADVICE_SHORT_NS) {
+        r->shorts++;
+        r->short_bytes += was->size;
+    }
+    advice_end_chain(w, was);
+    return true;
+}
+
+static int advice_visit(const struct wake_block *b, void *context)
+{
+    struct advice_work *w = context;
+    bool fine = true;
+    for (uint32_t i = 0; i < b->count && fine; i++) {
+        if (b->event[i] == WAKE_ALLOC)
+            fine = advice_alloc(w, b, i);
+        else if (b->event[i] == WAKE_FREE)
+            fine = advice_free(w, b, i);
+    }
+    return fine && !w->slots.failed ? watch_advance(&w->watch, b->count) : ERR_MEMORY;
+}
+
+/* Chains that are not over when the process is. */
+static void advice_end_chains(struct advice_work *w, const struct numbered *n)
+{
+    struct numbered_walk at = {0};
+    uint64_t number;
+    for (const struct advice_block *b; (b = numbered_next(n, &at, &number, sizeof *b)) != NULL;)
+        advice_end_chain(w, b);
+}
+
+static bool advice_take(struct advices *a, const struct advice_work *w, uint32_t process)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        if (w->rows[i].blocks == 0)
+            continue;
+        struct advice_row row = w->rows[i];
+        row.process = process;
+        row.stack = (uint32_t)i;
+        if (!vec_push(&a->rows, row))
+            return false;
+    }
+    return true;
+}
+
+int advices_read(struct advices *a, const struct query *q, struct wake_reader *r, uint32_t process,
+                 uint32_t base, struct err *err)
+{
+    const struct wake_process *p = wake_reader_process(r, process);
+    struct advice_work w = {.count = p->stacks.count == 0 ? 1 : p->stacks.count,
+                            .watch = {.query = q, .total = p->events}};
+    numbered_init(&w.live);
+    numbered_init(&w.between);
+    w.rows = calloc(w.count, sizeof *w.rows);
+    bool fine = slots_init(&w.slots, q, p) && w.rows != NULL;
+    int code = fine ? wake_reader_visit(r, process, 0, UINT64_MAX, advice_visit, &w, err) : ERR_MEMORY;
+    if (fine && (code == 0 || code == WATCH_STOP)) {
+        advice_end_chains(&w, &w.live);
+        advice_end_chains(&w, &w.between);
+        code = advice_take(a, &w, base + process) ? 0 : ERR_MEMORY;
+    }
+    numbered_release(&w.live);
+    numbered_release(&w.between);
+    slots_release(&w.slots);
+    free(w.rows);
+    return code == ERR_MEMORY ? err_set(err, ERR_MEMORY, "There is no memory to look for advice.") : code;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * misuse: see misuse.h.
+ *
+ * First reading: mismatches, and the addresses of releases that fit no block.
+ * If there are any, a second reading follows just these: which block covered each
+ * address last, and whether it is still live.  For a forked child that reading begins with
+ * its oldest ancestor and goes on where each next one was forked, so that
+ * what a child inherits is live in it from its first event.  When a process was forked is known to some
+ * milliseconds only; what its parent freed just then is taken to have been live.
+ */
+#include "query/misuse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/watch.h"
+#include "store/numbered.h"
+#include "wire/record.h"
+
+enum { MISUSE_FORK_NS = 50 * 1000000 };
+
+const char *misuse_name(enum misuse_kind kind)
+{
+    static const char *const names[MISUSE_COUNT] = {"double-free", "inside-block", "never-allocated",
+                                                    "mismatch", "inherited"};
+    return names[kind];
+}
+
+void misuses_init(struct misuses *m)
+{
+    memset(m, 0, sizeof *m);
+    map_init(&m->slots);
+}
+
+void misuses_release(struct misuses *m)
+{
+    vec_release(&m->list);
+    map_release(&m->slots);
+}
+
+static bool misuse_is_like(const struct misuse *a, const struct misuse *b)
+{
+    return a->kind == b->kind && a->process == b->process && a->how == b->how &&
+           a->block.process == b->block.process && a->block.stack == b->block.stack &&
+           a->block.kind == b->block.kind;
+}
+
+/* Counts it, or adds it.  False: no memory. */
+static bool misuses_add(struct misuses *m, const struct misuse *one)
+{
+    uint64_t key = (uint64_t)one->block.stack << 32 | (uint64_t)one->process << 8 | one->how;
+    for (const uint64_t *at; (at = map_find(&m->slots, key)) != NULL; key += UINT64_C(0x9e3779b97f4a7c15)) {
+        if (misuse_is_like(&m->list.data[*at], one)) {
+            m->list.data[*at].count++;
+            return true;
+        }
+    }
+    return map_set(&m->slots, key, m->list.count) && vec_push(&m->list, *one);
+}
+
+/* ------------------------------------------------------------- first reading */
+
+struct misuse_live {
+    uint64_t address, size, born_ns;
+    uint32_t stack, thread;
+    uint8_t kind;
+};
+
+struct misuse_scan {
+    struct misuses *to;
+    uint32_t process;
+    struct numbered live;
+    struct map unknown; /* addresses of releases that fit no block */
+    struct watch watch;
+};
+
+static bool misuse_fits(unsigned kind, unsigned how)
+{
+    switch (kind) {
+    case KIND_NEW:
+    case KIND_NEW_ALIGNED:
+        return how == HOW_DELETE;
+    case KIND_NEW_ARRAY:
+    case KIND_NEW_ARRAY_ALIGNED:
+        return how == HOW_DELETE_ARRAY;
+    default:
+        return how != HOW_DELETE && how != HOW_DELETE_ARRAY;
+    }
+}
+
+static struct misuse_live misuse_live_of(const struct wake_block *b, uint32_t i)
+{
+    return (struct misuse_live){b->address[i], b->size[i],   b->time_ns[i],
+                                b->stack[i],   b->thread[i], b->detail[i]};
+}
+
+static struct misuse misuse_of(uint32_t process, enum misuse_kind kind, const struct wake_block *b,
+                               uint32_t i)
+{
+    return (struct misuse){.kind = kind,
+                           .count = 1,
+                           .process = process,
+                           .thread = b->thread[i],
+                           .time_ns = b->time_ns[i],
+                           .address = b->address[i],
+                           .how = b->detail[i]};
+}
+
+static bool misuse_scan_free(struct misuse_scan *s, const struct wake_block *b, uint32_t i)
+{
+    const struct misuse_live *was = numbered_take(&s->live, b->number[i], sizeof *was);
+    if (was == NULL || misuse_fits(was->kind, b->detail[i]))
+        return true;
+    struct misuse one = misuse_of(s->process, MISUSE_MISMATCH, b, i);
+    one.address = was->address;
+    one.block = (struct misuse_block){.is_known = true,
+                                      .process = s->process,
+                                      .stack = was->stack,
+                                      .thread = was->thread,
+                                      .kind = was->kind,
+                                      .address = was->address,
+                                      .size = was->size,
+                                      .born_ns = was->born_ns};
+    return misuses_add(s->to, &one);
+}
+
+static int misuse_scan_visit(const struct wake_block *b, void *context)
+{
+    struct misuse_scan *s = context;
+    bool fine = true;
+    for (uint32_t i = 0; i < b->count && fine; i++) {
+        if (b->event[i] == WAKE_ALLOC) {
+            struct misuse_live *block = numbered_add(&s->live, b->number[i], sizeof *block);
+            fine = block != NULL;
+            if (fine)
+                *block = misuse_live_of(b, i);
+        } else if (b->event[i] == WAKE_FREE) {
+            fine = misuse_scan_free(s, b, i);
+        } else if (b->event[i] == WAKE_FREE_UNKNOWN && map_find(&s->unknown, b->address[i]) == NULL) {
+            if (map_count(&s->unknown) < MISUSE_ADDRESSES)
+                fine = map_set(&s->unknown, b->address[i], 1);
+            else
+                s->to->not_followed++;
+        }
+    }
+    return fine ? watch_advance(&s->watch, b->count) : ERR_MEMORY;
+}
+
+/* ------------------------------------------------------------ second reading */
+
+/* An address that is followed, and the block that covered it last. */
+struct misuse_spot {
+    uint64_t address;
+    uint64_t number; /* of the block, while it is live in the process that is read */
+    bool is_live, is_inherited;
+    struct misuse_block block;
+};
+
+struct misuse_follow {
+    struct misuses *to;
+    uint32_t process;
+    uint64_t surely_ns;        /* of an ancestor: what it freed later may have been live when it forked */
+    bool is_own;               /* the process that is asked about; else one of its ancestors */
+    struct misuse_spot *spots; /* by rising address */
+    size_t count;
+    struct numbered live; /* number -> address of a block that covers a spot */
+    struct watch watch;
+};
+
+struct misuse_covering {
+    uint64_t address, size;
+};
+
+static size_t misuse_find_spot(const struct misuse_follow *f, uint64_t address)
+{
+    size_t low = 0, high = f->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (f->spots[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool misuse_covers(const struct misuse_spot *spot, uint64_t address, uint64_t size)
+{
+    return spot->address - address < (size == 0 ? 1 : size);
+}
+
+static bool misuse_follow_alloc(struct misuse_follow *f, const struct wake_block *b, uint32_t i)
+{
+    size_t at = misuse_find_spot(f, b->address[i]);
+    if (at == f->count || !misuse_covers(&f->spots[at], b->address[i], b->size[i]))
+        return true;
+    struct misuse_covering *c = numbered_add(&f->live, b->number[i], sizeof *c);
+    if (c == NULL)
+        return false;
+    *c = (struct misuse_covering){b->address[i], b->size[i]};
+    for (; at < f->count && misuse_covers(&f->spots[at], b->address[i], b->size[i]); at++)
+        f->spots[at] = (struct misuse_spot){.address = f->spots[at].address,
+                                            .number = b->number[i],
+                                            .is_live = true,
+                                            .block = {.is_known = true,
+                                                      .process = f->process,
+                                                      .stack = b->stack[i],
+                                                      .thread = b->thread[i],
+                                                      .kind = b->detail[i],
+                                                      .address = b->address[i],
+                                                      .size = b->size[i],
+                                                      .born_ns = b->time_ns[i]}};
+    return true;
+}
+
+static void misuse_bury(struct misuse_spot *spot, const struct wake_block *b, uint32_t i)
+{
+    spot->is_live = false;
+    spot->block.was_freed = true;
+    spot->block.freed_ns = b->time_ns[i];
+    spot->block.freed_thread = b->thread[i];
+    spot->block.freed_how = b->detail[i];
+}
+
+static void misuse_follow_free(struct misuse_follow *f, const struct wake_block *b, uint32_t i)
+{
+    const struct misuse_covering *c = numbered_take(&f->live, b->number[i], sizeof *c);
+    if (c == NULL || b->time_ns[i] > f->surely_ns)
+        return;
+    for (size_t at = misuse_find_spot(f, c->address);
+         at < f->count && misuse_covers(&f->spots[at], c->address, c->size); at++) {
+        if (f->spots[at].is_live && f->spots[at].number == b->number[i])
+            misuse_bury(&f->spots[at], b, i);
+    }
+}
+
+static enum misuse_kind misuse_classify(const struct misuse_spot *spot)
+{
+    if (!spot->block.is_known)
+        return MISUSE_NEVER;
+    if (spot->block.address != spot->address)
+        return MISUSE_INSIDE;
+    if (spot->is_live)
+        return spot->is_inherited ? MISUSE_INHERITED : MISUSE_NEVER;
+    return MISUSE_DOUBLE_FREE;
+}
+
+static bool misuse_follow_unknown(struct misuse_follow *f, const struct wake_block *b, uint32_t i)
+{
+    size_t at = misuse_find_spot(f, b->address[i]);
+    bool is_followed = at < f->count && f->spots[at].address == b->address[i];
+    struct misuse_spot none = {.address = b->address[i]};
+    struct misuse_spot *spot = is_followed ? &f->spots[at] : &none;
+    struct misuse one = misuse_of(f->process, misuse_classify(spot), b, i);
+    if (one.kind != MISUSE_NEVER)
+        one.block = spot->block;
+    if (spot->is_live && spot->is_inherited)
+        misuse_bury(spot, b, i);
+    return !f->is_own || misuses_add(f->to, &one);
+}
+
+static int misuse_follow_visit(const struct wake_block *b, void *context)
+{
+    struct misuse_follow *f = context;
+    bool fine = true;
+    for (uint32_t i = 0; i < b->count && fine; i++) {
+        if (b->event[i] == WAKE_ALLOC)
+            fine = misuse_follow_alloc(f, b, i);
+        else if (b->event[i] == WAKE_FREE)
+            misuse_follow_free(f, b, i);
+        else if (b->event[i] == WAKE_FREE_UNKNOWN)
+            fine = misuse_follow_unknown(f, b, i);
+    }
+    return fine ? watch_advance(&f->watch, b->count) : ERR_MEMORY;
+}
+
+/* Reads the process up to a moment; before that the one that it was forked from. */
+static int misuse_follow_run(struct misuse_follow *f, struct wake_reader *r, uint32_t process,
+                             struct err *err)
+{
+    VEC(uint32_t) line = {0}; /* from the process to its oldest ancestor */
+    int code = 0;
+    for (uint32_t at = process; code == 0;) {
+        const struct wake_process *p = wake_reader_process(r, at);
+        if (!vec_push(&line, at))
+            code = ERR_MEMORY;
+        if (!p->info.forked || p->info.parent == 0 || p->info.parent > at)
+            break; /* a parent stands before its children; another order is no tree */
+        at = p->info.parent - 1;
+    }
+    for (size_t i = line.count; i-- > 0 && code == 0;) {
+        uint64_t until = i == 0 ? UINT64_MAX : wake_reader_process(r, line.data[i - 1])->info.start_ns;
+        f->process = line.data[i];
+        f->is_own = i == 0;
+        f->surely_ns = i == 0 ? UINT64_MAX : until - (until < MISUSE_FORK_NS ? until : MISUSE_FORK_NS);
+        code = wake_reader_visit(r, line.data[i], 0, until, misuse_follow_visit, f, err);
+        numbered_release(&f->live);
+        numbered_init(&f->live);
+        for (size_t k = 0; k < f->count; k++)
+            f->spots[k].is_inherited = f->spots[k].is_live;
+    }
+    vec_release(&line);
+    return code;
+}
+
+static int misuse_compare(const void *left, const void *right)
+{
+    const struct misuse_spot *a = left, *b = right;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+static int misuse_follow_all(struct misuse_scan *s, struct wake_reader *r, struct err *err)
+{
+    struct misuse_follow f = {.to = s->to, .watch = {.query = s->watch.query, .total = s->watch.total}};
+    uint64_t address, value;
+    size_t at = 0;
+    f.spots = calloc(map_count(&s->unknown), sizeof *f.spots);
+    if (f.spots == NULL)
+        return ERR_MEMORY;
+    while (map_next(&s->unknown, &at, &address, &value))
+        f.spots[f.count++].address = address;
+    qsort(f.spots, f.count, sizeof *f.spots, misuse_compare);
+    numbered_init(&f.live);
+    int code = misuse_follow_run(&f, r, s->process, err);
+    numbered_release(&f.live);
+    free(f.spots);
+    return code;
+}
+
+int misuses_read(struct misuses *m, const struct query *q, struct wake_reader *r, uint32_t process,
+                 struct err *err)
+{
+    const struct wake_process *p = wake_reader_process(r, process);
+    struct misuse_scan s = {.to = m, .process = process, .watch = {.query = q, .total = p->events}};
+    numbered_init(&s.live);
+    map_init(&s.unknown);
+    int code = wake_reader_visit(r, process, 0, UINT64_MAX, misuse_scan_visit, &s, err);
+    if (code == 0 && map_count(&s.unknown) > 0)
+        code = misuse_follow_all(&s, r, err);
+    numbered_release(&s.live);
+    map_release(&s.unknown);
+    if (code == ERR_MEMORY)
+        return err_set(err, ERR_MEMORY, "There is no memory to look for misuse.");
+    return code == WATCH_STOP ? 0 : code;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Tests of verdict: lives that are drawn by hand, with noise that is the same every time.
+ */
+#include "query/verdict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static uint32_t noise_state;
+
+static uint64_t noise(uint32_t below)
+{
+    noise_state = noise_state * 1664525u + 1013904223u;
+    return (noise_state >> 8) % below;
+}
+
+/* A run of 64 minutes that did not end; ticks are minutes. */
+static void begin(struct levels *l, struct levels_row *r)
+{
+    memset(l, 0, sizeof *l);
+    memset(r, 0, sizeof *r);
+    l->to_ns = UINT64_C(64) * 60 * 1000000000;
+    for (size_t i = 0; i < LEVELS_TICKS; i++)
+        l->until_ns[i] = l->to_ns / 64 * (i + 1);
+    r->blocks = 1000;
+    r->last_ns = l->to_ns;
+    noise_state = 1;
+}
+
+static void put(struct levels_row *r, size_t tick, uint64_t bytes)
+{
+    r->floor[tick] = r->level[tick] = bytes;
+    r->highest = bytes > r->highest ? bytes : r->highest;
+    r->left = bytes;
+}
+
+static struct verdict judge(uint64_t (*level)(size_t tick))
+{
+    struct levels l;
+    struct levels_row r;
+    begin(&l, &r);
+    for (size_t i = 0; i < LEVELS_TICKS; i++)
+        put(&r, i, level(i));
+    return verdict_find(&l, &r);
+}
+
+static uint64_t steady(size_t t)
+{
+    return 1000 * t;
+}
+
+static uint64_t noisy(size_t t)
+{
+    return 1000 * t + noise(15000);
+}
+
+static uint64_t steps(size_t t)
+{
+    return 5000 * (t / 8);
+}
+
+/* A large cache that loses a little. */
+static uint64_t trickle(size_t t)
+{
+    return 100000000 + 10 * t;
+}
+
+static void growth_is_seen_and_measured(void **state)
+{
+    uint64_t (*const lives[])(size_t) = {steady, noisy, steps, trickle};
+    const double slopes[] = {1000, 1000, 625, 10};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct verdict v = judge(lives[i]);
+        assert_int_equal(v.kind, VERDICT_GROWS);
+        assert_true(v.bytes_per_minute > 0.75 * slopes[i] && v.bytes_per_minute < 1.25 * slopes[i]);
+        assert_true(v.confidence > 0.6 && v.confidence <= 0.99);
+    }
+}
+
+static uint64_t flat(size_t t)
+{
+    (void)t;
+    return 50000 + noise(40000);
+}
+
+static uint64_t filled_early(size_t t)
+{
+    return t < 12 ? 5000 * t : 60000 + noise(2000);
+}
+
+static uint64_t filled_late(size_t t)
+{
+    return t < 40 ? 0 : t < 48 ? 8000 * (t - 40) : 64000;
+}
+
+static uint64_t half_way(size_t t)
+{
+    return t < 36 ? 1000 * t : 36000;
+}
+
+static uint64_t wave(size_t t)
+{
+    return 10000 + (t % 16 < 8 ? t % 16 : 16 - t % 16) * 1000;
+}
+
+static void bounds_are_seen(void **state)
+{
+    uint64_t (*const lives[])(size_t) = {flat, filled_early, filled_late, half_way, wave};
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(judge(lives[i]).kind, VERDICT_BOUNDED);
+}
+
+/* Noise without growth is not taken for growth, whatever it looks like. */
+static void noise_does_not_grow(void **state)
+{
+    struct levels l;
+    struct levels_row r;
+    (void)state;
+    for (uint32_t seed = 0; seed < 2000; seed++) {
+        begin(&l, &r);
+        noise_state = seed * 7919;
+        for (size_t i = 0; i < LEVELS_TICKS; i++)
+            put(&r, i, 10000 + noise(10000));
+        assert_int_not_equal(verdict_find(&l, &r).kind, VERDICT_GROWS);
+    }
+}
+
+static void a_shutdown_is_not_part_of_life(void **state)
+{
+    struct levels l;
+    struct levels_row r;
+    (void)state;
+    begin(&l, &r);
+    l.exited = true;
+    for (size_t i = 0; i < LEVELS_TICKS; i++) {
+        put(&r, i, i < 60 ? 40000 : 0);
+        l.made[i] = i < 60 ? 100 : 0;
+        l.freed[i] = i < 60 ? 90 : 150;
+        r.freed[i] = i == 60 ? 1000 : 0;
+    }
+    struct verdict v = verdict_find(&l, &r);
+    assert_int_equal(v.kind, VERDICT_AT_EXIT);
+    assert_true(v.freed_at_exit);
+    for (size_t i = 0; i < 60; i++) /* the same, but it grew until then */
+        put(&r, i, 1000 * i);
+    r.left = 0;
+    v = verdict_find(&l, &r);
+    assert_int_equal(v.kind, VERDICT_GROWS);
+    assert_true(v.freed_at_exit);
+}
+
+static void a_moment_is_once(void **state)
+{
+    struct levels l;
+    struct levels_row r;
+    (void)state;
+    begin(&l, &r);
+    r.first_ns = l.to_ns / 4;
+    r.first_tick = 16;
+    r.last_ns = r.first_ns + 1000;
+    for (size_t i = 16; i < LEVELS_TICKS; i++)
+        put(&r, i, 40000);
+    assert_int_equal(verdict_find(&l, &r).kind, VERDICT_ONCE);
+    for (size_t i = 32; i < LEVELS_TICKS; i++)
+        put(&r, i, 0);
+    assert_int_equal(verdict_find(&l, &r).kind, VERDICT_PASSING);
+}
+
+static void what_begins_late_is_unclear(void **state)
+{
+    struct levels l;
+    struct levels_row r;
+    (void)state;
+    begin(&l, &r);
+    r.first_ns = l.to_ns / 64 * 58 + 1;
+    r.first_tick = 58;
+    for (size_t i = 58; i < LEVELS_TICKS; i++)
+        put(&r, i, 1000 * i);
+    assert_int_equal(verdict_find(&l, &r).kind, VERDICT_UNCLEAR);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(growth_is_seen_and_measured),
+        cmocka_unit_test(bounds_are_seen),
+        cmocka_unit_test(noise_does_not_grow),
+        cmocka_unit_test(a_shutdown_is_not_part_of_life),
+        cmocka_unit_test(a_moment_is_once),
+        cmocka_unit_test(what_begins_late_is_unclear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * what_if: see what_if.h.
+ *
+ * Without a time one reading does: blocks of the stacks are passed over.  With
+ * one, a first reading notes when each of them would die (their deaths come in order of
+ * time, moved by the same amount, so the list is in order too) and a bit for each that is as good as
+ * not made; the second lets them die then.
+ */
+#include "query/what_if.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/bitset.h"
+#include "query/parse.h"
+#include "query/pattern.h"
+#include "query/watch.h"
+#include "store/numbered.h"
+
+enum { WHAT_IF_DEATHS = 100000000 }; /* 1.6 GB of memory */
+
+void what_if_init(struct what_if *w)
+{
+    memset(w, 0, sizeof *w);
+}
+
+void what_if_release(struct what_if *w)
+{
+    for (size_t i = 0; i < w->without.count; i++) {
+        query_release(w->without.data[i]);
+        free(w->without.data[i]);
+    }
+    vec_release(&w->without);
+}
+
+int what_if_add(struct what_if *w, const char *text, struct err *err)
+{
+    static const char *const fields[] = {"function", "source", "module"};
+    const char *field = fields[0];
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        size_t length = strlen(fields[i]);
+        if (strncmp(text, fields[i], length) == 0 && text[length] == '~') {
+            field = fields[i];
+            text += length + 1;
+            break;
+        }
+    }
+    struct query *q = malloc(sizeof *q);
+    if (q == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory for the question.");
+    query_init(q);
+    int code = query_parse(q, field, text, err);
+    if (code == 0 && !vec_push(&w->without, q))
+        code = err_set(err, ERR_MEMORY, "There is no memory for the question.");
+    if (code != 0) {
+        query_release(q);
+        free(q);
+    }
+    return code;
+}
+
+/* -------------------------------------------------------------------- reading */
+
+struct what_if_block {
+    uint64_t size, born_ns;
+    bool matches;
+};
+
+struct what_if_death {
+    uint64_t time_ns, size;
+};
+
+struct what_if_level {
+    uint64_t bytes, blocks;
+    struct what_if_peak peak;
+};
+
+struct what_if_work {
+    const struct what_if *asked;
+    uint8_t *matches; /* by stack */
+    size_t stack_count;
+    struct numbered live;
+    VEC(struct what_if_death) deaths;
+    size_t next_death;
+    struct bitset unmade; /* allocations that lived too short to be there at all */
+    struct what_if_level was, would_be;
+    uint64_t matched_blocks, matched_bytes;
+    bool is_full;
+    struct watch watch;
+};
+
+static bool what_if_matches(const struct what_if_work *w, uint32_t stack)
+{
+    return w->matches[stack < w->stack_count ? stack : 0] != 0;
+}
+
+static void what_if_rise(struct what_if_level *l, uint64_t size, uint64_t time_ns)
+{
+    l->bytes += size;
+    l->blocks++;
+    if (l->bytes > l->peak.bytes)
+        l->peak = (struct what_if_peak){l->bytes, l->blocks, time_ns, 0};
+}
+
+static void what_if_fall(struct what_if_level *l, uint64_t size)
+{
+    l->bytes -= size;
+    l->blocks--;
+}
+
+/* First of two: when those that match would die. */
+static int what_if_note(const struct wake_block *b, void *context)
+{
+    struct what_if_work *w = context;
+    bool fine = true;
+    for (uint32_t i = 0; i < b->count && fine; i++) {
+        if (b->event[i] == WAKE_ALLOC && what_if_matches(w, b->stack[i])) {
+            struct what_if_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
+            fine = block != NULL;
+            if (fine)
+                *block = (struct what_if_block){b->size[i], b->time_ns[i], true};
+        } else if (b->event[i] == WAKE_FREE) {
+            const struct what_if_block *was = numbered_take(&w->live, b->number[i], sizeof *was);
+            if (was == NULL)
+                continue;
+            if (b->time_ns[i] - was->born_ns <= w->asked->earlier_ns)
+                fine = bitset_set(&w->unmade, b->number[i]);
+            else
+                fine = vec_push(&w->deaths,
+                                ((struct what_if_death){b->time_ns[i] - w->asked->earlier_ns, was->size}));
+            w->is_full = w->deaths.count >= WHAT_IF_DEATHS;
+        }
+    }
+    if (w->is_full)
+        return ERR_LIMIT;
+    return fine ? watch_advance(&w->watch, b->count) : ERR_MEMORY;
+}
+
+static bool what_if_alloc(struct what_if_work *w, const struct wake_block *b, uint32_t i)
+{
+    struct what_if_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
+    if (block == NULL)
+        return false;
+    bool matches = what_if_matches(w, b->stack[i]);
+    *block = (struct what_if_block){b->size[i], b->time_ns[i], matches};
+    w->matched_blocks += matches;
+    w->matched_bytes += matches ? b->size[i] : 0;
+    what_if_rise(&w->was, b->size[i], b->time_ns[i]);
+    bool is_made = !matches || (w->asked->has_earlier && !bitset_has(&w->unmade, b->number[i]));
+    if (is_made)
+        what_if_rise(&w->would_be, b->size[i], b->time_ns[i]);
+    return true;
+}
+
+static int what_if_count(const struct wake_block *b, void *context)
+{
+    struct what_if_work *w = context;
+    bool fine = true;
+    for (uint32_t i = 0; i < b->count && fine; i++) {
+        while (w->next_death < w->deaths.count && w->deaths.data[w->next_death].time_ns <= b->time_ns[i])
+            what_if_fall(&w->would_be, w->deaths.data[w->next_death++].size);
+        if (b->event[i] == WAKE_ALLOC) {
+            fine = what_if_alloc(w, b, i);
+        } else if (b->event[i] == WAKE_FREE) {
+            const struct what_if_block *was = numbered_take(&w->live, b->number[i], sizeof *was);
+            if (was == NULL)
+                continue;
+            what_if_fall(&w->was, was->size);
+            if (!was->matches)
+                what_if_fall(&w->would_be, was->size);
+        }
+    }
+    return fine ? watch_advance(&w->watch, b->count) : ERR_MEMORY;
+}
+
+/* ------------------------------------------------------------------------ run */
+
+static int what_if_match(struct what_if_work *w, const struct query *q, const struct wake_process *p,
+                         uint32_t process, struct err *err)
+{
+    int code = 0;
+    w->stack_count = p->stacks.count == 0 ? 1 : p->stacks.count;
+    w->matches = calloc(w->stack_count, 1);
+    uint8_t *allowed = malloc(w->stack_count);
+    if (w->matches == NULL || allowed == NULL)
+        code = ERR_MEMORY;
+    for (size_t i = 0; i < w->asked->without.count && code == 0; i++) {
+        struct query one = *w->asked->without.data[i];
+        one.find_place = q->find_place;
+        one.place_context = q->place_context;
+        memset(allowed, 1, w->stack_count);
+        code = pattern_narrow(&one, p, process, allowed, w->stack_count, err);
+        for (size_t k = 0; k < w->stack_count && code == 0; k++)
+            w->matches[k] |= allowed[k];
+    }
+    free(allowed);
+    return code;
+}
+
+static void what_if_keep(struct what_if_peak *highest, const struct what_if_level *l, uint32_t process)
+{
+    if (l->peak.bytes <= highest->bytes)
+        return;
+    *highest = l->peak;
+    highest->process = process;
+}
+
+int what_if_read(const struct what_if *w, const struct query *q, struct wake_reader *r, uint32_t process,
+                 struct what_if_answer *answer, struct err *err)
+{
+    const struct wake_process *p = wake_reader_process(r, process);
+    const unsigned columns = WAKE_STACK | WAKE_SIZE;
+    struct what_if_work work = {.asked = w, .watch = {.query = q, .total = p->events}};
+    numbered_init(&work.live);
+    bitset_init(&work.unmade);
+    int code = what_if_match(&work, q, p, process, err);
+    if (code == 0 && w->has_earlier)
+        code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, columns, what_if_note, &work, err);
+    numbered_release(&work.live);
+    numbered_init(&work.live);
+    if (code == 0)
+        code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, columns, what_if_count, &work, err);
+    what_if_keep(&answer->was, &work.was, process);
+    what_if_keep(&answer->would_be, &work.would_be, process);
+    answer->matched_blocks += work.matched_blocks;
+    answer->matched_bytes += work.matched_bytes;
+    numbered_release(&work.live);
+    bitset_release(&work.unmade);
+    vec_release(&work.deaths);
+    free(work.matches);
+    if (code == ERR_MEMORY)
+        return err_set(err, ERR_MEMORY, "There is no memory to answer what would have been.");
+    if (code == ERR_LIMIT)
+        return err_set(err, ERR_LIMIT, "Too many blocks match to keep in mind when each would be freed.");
+    return code == WATCH_STOP ? 0 : code;
+}

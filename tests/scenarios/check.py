@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`heapwake check` against a program that knows what it leaks: limits one byte
+above and below, exit codes, files of limits, JUnit, Markdown, JSON, and what it
+says when it is used wrongly."""
+import json
+import os
+import xml.dom.minidom
+
+from support import HEAPWAKE, Check, info, native, record, tool, truth, workload
+
+check = Check()
+DRIFT = workload("drift")
+
+
+def expect(status, *argv):
+    done = tool("check", *argv)
+    check.equal(f"exit status of check {argv}", status, done.status)
+    return done.out.decode()
+
+
+def toml(text, name="limits.toml"):
+    with open(name, "w", encoding="utf-8") as f:
+        f.write(text)
+    return name
+
+
+def check_edges(told):
+    facts, leaked = info("one.wake"), sum(v[0] for v in told.values())
+    largest = max(v[0] for v in told.values())
+    for option, value in (("--max-peak", facts["peak_bytes"]), ("--max-leak", leaked),
+                          ("--max-leak-per-site", largest), ("--max-allocations", facts["allocations"])):
+        text = expect(0, option, str(value), "one.wake")
+        check.holds(text.lstrip().startswith("ok"), f"{option} {value}: {text}")
+        text = expect(1, option, str(value - 1), "one.wake")
+        check.holds(text.lstrip().startswith("over") and "growing  drift.c" in text and "< main" in text,
+                    f"{option} {value - 1} blames nobody: {text}")
+        check.holds(all(len(line) <= 80 for line in text.splitlines()), f"{option}: a line is too long.")
+    text = expect(1, "--max-leak-per-site", str(largest - 1), "one.wake")
+    check.equal("sites to blame", 1, text.count("drift.c:") - text.count("< main"))
+
+
+def check_growth():
+    expect(0, "--max-growth-vs", "one.wake", "0%", "one.wake")
+    expect(0, "--max-growth-vs", "one.wake", "1000%", "grown.wake")
+    text = expect(1, "--max-growth-vs", "one.wake", "5%", "grown.wake")
+    check.equal("limits of growth", 3, text.count("of at most"))
+    check.holds("+100x" in text and "growing  drift.c" in text, f"The growth is blamed on nobody: {text}")
+    check.holds("steady" not in text, "What did not grow is blamed.")
+
+
+def check_programs():
+    left = set(os.listdir())
+    check.equal("a fine program", 0, native([HEAPWAKE, "check", "--max-leak", "0", "--", "/bin/true"]).status)
+    done = native([HEAPWAKE, "check", "--max-leak", "0", "--", DRIFT, 1])
+    check.equal("a leaky program", 1, done.status)
+    check.holds(b'{"steady": [64, 1]' in done.out, "The program's own output is lost.")
+    check.equal("files that are left behind", left, set(os.listdir()))
+    done = native([HEAPWAKE, "check", "--max-leak", "1G", "--", "/bin/false"])
+    check.equal("a program that fails", 1, done.status)
+    check.holds(b"exit code 1" in done.out, f"It is not said how the program ended: {done.out!r}")
+    done = native([HEAPWAKE, "check", "--max-leak", "1G", "--", "/bin/sh", "-c", "kill -SEGV $$"])
+    check.holds(done.status == 1 and b"SIGSEGV" in done.out, f"{done.status}: {done.out!r}")
+    check.equal("no such program", 2, native([HEAPWAKE, "check", "--max-leak", "0", "--", "./none"]).status)
+    check.equal("a kept recording", 1, native([HEAPWAKE, "check", "--max-leak", "0", "-o", "kept.wake", "--", DRIFT, 1]).status)
+    expect(1, "--max-leak", "0", "kept.wake")
+
+
+def check_files(told):
+    leaked = sum(v[0] for v in told.values())
+    expect(1, "--max-leak", "0", "--max-peak", "1G", "--junit", "out.xml", "--markdown", "out.md", "one.wake")
+    suite = xml.dom.minidom.parse("out.xml").getElementsByTagName("testsuite")[0]
+    check.equal("JUnit: tests and failures", ("2", "1"), (suite.getAttribute("tests"), suite.getAttribute("failures")))
+    cases = {c.getAttribute("name"): c for c in suite.getElementsByTagName("testcase")}
+    check.equal("JUnit: names", ["max-peak", "max-leak"], list(cases))
+    failure = cases["max-leak"].getElementsByTagName("failure")[0]
+    check.holds("growing" in failure.firstChild.data and "< main" in failure.firstChild.data, "JUnit: no stacks.")
+    check.holds(not cases["max-peak"].getElementsByTagName("failure"), "JUnit: a limit that was kept has failed.")
+    text = open("out.md", encoding="utf-8").read()
+    check.holds("| **over** | max-leak |" in text and "| ok | max-peak |" in text, f"Markdown: {text}")
+    done = json.loads(tool("check", "--json", "--max-leak", "0", "--max-peak", "1G", "one.wake").out)
+    check.equal("JSON: kept", [False, True, False], [done["kept"], *(o["kept"] for o in done["limits"])])
+    check.equal("JSON: what was seen", (0, leaked), (done["limits"][1]["allowed"], done["limits"][1]["seen"]))
+    check.equal("JSON: blame", "growing", done["limits"][1]["sites"][0]["frames"][0]["function"])
+
+
+def check_limits_in_files():
+    limits = toml('# limits\n[check]\nmax-leak = 0\nmax-peak = "1G"   # plenty\n')
+    check.equal("limits of the file", 2, expect(1, "--config", limits, "one.wake").count("of at most"))
+    expect(0, "--config", limits, "--max-leak", "1G", "one.wake")
+    toml('leak:growing\nleak:twice\nleak:steady\n', "known.txt")
+    expect(0, "--config", toml('[check]\nmax-leak = 0\nsuppressions = ["known.txt"]\n'), "one.wake")
+    os.mkdir("sub")
+    toml("leak:growing\nleak:twice\nleak:steady\n", "sub/known.txt")
+    expect(0, "--config", toml('[check]\nmax-leak = 0\nsuppressions = ["known.txt"]\n', "sub/l.toml"), "one.wake")
+    expect(1, "--config", toml('[check]\nmax-growth = "5%"\nbase = "one.wake"\n'), "grown.wake")
+    toml("[check]\nmax-leak = 0\n", ".heapwake.toml")
+    expect(1, "one.wake")
+    os.unlink(".heapwake.toml")
+    for text, sentence in [
+            ("[check]\nmax-laek = 0\n", "line 2: There is no key 'max-laek'"),
+            ("max-leak = 0\n", "line 1: max-leak stands before [check]"),
+            ("[check]\n\nmax-leak = \"lots\"\n", "line 3: max-leak takes a size"),
+            ("[check]\nmax-leak = 0\nmax-leak = 1\n", "line 3: max-leak is there already"),
+            ("[check]\nmax-leak = 0 x\n", "line 2: Behind the value"),
+            ("[check]\nmax-leak = \"0\n", "line 2: A string has no end"),
+            ("[chekc]\n", "line 1: There is no table"),
+            ("[check]\nmax-leak\n", "line 2: A line is KEY = VALUE"),
+            ("[check]\nmax-growth = \"5%\"\n", "needs a base")]:
+        done = tool("check", "--config", toml(text), "one.wake")
+        check.equal(f"exit status with {text!r}", 2, done.status)
+        check.holds(sentence in done.err.decode(), f"{text!r} gives {done.err.decode()!r}")
+
+
+def check_misuse():
+    for argv, sentence in [
+            (["one.wake"], "No limit is given"),
+            (["--max-leak", "0"], "A recording or a program"),
+            (["--max-leak", "0", "one.wake", "--", "true"], "A recording or a program"),
+            (["--max-leak", "x", "one.wake"], "max-leak takes a size"),
+            (["--max-growth-vs", "one.wake"], "takes a recording and a percentage"),
+            (["--max-growth-vs", "one.wake", "5", "one.wake"], "takes a percentage"),
+            (["--colour", "one.wake"], "has no option '--colour'"),
+            (["--max-leak", "0", "none.wake"], "none.wake"),
+            (["--max-leak", "0", "--config", "none.toml", "one.wake"], "none.toml")]:
+        done = tool("check", *argv)
+        check.equal(f"exit status of check {argv}", 2, done.status)
+        check.holds(sentence in done.err.decode(), f"check {argv} says {done.err.decode()!r}")
+    whole = open("one.wake", "rb").read()
+    with open("cut.wake", "wb") as f:
+        f.write(whole[:len(whole) // 2])
+    done = tool("check", "--max-leak", "1G", "cut.wake")
+    check.holds(done.status == 2 and b"not complete" in done.err, f"A cut recording: {done.status} {done.err!r}")
+
+
+told = truth(record([DRIFT, 10, 20, 5, 7], "one.wake"))
+record([DRIFT, 10, 120, 5, 7], "grown.wake")
+check_edges(told)
+check_growth()
+check_programs()
+check_files(told)
+check_limits_in_files()
+check_misuse()
+check.done()

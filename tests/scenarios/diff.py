@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`heapwake diff` against programs that know what they leaked: the same program
+twice, one whose lines have moved, two moments of one run; what it prints, the
+picture, and what it says when it is used wrongly."""
+import collections
+import json
+import xml.dom.minidom
+
+from support import Check, events, record, tool, truth, workload
+
+check = Check()
+SITES = {64: "steady", 1000: "growing", 200: "first", 300: "second", 50: "once_more"}
+
+
+def diff(*argv):
+    done = tool("diff", "--json", *argv)
+    check.equal(f"exit status of diff {argv}", 0, done.status)
+    return json.loads(done.out)
+
+
+def changes(section):
+    """Changes by the function that the program names, told apart by the size of its blocks."""
+    found = collections.defaultdict(lambda: [0, 0])
+    for site in section["sites"]:
+        size = next(abs(site[k + "_bytes"]) // site[k + "_blocks"] for k in ("after", "before") if site[k + "_blocks"])
+        if size in SITES:
+            found[SITES[size]][0] += site["change_bytes"]
+            found[SITES[size]][1] += site["change_blocks"]
+    return dict(found)
+
+
+def expected(before, after):
+    both = {name: [after[name][0] - before[name][0], after[name][1] - before[name][1]] for name in before}
+    return {name: change for name, change in both.items() if change != [0, 0]}
+
+
+def check_sums(name, section):
+    for unit in ("bytes", "blocks"):
+        check.equal(f"{name}: changes in {unit} add up", section[f"after_{unit}"] - section[f"before_{unit}"],
+                    sum(site[f"change_{unit}"] for site in section["sites"]))
+    sizes = [abs(site["change_bytes"]) for site in section["sites"]]
+    check.equal(f"{name}: the largest change comes first", sorted(sizes, reverse=True), sizes)
+    check.holds(all(s["change_bytes"] or s["change_blocks"] for s in section["sites"]), f"{name}: an empty row.")
+    check.equal(f"{name}: site_count", len(section["sites"]), section["site_count"])
+
+
+def check_pair(name, first, second, one, other):
+    check.about(name)
+    before, after = truth(record(first, one)), truth(record(second, other))
+    both = diff(one, other)
+    check.equal("leaks", expected(before, after), changes(both["leaks"]))
+    back = diff(other, one)
+    check.equal("leaks the other way round", expected(after, before), changes(back["leaks"]))
+    for section in ("leaks", "peak"):
+        check_sums(section, both[section])
+    more = diff("--calls", "--allocated", one, other)
+    check.equal("measures", ["allocated", "calls"], [k for k in more if k in ("peak", "leaks", "allocated", "calls")])
+    check_sums("allocated", more["allocated"])
+    check.about("")
+
+
+def live_bytes(stream, until):
+    """Bytes live behind all events up to a moment."""
+    at = {}
+    for e in stream:
+        if e.time <= until and e.event == "alloc":
+            at[e.address] = e.size
+        elif e.time <= until and e.event == "free":
+            at.pop(e.address)
+    return sum(at.values())
+
+
+def check_moments():
+    stream = list(events("one.wake"))
+    moment = stream[len(stream) // 2].time
+    section = diff(f"one.wake@{moment}ns", "one.wake@end")["live"]
+    check.equal("live at the moment", live_bytes(stream, moment), section["before_bytes"])
+    check.equal("live at the end", live_bytes(stream, stream[-1].time), section["after_bytes"])
+    check_sums("live", section)
+    check.equal("nothing changes between a moment and itself", [],
+                diff(f"one.wake@{moment}ns", f"one.wake@{moment}ns")["live"]["sites"])
+
+
+def check_page():
+    done = tool("diff", "one.wake", "grown.wake")
+    text = done.out.decode()
+    check.holds(all(len(line) <= 80 for line in text.splitlines()), "A line has more than 80 columns.")
+    for words in ("before  one.wake", "after   grown.wake", "Leaked: +", "growing  drift.c", "+100x", "< main"):
+        check.holds(words in text, f"The page does not say {words!r}:\n{text}")
+    check.equal("nothing differs from itself", 2, tool("diff", "one.wake", "one.wake").out.count(b"no site differs"))
+    check.equal("one site", 1, len(diff("-n", "1", "one.wake", "grown.wake")["leaks"]["sites"]))
+
+
+def check_picture():
+    done = tool("diff", "--svg", "flame.svg", "--leaks", "one.wake", "grown.wake")
+    check.equal("exit status with a picture", 0, done.status)
+    picture = xml.dom.minidom.parse("flame.svg").documentElement
+    boxes = {}
+    for box in picture.getElementsByTagName("g"):
+        title = box.getElementsByTagName("title")[0].firstChild.data
+        boxes[title.split(":")[0]] = (title, box.getElementsByTagName("rect")[0])
+    check.holds("+97.7 KiB" in boxes["growing"][0], f"growing is shown as {boxes['growing'][0]}")
+    check.holds(boxes["growing"][1].getAttribute("fill").startswith("#eb"), "What grows is not red.")
+    widths = {name: float(rect.getAttribute("width")) for name, (_, rect) in boxes.items()}
+    check.holds(widths["main"] >= widths["growing"] + widths["twice"], "main is narrower than what stands on it.")
+    tool("diff", "--svg", "flame.svg", "--leaks", "grown.wake", "one.wake")
+    green = [box for box in xml.dom.minidom.parse("flame.svg").getElementsByTagName("g")
+             if box.getElementsByTagName("title")[0].firstChild.data.startswith("growing:")]
+    check.equal("the green of what shrinks", "c8", green[0].getElementsByTagName("rect")[0].getAttribute("fill")[3:5])
+
+
+def check_misuse():
+    for argv, sentence in [
+            (["one.wake"], "Two recordings are compared"),
+            (["one.wake", "one.wake", "one.wake"], "not more"),
+            (["--colour", "one.wake", "one.wake"], "has no option '--colour'"),
+            (["--leaks", "one.wake@1s", "one.wake"], "only live blocks"),
+            (["-n", "x", "one.wake", "one.wake"], "-n takes a number"),
+            (["one.wake@-3", "one.wake"], "at")]:
+        done = tool("diff", *argv)
+        check.equal(f"exit status of diff {argv}", 2, done.status)
+        check.holds(sentence in done.err.decode(), f"diff {argv} says {done.err.decode()!r}")
+    for argv in (["one.wake", "not_there.wake"], ["one.wake@no-such-mark", "one.wake"]):
+        done = tool("diff", *argv)
+        check.equal(f"exit status of diff {argv}", 1, done.status)
+        check.equal(f"lines about diff {argv}", 1, len(done.err.splitlines()))
+
+
+DRIFT, MOVED = workload("drift"), workload("drift_moved")
+check_pair("the same program", [DRIFT, 10, 20, 5, 7], [DRIFT, 10, 120, 9, 2], "one.wake", "grown.wake")
+check_pair("one of two sites alone", [DRIFT, 10, 20, 5], [DRIFT, 10, 20, 0, 4], "a.wake", "b.wake")
+check_pair("moved lines", [DRIFT, 10, 20, 5, 7], [MOVED, 10, 120, 9, 2], "a.wake", "moved.wake")
+check_pair("moved lines and a new function", [DRIFT, 10, 20, 5, 7], [MOVED, 10, 3, 5, 8, 6], "a.wake", "b.wake")
+check.holds(all(f["line"] >= 500 or f["function"] not in ("growing", "twice")
+                for s in diff("one.wake", "moved.wake")["leaks"]["sites"] for f in s["frames"]),
+            "A site is shown with the lines of the older program.")
+check_moments()
+check_page()
+check_picture()
+check_misuse()
+check.done()

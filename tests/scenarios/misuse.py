@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`heapwake report --misuse` and `heapwake history` against a program that releases
+what it should not, and says what."""
+import json
+
+from support import Check, events, record, tool, truths, workload
+
+check = Check()
+
+
+def run(mode):
+    check.about(mode)
+    done = record([workload("misuse"), mode], f"{mode}.wake")
+    told = truths(done)
+    report = tool("report", "--misuse", "--json", f"{mode}.wake")
+    check.equal("exit status", 0, report.status)
+    text = tool("report", "--misuse", f"{mode}.wake").out.decode()
+    check.holds(all(len(line) <= 80 for line in text.splitlines()), "A line has more than 80 columns.")
+    return (told[0]["address"] if told else 0), json.loads(report.out)["misuse"], text
+
+
+def functions(one):
+    return [frame["function"].split("(")[0] for frame in one["block"]["frames"]]
+
+
+def check_mismatches():
+    _, found, text = run("mismatch")
+    expected = {"new_then_free": ("new", "free", 3), "malloc_then_delete": ("malloc", "delete", 2),
+                "array_then_delete": ("new[]", "delete", 1), "new_then_array_delete": ("new", "delete[]", 1),
+                "new_then_realloc": ("new", "realloc", 1)}
+    seen = {}
+    for one in found:
+        check.equal("kind", "mismatch", one["kind"])
+        name = next(f for f in functions(one) if f in expected)
+        count = seen[name][2] if name in seen else 0  # a loop that was unrolled has several stacks
+        seen[name] = (one["block"]["allocated_by"], one["released_by"], count + one["count"])
+    check.equal("mismatches", expected, seen)
+    check.holds("Misuse: 8 releases" in text and "new_then_free  misuse.cc" in text, f"The page says {text}")
+
+
+def check_one(mode, kind, size, function):
+    address, found, text = run(mode)
+    wrong = [one for one in found if one["kind"] != "inherited"]
+    check.equal("misuses", [kind], [one["kind"] for one in wrong])
+    one = wrong[0]
+    check.equal("address", hex(address), one["address"])
+    check.equal("released by", "free", one["released_by"])
+    if size is None:
+        check.holds("block" not in one, "A block is named that never was.")
+        return address
+    check.equal("size of the block", size, one["block"]["bytes"])
+    check.holds("make" in functions(one)[:2] and function in functions(one)[:4], f"Its stack is {functions(one)[:4]}.")
+    check.equal("it was freed before", mode == "double", "freed_ns" in one["block"])
+    check.holds("make  misuse.cc" in text, f"The page says {text}")
+    return address
+
+
+def check_family():
+    address, found, text = run("fork")
+    check.equal("kinds", ["inherited"], [one["kind"] for one in found])
+    check.equal("address", hex(address), found[0]["address"])
+    check.equal("size", 999, found[0]["block"]["bytes"])
+    check.holds(found[0]["pid"] != found[0]["block"]["allocated_pid"], "Child and parent are one.")
+    check.holds("Misuse: none seen" in text and "forked child" in text, f"The page says {text}")
+    history = json.loads(tool("history", "--json", "fork.wake", hex(address)).out)["events"]
+    parent, child = found[0]["block"]["allocated_pid"], found[0]["pid"]
+    check.equal("history of parent and child", {parent: ["alloc", "free"], child: ["free"]},
+                {pid: [e["event"] for e in history if e["pid"] == pid] for pid in (parent, child)})
+    check.equal("what the child frees is known", [False], [e["known"] for e in history if e["pid"] == child])
+    alone = json.loads(tool("history", "--json", "--pid", str(child), "fork.wake", hex(address)).out)["events"]
+    check.equal("history of the child alone", 1, len(alone))
+
+
+def check_history():
+    """The history of every address against the stream of events."""
+    check.about("history")
+    stream = [e for e in events("double.wake") if e.event in ("alloc", "free")]
+    for address in sorted({e.address for e in stream})[:12]:
+        history = json.loads(tool("history", "--json", "double.wake", f"{address:x}").out)["events"]
+        check.equal(f"history of {address:#x}", [(e.time, e.event, e.kind) for e in stream if e.address == address],
+                    [(h["time_ns"], h["event"], h["by"]) for h in history if h["address"] == hex(address)])
+        for h in history:
+            check.equal("allocations have stacks", h["event"] == "alloc", "frames" in h)
+    text = tool("history", "double.wake", hex(double)).out.decode()
+    check.holds(all(words in text for words in ("nothing known is there", "777 bytes", "make  misuse.cc", "twice")),
+                f"The page says {text}")
+    middle = json.loads(tool("history", "--json", "double.wake", hex(double + 100)).out)["events"]
+    check.equal("history inside of the block", ["alloc", "free"], [e["event"] for e in middle][:2])
+    for argv, status in ((["double.wake"], 2), (["double.wake", "xyz"], 2), (["none.wake", "1"], 1),
+                         (["--pid", "1", "double.wake", "1"], 1), (["--colour", "double.wake", "1"], 2)):
+        check.equal(f"exit status of history {argv}", status, tool("history", *argv).status)
+
+
+check_mismatches()
+double = check_one("double", "double-free", 777, "twice")
+check_one("inside", "inside-block", 888, "inside")
+check_one("never", "never-allocated", None, None)
+check_family()
+_, fine, page = run("good")
+check.equal("misuse of a proper program", [], fine)
+check.holds("Misuse: none seen" in page, f"The page says {page}")
+check_history()
+check.done()
