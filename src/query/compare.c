@@ -148,12 +148,15 @@ static int compare_no_memory(struct err *err)
 
 static bool compare_add(struct compare *d, const struct site *before, const struct site *after)
 {
-    struct compare_row row = {
-        .trace = after != NULL ? after->trace : before->trace, .was = before != NULL, .is = after != NULL};
-    if (before != NULL)
+    struct compare_row row = {.was = before != NULL, .is = after != NULL};
+    if (before != NULL) {
+        row.trace = before->trace;
         row.before = before->m;
-    if (after != NULL)
+    }
+    if (after != NULL) {
+        row.trace = after->trace;
         row.after = after->m;
+    }
     return vec_push(&d->list, row);
 }
 

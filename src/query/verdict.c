@@ -42,7 +42,7 @@ static double verdict_median(double *values, size_t count)
 
 static double verdict_median_of(const uint64_t *floor, size_t first, size_t end)
 {
-    double values[LEVELS_TICKS];
+    double values[LEVELS_TICKS] = {0};
     for (size_t i = first; i < end; i++)
         values[i - first] = (double)floor[i];
     return verdict_median(values, end - first);
@@ -51,7 +51,7 @@ static double verdict_median_of(const uint64_t *floor, size_t first, size_t end)
 /* The median of all pairs' slopes, in bytes a ns; pairs of one time have none. */
 static double verdict_slope(const uint64_t *x, const uint64_t *time_ns, size_t n)
 {
-    double slopes[VERDICT_PAIRS];
+    double slopes[VERDICT_PAIRS] = {0};
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t k = i + 1; k < n; k++) {
@@ -64,7 +64,7 @@ static double verdict_slope(const uint64_t *x, const uint64_t *time_ns, size_t n
 /* What equal values take from the variance of the test. */
 static double verdict_ties(const uint64_t *x, size_t n)
 {
-    double sorted[LEVELS_TICKS], sum = 0;
+    double sorted[LEVELS_TICKS] = {0}, sum = 0;
     for (size_t i = 0; i < n; i++)
         sorted[i] = (double)x[i];
     qsort(sorted, n, sizeof *sorted, verdict_compare);
