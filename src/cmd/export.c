@@ -30,6 +30,7 @@ struct export_target {
     struct file_new file; /* fd -1: standard output */
     struct drawing drawing;
     struct out out;
+    bool is_unheard; /* whoever read has seen enough and gone */
 };
 
 static int export_list_formats(const char *wrong)
@@ -110,13 +111,13 @@ static int export_end(const struct export_request *q, struct export_target *t, i
 {
     if (code == 0)
         code = out_flush(&t->out, q->output == NULL ? "standard output" : q->output, err);
-    bool is_closed = out_is_closed(&t->out);
-    bool is_drawn = t->drawing.pid != 0;
+    bool is_closed = out_is_closed(&t->out), is_drawn = t->drawing.pid != 0;
     int drawn = drawing_end(&t->drawing, code == 0 || is_closed ? err : NULL);
-    if (is_drawn && (code == 0 || is_closed))
-        code = drawn != 0 ? drawn : t->drawing.is_unheard ? 0 : code;
-    else if (is_closed && q->output == NULL)
-        code = 0; /* whoever read has seen enough */
+    t->is_unheard = is_drawn ? t->drawing.is_unheard : is_closed && q->output == NULL;
+    if (t->is_unheard)
+        code = 0;
+    else if (is_drawn && drawn != 0 && (code == 0 || is_closed))
+        code = drawn;
     if (code == 0 && q->output != NULL)
         code = file_new_publish(&t->file, err);
     out_release(&t->out);
@@ -124,13 +125,16 @@ static int export_end(const struct export_request *q, struct export_target *t, i
     return code == 0 ? closed : code;
 }
 
-static int export_to(struct export_request *q, struct asking *a, struct wake_reader *r, struct err *err)
+static int export_to(struct export_request *q, struct asking *a, struct wake_reader *r, bool *is_unheard,
+                     struct err *err)
 {
     struct export_target t;
     int code = export_begin(q, &t, err);
     if (code == 0)
         code = export_write(q, a, r, &t, err);
-    return export_end(q, &t, code, err);
+    code = export_end(q, &t, code, err);
+    *is_unheard = t.is_unheard;
+    return code;
 }
 
 /* Formats that standard output is nothing for. */
@@ -158,8 +162,9 @@ static int export_run(struct export_request *q)
     asking_begin(&a);
     struct wake_reader *r = asking_open(&a, q->input, &err);
     int code = ERR_INPUT;
+    bool is_unheard = false;
     if (r != NULL)
-        code = export_to(q, &a, r, &err);
+        code = export_to(q, &a, r, &is_unheard, &err);
     asking_end(&a);
     if (r != NULL && code == 0)
         asking_warn(r, q->input);
@@ -167,9 +172,9 @@ static int export_run(struct export_request *q)
         wake_reader_close(r);
     if (code != 0 && err.text[0] != '\0')
         command_say("%s", err.text);
-    if (code == 0 && q->format->cannot != NULL)
+    if (code == 0 && !is_unheard && q->format->cannot != NULL)
         command_say("%s", q->format->cannot);
-    if (code == 0 && q->remarks.length > 0)
+    if (code == 0 && !is_unheard && q->remarks.length > 0)
         command_say("%s", strbuf_get(&q->remarks));
     return code == 0 ? EXIT_DONE : EXIT_FAILED;
 }

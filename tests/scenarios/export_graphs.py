@@ -83,9 +83,14 @@ def check_missing():
                   env={"PATH": os.path.abspath("empty") + ":/bin:/usr/bin"})
     check.equal("a dot that fails", (1, True), (done.status, b"status 3" in done.err))
     check.equal("a dot that fails: files", [], [n for n in os.listdir(".") if n.startswith(("none", ".none"))])
-    gone = subprocess.run(f"{HEAPWAKE} export -f svg blame.wake | true", shell=True, capture_output=True,
-                          executable="/bin/bash", timeout=60)
-    check.equal("a reader that goes away", b"", gone.stderr)
+    for name in ("svg", "dot", "html", "pprof"):
+        reading, writing = os.pipe()
+        os.close(reading)
+        gone = subprocess.run([HEAPWAKE, "export", "-f", name, "blame.wake"], stdout=writing, stderr=subprocess.PIPE, timeout=60)
+        os.close(writing)
+        check.equal(f"{name}: a reader that has gone", (0, b""), (gone.returncode, gone.stderr))
+        full = subprocess.run(f"{HEAPWAKE} export -f {name} blame.wake >/dev/full", shell=True, capture_output=True, timeout=60)
+        check.equal(f"{name}: no room", 1, full.returncode)
 
 
 def check_veil():
