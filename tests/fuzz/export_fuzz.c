@@ -12,9 +12,6 @@
 
 #include "export/export.h"
 
-static const char *const formats[] = {"folded", "heaptrack", "flamegraph", "speedscope", "massif",
-                                      "dhat",   "callgrind", "json",       "csv"};
-
 static void run(struct wake_reader *reader, const struct export_format *format, int fd)
 {
     struct traces traces;
@@ -23,6 +20,7 @@ static void run(struct wake_reader *reader, const struct export_format *format, 
     struct query query;
     struct out out;
     struct strbuf remarks;
+    struct veil veil;
     struct err err;
     uint32_t base;
     traces_init(&traces);
@@ -33,7 +31,11 @@ static void run(struct wake_reader *reader, const struct export_format *format, 
     strbuf_init(&remarks);
     err_init(&err);
     query.want = format->want;
-    const struct export_job job = {reader, &query, &result, &traces, &sites, &out, &remarks, MEASURE_PEAK};
+    query.ticks = format->ticks;
+    veil_init(&veil, VEIL_PARTIAL, 1);
+    traces.veil = &veil;
+    const struct export_job job = {reader, &query,   &result,      &traces, &sites,
+                                   &out,   &remarks, MEASURE_PEAK, &veil,   NULL};
     int code = traces_add_reader(&traces, reader, &base, &err);
     if (code == 0)
         code = query_run(&query, reader, &result, &err);
@@ -51,6 +53,7 @@ static void run(struct wake_reader *reader, const struct export_format *format, 
     sites_release(&sites);
     query_result_release(&result);
     traces_release(&traces);
+    veil_release(&veil);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -71,9 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     close(fd);
     err_init(&err);
     if (wake_reader_open(&reader, path, &err) == 0) {
-        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-            if (wake_reader_process_count(reader) > 0)
-                run(reader, export_find(formats[i]), nowhere);
+        for (const struct export_format *f = export_list; f->name != NULL; f++)
+            if (wake_reader_process_count(reader) > 0 && (f->options & EXPORT_FILE) == 0)
+                run(reader, f, nowhere);
         wake_reader_close(reader);
     }
     unlink(path);
