@@ -24,6 +24,20 @@ const struct command command_list[] = {
      "\n"
      "The exit status is the program's own.\n",
      false},
+    {"ctl", command_ctl, "switch, tag and report on a program while it is recorded",
+     "usage: heapwake ctl PID COMMAND\n"
+     "\n"
+     "  enable, disable, toggle  recording on and off; blocks freed while it is off are known to be freed\n"
+     "  tag NAME                 name this moment: report --at NAME, --since NAME, --until NAME\n"
+     "  report [FILE]            write what has changed since the last report, bytes by stack; as\n"
+     "                           PROGRAM-PID-SEQUENCE.memlog and .json beside the recording, or to FILE\n"
+     "                           (JSON if it ends in .json)\n"
+     "      --depth N            show and tell apart only the N innermost frames\n"
+     "  status                   what is recorded, where to, how much so far\n"
+     "  stop                     end the recording; the program runs on\n"
+     "\n"
+     "Acts at once, also when the program is idle.  Only the user who records, and root, may.\n",
+     false},
     {"info", command_info, "say what a recording holds",
      "usage: heapwake info [--json] FILE\n"
      "\n"
@@ -35,6 +49,8 @@ const struct command command_list[] = {
      "Without options one screen; several recordings are taken together.  In depth, one or more of:\n"
      "  --leaks, --peak, --allocated, --calls, --temporary\n"
      "  --at TIME               what was live then: 1.5s, 30%, peak-rss or the name of a mark\n"
+     "  --since TIME, --until TIME  how what is live has changed between two moments, by site and signed;\n"
+     "                          with --depth N sites are told apart by their N innermost frames alone\n"
      "  --histogram             how large blocks are and how long they live\n"
      "\n"
      "as a list of sites, or\n"

@@ -12,6 +12,7 @@
 #include "cmd/labels.h"
 #include "cmd/report_data.h"
 #include "cmd/report_options.h"
+#include "present/section_drift.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
 #include "present/section_histogram.h"
@@ -143,6 +144,35 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     return code;
 }
 
+/* How what is live has changed from one moment to another. */
+static int report_changes(struct report *r, struct err *err)
+{
+    const struct report_options *o = r->options;
+    struct report_data *data = &r->data;
+    struct drift drift;
+    drift_init(&drift, o->depth);
+    int code = drift_add_rows(&drift, &data->traces, &data->result, 1, err);
+    if (code == 0)
+        code = drift_add_rows(&drift, &data->traces, &data->since, -1, err);
+    if (code == 0) {
+        drift_sort(&drift);
+        struct strbuf title;
+        strbuf_init(&title);
+        strbuf_addf(&title, "from %s to %s", o->since_text == NULL ? "the start" : o->since_text,
+                    o->until_text == NULL ? "the end" : o->until_text);
+        if (o->json) {
+            section_drift_json(&r->json, &data->traces, &drift, report_limit(o, 0));
+        } else {
+            page_end_line(&r->page);
+            section_drift_text(&r->page, &data->traces, &drift, strbuf_get(&title),
+                               report_limit(o, REPORT_SITES_SHOWN));
+        }
+        strbuf_release(&title);
+    }
+    drift_release(&drift);
+    return code;
+}
+
 static void report_histograms(struct report *r)
 {
     const struct query_histogram *both[] = {&r->data.result.sizes, &r->data.result.lifetimes};
@@ -159,6 +189,8 @@ static void report_histograms(struct report *r)
 
 static int report_sections(struct report *r, struct err *err)
 {
+    if (r->options->changes)
+        return report_changes(r, err);
     if (r->options->histograms) {
         report_histograms(r);
         if (r->options->measures == 0 && r->options->shape == REPORT_SITES)

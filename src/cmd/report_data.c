@@ -22,6 +22,7 @@ void report_data_init(struct report_data *d)
     memset(d, 0, sizeof *d);
     traces_init(&d->traces);
     query_result_init(&d->result);
+    query_result_init(&d->since);
     suppress_init(&d->suppress);
 }
 
@@ -29,6 +30,7 @@ void report_data_release(struct report_data *d)
 {
     suppress_release(&d->suppress);
     query_result_release(&d->result);
+    query_result_release(&d->since);
     traces_release(&d->traces);
     for (size_t i = 0; i < d->readers.count; i++)
         wake_reader_close(d->readers.data[i]);
@@ -117,11 +119,14 @@ static int report_data_suppress(struct report_data *d, const struct report_optio
 
 /* -------------------------------------------------------------------- reading */
 
+/* moment: NULL = that of the query. */
 static int report_data_ask(struct report_data *d, const struct report_options *o, struct wake_reader *r,
-                           struct query_result *answer, struct err *err)
+                           const struct query_time *moment, struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
-    if (o->shape == REPORT_SITES && o->measures == 0 && o->files.count == 1) {
+    if (moment != NULL) {
+        q.moment = *moment;
+    } else if (o->shape == REPORT_SITES && o->measures == 0 && !o->changes && o->files.count == 1) {
         q.ticks = REPORT_TICKS;
         q.rough_ticks = wake_reader_summary(r)->events > REPORT_FEW_EVENTS;
     }
@@ -143,9 +148,15 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
     query_result_init(&answer);
     int code = traces_add_reader(&d->traces, r, &base, err);
     if (code == 0)
-        code = report_data_ask(d, o, r, &answer, err);
+        code = report_data_ask(d, o, r, NULL, &answer, err);
     if (code == 0)
         code = combine_add(&d->result, &answer, base, err);
+    query_result_release(&answer);
+    query_result_init(&answer);
+    if (code == 0 && o->since.when != WHEN_UNSET)
+        code = report_data_ask(d, o, r, &o->since, &answer, err);
+    if (code == 0)
+        code = combine_add(&d->since, &answer, base, err);
     query_result_release(&answer);
     if (code == 0)
         report_data_add_facts(d, r);
@@ -161,6 +172,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     asking_end(&d->asking);
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
+    if (code == 0)
+        code = sieve_apply(&o->sieve, &d->traces, &d->since, err);
     if (code == 0)
         code = report_data_suppress(d, o, err);
     return code;

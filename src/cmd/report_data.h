@@ -19,6 +19,7 @@ struct report_data {
     VEC(struct wake_reader *) readers;
     struct traces traces;
     struct query_result result; /* of all recordings, sieved, suppressed leaks taken out */
+    struct query_result since;  /* --since: the same for that moment */
     struct suppress suppress;
     struct section_head head;
     struct asking asking;

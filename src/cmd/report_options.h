@@ -32,6 +32,10 @@ struct report_options {
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
     bool histograms;
+    bool changes;                        /* --since or --until: how what is live has changed */
+    struct query_time since;             /* unset: nothing was live */
+    const char *since_text, *until_text; /* as they were given; NULL = not */
+    uint32_t depth;                      /* innermost frames that tell sites apart there, 0 = all */
     bool json;
     bool built_in; /* the built-in suppressions count */
 };

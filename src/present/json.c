@@ -101,6 +101,12 @@ void json_add_number(struct json *j, const char *key, uint64_t value)
     strbuf_addf(j->out, "%llu", (unsigned long long)value);
 }
 
+void json_add_signed(struct json *j, const char *key, int64_t value)
+{
+    json_next(j, key);
+    strbuf_addf(j->out, "%lld", (long long)value);
+}
+
 void json_add_real(struct json *j, const char *key, double value)
 {
     json_next(j, key);

@@ -27,6 +27,7 @@ void json_close_object(struct json *j);
 void json_open_array(struct json *j, const char *key);
 void json_close_array(struct json *j);
 void json_add_number(struct json *j, const char *key, uint64_t value);
+void json_add_signed(struct json *j, const char *key, int64_t value);
 void json_add_real(struct json *j, const char *key, double value);
 void json_add_bool(struct json *j, const char *key, bool value);
 void json_add_null(struct json *j, const char *key);

@@ -37,9 +37,10 @@ enum {
 
 struct lane {
     uint64_t gate;
-    uint64_t *at;    /* next word of the chunk */
-    uint64_t *limit; /* up to here a short record and a LINK fit */
-    uint64_t clock;  /* latest stamp in an unstamped stretch, 0 = stamp anew */
+    uint64_t *at;        /* next word of the chunk */
+    uint64_t *limit;     /* up to here a short record and a LINK fit */
+    uint64_t clock;      /* latest stamp in an unstamped stretch, 0 = stamp anew */
+    uint64_t suppressed; /* depth of scopes whose allocations are not told */
     struct walk walk;
     uint32_t stack; /* id of walk's stack, 0 = not interned */
     uint32_t index; /* in the segment's lane table */

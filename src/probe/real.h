@@ -10,11 +10,14 @@
 #ifndef HW_PROBE_REAL_H
 #define HW_PROBE_REAL_H
 
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+typedef void real_handler(int);
 
 #define REAL_FUNCTIONS(X)                                                                                   \
     X(malloc, "malloc", void *, (size_t))                                                                   \
@@ -36,6 +39,8 @@
     X(prctl, "prctl", int, (int, unsigned long, unsigned long, unsigned long, unsigned long))               \
     X(pthread_setname_np, "pthread_setname_np", int, (unsigned long, const char *))                         \
     X(dlclose, "dlclose", int, (void *))                                                                    \
+    X(sigaction, "sigaction", int, (int, const struct sigaction *, struct sigaction *))                     \
+    X(signal, "signal", real_handler *, (int, real_handler *))                                              \
     X(fork, "fork", pid_t, (void))                                                                          \
     X(execve, "execve", int, (const char *, char *const *, char *const *))                                  \
     X(execvpe, "execvpe", int, (const char *, char *const *, char *const *))                                \
