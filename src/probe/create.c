@@ -107,7 +107,6 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     share.growing = 0;
     share.pass = (void *)(base + CREATE_PASS_AT);
     share.head = head;
-    share_control = &head->control;
     return true;
 }
 
@@ -150,7 +149,7 @@ void share_close(void)
         share.window[i] = NULL;
     }
     struct segment_head *head = share.head;
-    share_control = &share_no_control;
     share.head = NULL;
+    share_begin();
     sys_munmap(head, share.first_length);
 }

@@ -140,10 +140,8 @@ void event_put_free(struct lane *lane, const void *block, enum record_how how)
     event_write_free(lane, block, how);
 }
 
-void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
+void event_alloc_on(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
-    if (UNLIKELY(share_state() != SEGMENT_ON))
-        return;
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
@@ -170,10 +168,8 @@ static __attribute__((noinline)) void event_put_free_stack(struct lane *lane, co
     }
 }
 
-bool event_free(const void *block, enum record_how how, const void *frame)
+bool event_free_passed(const void *block, enum record_how how, const void *frame)
 {
-    if (UNLIKELY(share_state() == SEGMENT_OFF && !share_passes(block)))
-        return false;
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return false;

@@ -14,6 +14,7 @@
 #ifndef HW_PROBE_EVENT_H
 #define HW_PROBE_EVENT_H
 
+#include "probe/share.h"
 #include "wire/record.h"
 
 #include <stdbool.h>
@@ -22,9 +23,21 @@
 
 struct lane;
 
-void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame);
+void event_alloc_on(const void *block, size_t size, enum record_kind kind, const void *frame);
+static inline void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
+{
+    if (share_state() == SEGMENT_ON)
+        event_alloc_on(block, size, kind, frame);
+}
+
 /* False: it was not told. */
-bool event_free(const void *block, enum record_how how, const void *frame);
+bool event_free_passed(const void *block, enum record_how how, const void *frame);
+static inline bool event_free(const void *block, enum record_how how, const void *frame)
+{
+    if (share_state() == SEGMENT_OFF && !share_passes(block))
+        return false;
+    return event_free_passed(block, how, frame);
+}
 
 /* After the real call: `block` is the new one.  is_told: the release of the old one was. */
 void event_realloc(const void *block, size_t size, const void *old, bool is_told, const void *frame);

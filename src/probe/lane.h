@@ -84,6 +84,9 @@ static inline void lane_publish(struct lane *lane, uint64_t first, unsigned word
 {
     uint64_t *at = lane->at;
     __atomic_store_n(at, first, __ATOMIC_RELEASE);
+    /* A release store lets later stores pass: a handler that leaves by a jump must never find `at`
+     * behind a record that is not there. */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->at = at + words;
 }
 

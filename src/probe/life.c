@@ -72,6 +72,8 @@ static void life_birth(void)
     hook_thread_publish();
     signals_open(is_on);
     real_publish();
+    share_begin();
+    real_publish_malloc();
     errno = saved;
 }
 
@@ -134,6 +136,7 @@ bool life_renew(void)
         module_renew();
         lane_renew(lanes);
         is_on = share_open(true);
+        share_begin();
     }
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     return is_on;

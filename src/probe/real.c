@@ -83,5 +83,9 @@ void real_publish(void)
         __atomic_store_n(&real.field, found.field, __ATOMIC_RELEASE);
     REAL_FUNCTIONS(X)
 #undef X
+}
+
+void real_publish_malloc(void)
+{
     __atomic_store_n(&real.malloc, found.malloc, __ATOMIC_RELEASE);
 }

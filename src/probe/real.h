@@ -73,10 +73,11 @@ struct real {
 extern struct real real;
 
 /* Finds everything; may call back into our hooks (dlsym allocates), which then
- * serve from the early pool. The functions stay NULL until real_publish, which
- * sets malloc last: nobody can free what he could not have got. */
+ * serve from the early pool. The functions stay NULL until real_publish, and
+ * malloc until all else is ready: nobody can free what he could not have got. */
 void real_find(void);
 void real_publish(void);
+void real_publish_malloc(void);
 
 /* Finds the functions at any other time, for a caller who cannot wait until they
  * are published: the same answers. stack_end and what follows it are not filled in. */

@@ -21,7 +21,7 @@ enum { SHARE_SPINS = 8, SHARE_NAP_NS = 100000 };
 
 struct share share;
 const uint32_t share_no_control = SEGMENT_FADING;
-const uint32_t *share_control = &share_no_control;
+intptr_t share_control;
 
 static bool share_pop(uint32_t *index)
 {
@@ -150,6 +150,14 @@ void share_exec_failed(void)
 {
     if (share_is_own())
         __atomic_store_n(&share.head->exec_ns, 0, __ATOMIC_RELEASE);
+}
+
+void share_begin(void)
+{
+    intptr_t there = (intptr_t)&share_no_control;
+    if (share.head != NULL)
+        there = (intptr_t)&share.head->control;
+    __atomic_store_n(&share_control, there - (intptr_t)&share_no_control, __ATOMIC_RELEASE);
 }
 
 void share_note_gaps(void)

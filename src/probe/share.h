@@ -40,14 +40,17 @@ struct share {
 
 extern struct share share;
 
-/* The head's control word; without a head, one that says FADING for ever (the way into a lane
- * tells that there is none). */
-extern const uint32_t *share_control;
+/* Where the head's control word is, from share_no_control on, which says FADING for ever: without a
+ * head it is that one itself (the way into a lane tells that there is none). A distance, since hooks
+ * run before our relocation, when no pointer of ours can be followed. */
+extern intptr_t share_control;
 extern const uint32_t share_no_control;
 
 static inline enum segment_state share_state(void)
 {
-    return (enum segment_state)(__atomic_load_n(share_control, __ATOMIC_RELAXED) & SEGMENT_STATE_MASK);
+    const char *from = (const char *)&share_no_control;
+    const uint32_t *word = (const void *)(from + __atomic_load_n(&share_control, __ATOMIC_RELAXED));
+    return (enum segment_state)(__atomic_load_n(word, __ATOMIC_RELAXED) & SEGMENT_STATE_MASK);
 }
 
 /* While OFF: may this block be one that was told of? */
@@ -65,6 +68,9 @@ bool share_switch(bool on);
 
 /* Makes a segment and hands it to the collector. False: there is none, stay off. */
 bool share_open(bool forked);
+
+/* Once the real functions can be called: the control word counts from now on. */
+void share_begin(void);
 
 /* Unmaps it (a forked child, of its parent's). */
 void share_close(void);
