@@ -10,8 +10,7 @@
 
 const struct command command_list[] = {
     {"record", command_record, "run a program and record its heap",
-     "usage: heapwake record [-o FILE] [--children yes|no] [--symbols yes|no] [--embed-binaries] [-q]\n"
-     "                       [--] PROGRAM [ARGUMENT...]\n"
+     "usage: heapwake record [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
      "\n"
      "  -o FILE, --output FILE  name of the recording (default %e.%p.wake); %e program, %p process id,\n"
      "                          %t seconds since 1970, %n a free number, %h host, %% a percent sign.\n"
@@ -21,6 +20,18 @@ const struct command command_list[] = {
      "                          yes; Ctrl-C stops the search)\n"
      "  --embed-binaries        put the program and its libraries into the file too\n"
      "  -q, --quiet             no closing line\n"
+     "\n"
+     "What is recorded; each has a variable, which is also heard with LD_PRELOAD alone:\n"
+     "  --enabled yes|no        no: begin switched off, see 'heapwake help ctl' (HEAPWAKE_ENABLED=0)\n"
+     "  --depth N               at most N frames of each stack, from both ends (HEAPWAKE_DEPTH)\n"
+     "  --mmap yes|no           mappings too (default yes; HEAPWAKE_MMAP)\n"
+     "  --free-stacks           a stack with each free (HEAPWAKE_FREE_STACKS=1)\n"
+     "  --precise-timestamps    a time of its own for each event (HEAPWAKE_PRECISE_TIMESTAMPS=1)\n"
+     "  --zero-memory           the program gets memory that is all zero (HEAPWAKE_ZERO_MEMORY=1)\n"
+     "  --pool SIZE             buffers between program and recorder (default 16M; HEAPWAKE_POOL)\n"
+     "  --sigusr1 WHAT, --sigusr2 WHAT\n"
+     "                          what the signal does: toggle, report or tag (HEAPWAKE_SIGUSR1,\n"
+     "                          HEAPWAKE_SIGUSR2; default: it is the program's)\n"
      "\n"
      "The exit status is the program's own.\n",
      false},

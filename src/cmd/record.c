@@ -55,6 +55,11 @@ static int record_parse(struct record_options *o, char **argv)
         } else if (command_option(argv, &at, "-q", NULL) || command_option(argv, &at, "--quiet", NULL)) {
             o->quiet = true;
         } else {
+            int taken = settings_take(argv, &at);
+            if (taken == EXIT_DONE)
+                continue;
+            if (taken != SETTINGS_NONE)
+                return taken;
             return command_misused("'heapwake record' has no option '%s'; 'heapwake help record' lists them.",
                                    argv[at]);
         }

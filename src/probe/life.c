@@ -71,6 +71,7 @@ static void life_birth(void)
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     hook_thread_publish();
     signals_open(is_on);
+    real_choose(is_on && environment_number("HEAPWAKE_ZERO_MEMORY", 0, 1, 0) == 1);
     real_publish();
     share_begin();
     real_publish_malloc();

@@ -76,6 +76,8 @@ extern struct real real;
  * serve from the early pool. The functions stay NULL until real_publish, and
  * malloc until all else is ready: nobody can free what he could not have got. */
 void real_find(void);
+/* Between the two. zero_memory: what the program gets is all zero (HEAPWAKE_ZERO_MEMORY). */
+void real_choose(bool zero_memory);
 void real_publish(void);
 void real_publish_malloc(void);
 
