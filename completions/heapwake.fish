@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Completion of heapwake's commands, options and files for fish.
 
-set -l commands record report info dump verify symbolize extract help version
+set -l commands record report ctl info dump verify symbolize extract help version
 
 complete -c heapwake -f
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a record -d 'Run a program and record its heap'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a report -d 'Say what leaks and who is to blame'
+complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a ctl -d 'Switch, tag and report while recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a info -d 'Say what a recording holds'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a dump -d 'Print the events of a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a verify -d 'Check that a recording is sound'
@@ -20,6 +21,15 @@ complete -c heapwake -n '__fish_seen_subcommand_from record' -s o -l output -r -
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l children -x -a 'yes no' -d 'Whether children are recorded'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l symbols -x -a 'yes no' -d 'Whether names are looked up'
 complete -c heapwake -n '__fish_seen_subcommand_from record symbolize' -l embed-binaries -d 'Put program and libraries into the recording'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l enabled -x -a 'yes no' -d 'Whether recording begins at once'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l depth -x -d 'Frames of each stack'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l mmap -x -a 'yes no' -d 'Whether mappings are recorded'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l free-stacks -d 'A stack with each free'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l precise-timestamps -d 'A time of its own for each event'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l zero-memory -d 'Memory that is all zero'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l pool -x -d 'Memory of the buffers'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l sigusr1 -x -a 'toggle report tag' -d 'What the signal does'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l sigusr2 -x -a 'toggle report tag' -d 'What the signal does'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -s q -l quiet -d 'No closing line'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -xa '(__fish_complete_subcommand --fcs-skip=2)'
 
@@ -28,6 +38,10 @@ complete -c heapwake -n '__fish_seen_subcommand_from report' -l peak -d 'Blocks 
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l allocated -d 'All blocks, by bytes'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l calls -d 'All blocks, by number'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l temporary -d 'Blocks freed at once'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l at -x -d 'What was live then'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l since -x -d 'How what is live has changed since'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l until -x -d 'And until'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l depth -x -d 'Innermost frames that tell sites apart'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l by -x -a 'function line module file process' -d 'In groups'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l tree -d 'Callers below the functions that allocate'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l top-down -d 'Callees below those that call them'
@@ -40,6 +54,9 @@ complete -c heapwake -n '__fish_seen_subcommand_from report' -l exclude -x -d 'N
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l suppressions -r -F -d 'Known leaks'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l no-built-in-suppressions -d 'libc and libstdc++ too'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l json -d 'As a JSON object'
+complete -c heapwake -n '__fish_seen_subcommand_from ctl' -a '(__fish_complete_pids)'
+complete -c heapwake -n '__fish_seen_subcommand_from ctl' -a 'enable disable toggle tag report status stop'
+complete -c heapwake -n '__fish_seen_subcommand_from ctl' -l depth -x -d 'Innermost frames of a report'
 complete -c heapwake -n '__fish_seen_subcommand_from info' -l json -d 'As a JSON object'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l tsv -d 'In columns'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l stacks -d 'With call stacks'
@@ -51,5 +68,5 @@ complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l debuginfod -d
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -s C -x -a '(__fish_complete_directories)' -d 'Below this folder'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l list -d 'Only say what there is'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l force -d 'Replace files that are there'
-complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report info dump verify symbolize extract'
+complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report ctl info dump verify symbolize extract'
 complete -c heapwake -n '__fish_seen_subcommand_from report info dump verify symbolize extract' -k -a '(__fish_complete_suffix .wake)'
