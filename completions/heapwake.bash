@@ -59,7 +59,7 @@ _heapwake()
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
         --since | --until | --at | --depth | --callers | --callees | -n | --threshold | --include | --exclude) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --by --tree --top-down --callers --callees -n --threshold
+        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --pools --by --tree --top-down --callers --callees -n --threshold
             --include --exclude --suppressions --no-built-in-suppressions --json --help'
         ;;
     ctl)

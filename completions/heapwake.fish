@@ -42,6 +42,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from report' -l at -x -d 'What w
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l since -x -d 'How what is live has changed since'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l until -x -d 'And until'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l depth -x -d 'Innermost frames that tell sites apart'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l pools -d 'Pools of the program'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l by -x -a 'function line module file process' -d 'In groups'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l tree -d 'Callers below the functions that allocate'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l top-down -d 'Callees below those that call them'

@@ -63,6 +63,7 @@ const struct command command_list[] = {
      "  --since TIME, --until TIME  how what is live has changed between two moments, by site and signed;\n"
      "                          with --depth N sites are told apart by their N innermost frames alone\n"
      "  --histogram             how large blocks are and how long they live\n"
+     "  --pools                 what pools of the program's own hold (heapwake.h)\n"
      "\n"
      "as a list of sites, or\n"
      "  --by function|line|module|file|thread|kind|process\n"

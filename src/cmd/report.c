@@ -16,6 +16,7 @@
 #include "present/section_groups.h"
 #include "present/section_head.h"
 #include "present/section_histogram.h"
+#include "present/section_pools.h"
 #include "present/section_sites.h"
 #include "present/section_timeline.h"
 #include "present/section_tree.h"
@@ -173,6 +174,16 @@ static int report_changes(struct report *r, struct err *err)
     return code;
 }
 
+static int report_pools(struct report *r, bool brief, struct err *err)
+{
+    struct section_pools s = {&r->data.traces, &r->data.accounts,
+                              report_limit(r->options, REPORT_SITES_SHOWN), brief};
+    if (r->options->json)
+        return section_pools_json(&r->json, &s, err);
+    page_end_line(&r->page);
+    return section_pools_text(&r->page, &s, err);
+}
+
 static void report_histograms(struct report *r)
 {
     const struct query_histogram *both[] = {&r->data.result.sizes, &r->data.result.lifetimes};
@@ -191,6 +202,11 @@ static int report_sections(struct report *r, struct err *err)
 {
     if (r->options->changes)
         return report_changes(r, err);
+    if (r->options->pools) {
+        int code = report_pools(r, false, err);
+        if (code != 0 || (r->options->measures == 0 && r->options->shape == REPORT_SITES))
+            return code;
+    }
     if (r->options->histograms) {
         report_histograms(r);
         if (r->options->measures == 0 && r->options->shape == REPORT_SITES)
@@ -204,8 +220,12 @@ static int report_sections(struct report *r, struct err *err)
     case REPORT_TREE:
         return report_tree(r, measures, count, err);
     default:
-        return report_sites(r, measures, count, err);
+        break;
     }
+    int code = report_sites(r, measures, count, err);
+    if (code == 0 && r->options->measures == 0 && r->data.accounts.list.count != 0)
+        code = report_pools(r, true, err);
+    return code;
 }
 
 /* ----------------------------------------------------------------------- page */

@@ -24,11 +24,13 @@ void report_data_init(struct report_data *d)
     query_result_init(&d->result);
     query_result_init(&d->since);
     suppress_init(&d->suppress);
+    accounts_init(&d->accounts);
 }
 
 void report_data_release(struct report_data *d)
 {
     suppress_release(&d->suppress);
+    accounts_release(&d->accounts);
     query_result_release(&d->result);
     query_result_release(&d->since);
     traces_release(&d->traces);
@@ -158,6 +160,8 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
     if (code == 0)
         code = combine_add(&d->since, &answer, base, err);
     query_result_release(&answer);
+    if (code == 0)
+        code = accounts_read(&d->accounts, r, base, err);
     if (code == 0)
         report_data_add_facts(d, r);
     return code;

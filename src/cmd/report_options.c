@@ -128,6 +128,14 @@ static int report_option_histogram(struct report_options *o, const char *value, 
     return 0;
 }
 
+static int report_option_pools(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->pools = true;
+    return 0;
+}
+
 static int report_option_include(struct report_options *o, const char *value, struct err *err)
 {
     return sieve_add(&o->sieve, value, false, err);
@@ -178,6 +186,7 @@ static const struct {
     {"--until", true, report_option_until, 0},
     {"--depth", true, report_option_depth, 0},
     {"--histogram", false, report_option_histogram, 0},
+    {"--pools", false, report_option_pools, 0},
     {"--by", true, report_option_by, 0},
     {"--tree", false, report_option_tree, 0},
     {"--top-down", false, report_option_top_down, 0},

@@ -32,6 +32,7 @@ struct report_options {
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
     bool histograms;
+    bool pools;                          /* in depth; the default screen has a line for each */
     bool changes;                        /* --since or --until: how what is live has changed */
     struct query_time since;             /* unset: nothing was live */
     const char *since_text, *until_text; /* as they were given; NULL = not */

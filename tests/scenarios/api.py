@@ -114,6 +114,17 @@ def check_pools(check):
         check.equal(f"live in {name}", live, made - freed)
     check.equal("cells made", told["cells"], sum(e.event == "pool_alloc" and e.kind == "cells" for e in seen))
     check.equal("one pool a name", 1, told["same"])
+    pools = {pool["name"]: pool for pool in json.loads(tool("report", "--json", "--pools", "out.wake").out)["pools"]}
+    check.equal("pools", {"cells": "bytes", "doors": "doors"}, {name: pool["unit"] for name, pool in pools.items()})
+    for name, live in (("cells", told["cells_live"]), ("doors", told["doors_live"])):
+        check.equal(f"report of {name}", live, pools[name]["live"])
+        check.equal(f"sites of {name}", live, sum(site["live"] for site in pools[name]["sites"]))
+    check.equal("the most that cells held", 6400, pools["cells"]["peak"])
+    inside = pools["cells"]["inside"]
+    check.equal("cells lie in the slab", (told["cells_live"], "make"), (inside[0]["size"], inside[0]["frames"][0]["function"]))
+    check.equal("doors lie in no block", [], pools["doors"]["inside"])
+    screen = tool("report", "out.wake").out.decode()
+    check.holds("Pools, which are not counted in the heap" in screen and "4 doors live" in screen, f"The screen:\n{screen[-400:]}")
     check.equal("the heap has the slab once", told["slab"], facts["leaked_bytes"])
 
 
