@@ -8,7 +8,7 @@ _heapwake_program_at()
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         --) echo $((i + 1)) && return ;;
-        -o | --output | --children | --symbols) ((i++)) ;;
+        -o | --output | --children | --symbols | --enabled | --depth | --mmap | --pool | --sigusr1 | --sigusr2) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -29,10 +29,13 @@ _heapwake_record()
     fi
     case $previous in
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    --children | --symbols) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
+    --children | --symbols | --enabled | --mmap) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
+    --sigusr1 | --sigusr2) mapfile -t COMPREPLY < <(compgen -W 'toggle report tag' -- "$current") ;;
+    --depth | --pool) ;;
     *)
         if [[ $current == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries -q --quiet --help --' -- "$current")
+            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries --enabled --depth --mmap
+                --free-stacks --precise-timestamps --zero-memory --pool --sigusr1 --sigusr2 -q --quiet --help --' -- "$current")
         else
             mapfile -t COMPREPLY < <(compgen -c -- "$current")
         fi
@@ -45,7 +48,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history ctl info dump verify symbolize extract help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -55,9 +58,9 @@ _heapwake()
         --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file thread kind process' -- "$current") && return ;;
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
         --without) mapfile -t COMPREPLY < <(compgen -W 'function~ source~ module~' -- "$current") && return ;;
-        --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where | --earlier) return ;;
+        --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where | --earlier | --since | --until | --depth) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary --at --histogram --verdict --misuse --advice --without --earlier
+        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --pools --verdict --misuse --advice --without --earlier
             --by --tree --top-down --callers --callees -n --threshold
             --from --to --pid --where --include --exclude --suppressions --no-built-in-suppressions --json --help'
         ;;
@@ -89,12 +92,22 @@ _heapwake()
             --no-built-in-suppressions --junit --markdown -o --output --json --help --'
         ;;
     history) options='--pid --json --help' ;;
+    ctl)
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$current")
+        elif ((COMP_CWORD == 3)); then
+            mapfile -t COMPREPLY < <(compgen -W 'enable disable toggle tag report status stop' -- "$current")
+        elif [[ ${COMP_WORDS[3]} == report ]]; then
+            mapfile -t COMPREPLY < <(compgen -W '--depth' -- "$current"; compgen -f -- "$current")
+        fi
+        return
+        ;;
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract' -- "$current") && return ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history ctl info dump verify symbolize extract' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in

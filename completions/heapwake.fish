@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Completion of heapwake's commands, options and files for fish.
 
-set -l commands record report export diff check history info dump verify symbolize extract help version
+set -l commands record report export diff check history ctl info dump verify symbolize extract help version
 
 complete -c heapwake -f
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a record -d 'Run a program and record its heap'
@@ -10,6 +10,7 @@ complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a export -d
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a diff -d 'Say what changed between two recordings'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a check -d 'Hold a recording or a program against limits'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a history -d 'Say what happened at an address'
+complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a ctl -d 'Switch, tag and report while recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a info -d 'Say what a recording holds'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a dump -d 'Print the events of a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a verify -d 'Check that a recording is sound'
@@ -24,6 +25,15 @@ complete -c heapwake -n '__fish_seen_subcommand_from record' -s o -l output -r -
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l children -x -a 'yes no' -d 'Whether children are recorded'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l symbols -x -a 'yes no' -d 'Whether names are looked up'
 complete -c heapwake -n '__fish_seen_subcommand_from record symbolize' -l embed-binaries -d 'Put program and libraries into the recording'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l enabled -x -a 'yes no' -d 'Whether recording begins at once'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l depth -x -d 'Frames of each stack'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l mmap -x -a 'yes no' -d 'Whether mappings are recorded'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l free-stacks -d 'A stack with each free'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l precise-timestamps -d 'A time of its own for each event'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l zero-memory -d 'Memory that is all zero'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l pool -x -d 'Memory of the buffers'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l sigusr1 -x -a 'toggle report tag' -d 'What the signal does'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l sigusr2 -x -a 'toggle report tag' -d 'What the signal does'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -s q -l quiet -d 'No closing line'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -xa '(__fish_complete_subcommand --fcs-skip=2)'
 
@@ -55,6 +65,10 @@ complete -c heapwake -n '__fish_seen_subcommand_from report' -l to -x -d 'Only u
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l pid -x -d 'Only this process'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l where -x -d 'Only blocks that are like this'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l by -x -a 'function line module file thread kind process' -d 'In groups'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l since -x -d 'How what is live has changed since'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l until -x -d 'And until'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l depth -x -d 'Innermost frames that tell sites apart'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l pools -d 'Pools of the program'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l tree -d 'Callers below the functions that allocate'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l top-down -d 'Callees below those that call them'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l callers -x -d 'Callers of a function'
@@ -81,6 +95,9 @@ complete -c heapwake -n '__fish_seen_subcommand_from export' -l where -x -d 'Onl
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check' -l suppressions -r -F -d 'Known leaks'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check' -l no-built-in-suppressions -d 'libc and libstdc++ too'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check history' -l json -d 'As a JSON object'
+complete -c heapwake -n '__fish_seen_subcommand_from ctl' -a '(__fish_complete_pids)'
+complete -c heapwake -n '__fish_seen_subcommand_from ctl' -a 'enable disable toggle tag report status stop'
+complete -c heapwake -n '__fish_seen_subcommand_from ctl' -l depth -x -d 'Innermost frames of a report'
 complete -c heapwake -n '__fish_seen_subcommand_from info' -l json -d 'As a JSON object'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l tsv -d 'In columns'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l stacks -d 'With call stacks'
@@ -92,5 +109,5 @@ complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l debuginfod -d
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -s C -x -a '(__fish_complete_directories)' -d 'Below this folder'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l list -d 'Only say what there is'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l force -d 'Replace files that are there'
-complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export diff check history info dump verify symbolize extract'
-complete -c heapwake -n '__fish_seen_subcommand_from report export diff check history info dump verify symbolize extract' -k -a '(__fish_complete_suffix .wake)'
+complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export diff check history ctl info dump verify symbolize extract'
+complete -c heapwake -n '__fish_seen_subcommand_from report export diff check history ctl info dump verify symbolize extract' -k -a '(__fish_complete_suffix .wake)'

@@ -11,6 +11,7 @@
 #include "cmd/closing.h"
 #include "cmd/command.h"
 #include "cmd/finish.h"
+#include "cmd/live_report.h"
 #include "cmd/logging.h"
 #include "cmd/settings.h"
 #include "collect/collector.h"
@@ -64,6 +65,7 @@ static int collect_work(int fd, const char *message, size_t length)
     static struct collector c;
     struct logging log;
     struct launch l;
+    struct live_report reports = {0};
     struct err err;
     err_init(&err);
     const char *level = collect_find(message, length, "HEAPWAKE_LOG");
@@ -80,6 +82,8 @@ static int collect_work(int fd, const char *message, size_t length)
         .say = logging_say,
         .say_of = &log,
         .is_traced = log.level == LEVEL_TRACE,
+        .report = live_report_write,
+        .report_of = &reports,
     };
     if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0 ||
         send(fd, "", 1, MSG_NOSIGNAL) != 1) {
@@ -89,6 +93,7 @@ static int collect_work(int fd, const char *message, size_t length)
     close(fd);
     collector_run(&c);
     collector_close(&c);
+    live_report_release(&reports);
     finish_collector(&c, finish_wants_names(names), embeds, false);
     struct strbuf line;
     strbuf_init(&line);

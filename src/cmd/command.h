@@ -27,6 +27,7 @@ extern const struct command command_list[];
 
 int command_record(int argc, char **argv);
 int command_collect(int argc, char **argv);
+int command_ctl(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_check(int argc, char **argv);

@@ -10,8 +10,7 @@
 
 const struct command command_list[] = {
     {"record", command_record, "run a program and record its heap",
-     "usage: heapwake record [-o FILE] [--children yes|no] [--symbols yes|no] [--embed-binaries] [-q]\n"
-     "                       [--] PROGRAM [ARGUMENT...]\n"
+     "usage: heapwake record [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
      "\n"
      "  -o FILE, --output FILE  name of the recording (default %e.%p.wake); %e program, %p process id,\n"
      "                          %t seconds since 1970, %n a free number, %h host, %% a percent sign.\n"
@@ -22,7 +21,33 @@ const struct command command_list[] = {
      "  --embed-binaries        put the program and its libraries into the file too\n"
      "  -q, --quiet             no closing line\n"
      "\n"
+     "What is recorded; each has a variable, which is also heard with LD_PRELOAD alone:\n"
+     "  --enabled yes|no        no: begin switched off, see 'heapwake help ctl' (HEAPWAKE_ENABLED=0)\n"
+     "  --depth N               at most N frames of each stack, from both ends (HEAPWAKE_DEPTH)\n"
+     "  --mmap yes|no           mappings too (default yes; HEAPWAKE_MMAP)\n"
+     "  --free-stacks           a stack with each free (HEAPWAKE_FREE_STACKS=1)\n"
+     "  --precise-timestamps    a time of its own for each event (HEAPWAKE_PRECISE_TIMESTAMPS=1)\n"
+     "  --zero-memory           the program gets memory that is all zero (HEAPWAKE_ZERO_MEMORY=1)\n"
+     "  --pool SIZE             buffers between program and recorder (default 16M; HEAPWAKE_POOL)\n"
+     "  --sigusr1 WHAT, --sigusr2 WHAT\n"
+     "                          what the signal does: toggle, report or tag (HEAPWAKE_SIGUSR1,\n"
+     "                          HEAPWAKE_SIGUSR2; default: it is the program's)\n"
+     "\n"
      "The exit status is the program's own.\n",
+     false},
+    {"ctl", command_ctl, "switch, tag and report on a program while it is recorded",
+     "usage: heapwake ctl PID COMMAND\n"
+     "\n"
+     "  enable, disable, toggle  recording on and off; blocks freed while it is off are known to be freed\n"
+     "  tag NAME                 name this moment: report --at NAME, --since NAME, --until NAME\n"
+     "  report [FILE]            write what has changed since the last report, bytes by stack; as\n"
+     "                           PROGRAM-PID-SEQUENCE.memlog and .json beside the recording, or to FILE\n"
+     "                           (JSON if it ends in .json)\n"
+     "      --depth N            show and tell apart only the N innermost frames\n"
+     "  status                   what is recorded, where to, how much so far\n"
+     "  stop                     end the recording; the program runs on\n"
+     "\n"
+     "Acts at once, also when the program is idle.  Only the user who records, and root, may.\n",
      false},
     {"info", command_info, "say what a recording holds",
      "usage: heapwake info [--json] FILE\n"
@@ -35,12 +60,15 @@ const struct command command_list[] = {
      "Without options one screen; several recordings are taken together.  In depth, one or more of:\n"
      "  --leaks, --peak, --allocated, --calls, --temporary\n"
      "  --at TIME               what was live then: 1.5s, 30%, peak-rss or the name of a mark\n"
+     "  --since TIME, --until TIME  how what is live has changed between two moments, by site and signed;\n"
+     "                          with --depth N sites are told apart by their N innermost frames alone\n"
      "  --verdict               whether they grow without bound, are bounded, freed only at exit, made once\n"
      "  --misuse                double frees, frees of what was never allocated, new with free\n"
      "  --advice                what could be saved: growth by realloc, temporaries, tiny blocks ...\n"
      "  --without FIELD~REGEX   the peak if these had not been allocated; FIELD: function, source, module\n"
      "  --earlier TIME          with --without: if they had been freed so much earlier\n"
      "  --histogram             how large blocks are and how long they live\n"
+     "  --pools                 what pools of the program's own hold (heapwake.h)\n"
      "\n"
      "as a list of sites, or\n"
      "  --by function|line|module|file|thread|kind|process\n"

@@ -5,6 +5,7 @@
 #include "cmd/closing.h"
 #include "cmd/command.h"
 #include "cmd/finish.h"
+#include "cmd/live_report.h"
 #include "cmd/logging.h"
 #include "cmd/preload.h"
 #include "cmd/settings.h"
@@ -54,6 +55,11 @@ static int record_parse(struct record_options *o, char **argv)
         } else if (command_option(argv, &at, "-q", NULL) || command_option(argv, &at, "--quiet", NULL)) {
             o->quiet = true;
         } else {
+            int taken = settings_take(argv, &at);
+            if (taken == EXIT_DONE)
+                continue;
+            if (taken != SETTINGS_NONE)
+                return taken;
             return command_misused("'heapwake record' has no option '%s'; 'heapwake help record' lists them.",
                                    argv[at]);
         }
@@ -125,6 +131,7 @@ int command_record(int argc, char **argv)
     struct logging log;
     struct err err;
     struct launch l;
+    struct live_report reports = {0};
     static struct collector c;
     (void)argc;
     record_take_environment(&o);
@@ -138,10 +145,13 @@ int command_record(int argc, char **argv)
                                         .children = o.children,
                                         .say = logging_say,
                                         .say_of = &log,
-                                        .is_traced = log.level == LEVEL_TRACE};
+                                        .is_traced = log.level == LEVEL_TRACE,
+                                        .report = live_report_write,
+                                        .report_of = &reports};
     if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0)
         return record_alone(&o, &l, &err);
     status = record_run(&o, &c, &l);
+    live_report_release(&reports);
     collector_release(&c);
     launch_release(&l);
     logging_close(&log);

@@ -22,16 +22,20 @@ void report_data_init(struct report_data *d)
     memset(d, 0, sizeof *d);
     traces_init(&d->traces);
     query_result_init(&d->result);
+    query_result_init(&d->since);
     suppress_init(&d->suppress);
     strbuf_init(&d->nameless);
     d->head.nameless_modules = "";
+    accounts_init(&d->accounts);
 }
 
 void report_data_release(struct report_data *d)
 {
     suppress_release(&d->suppress);
     strbuf_release(&d->nameless);
+    accounts_release(&d->accounts);
     query_result_release(&d->result);
+    query_result_release(&d->since);
     traces_release(&d->traces);
     for (size_t i = 0; i < d->readers.count; i++)
         wake_reader_close(d->readers.data[i]);
@@ -153,13 +157,16 @@ static size_t report_data_count_spans(struct wake_reader *r)
     return least;
 }
 
+/* moment: NULL = that of the query. */
 static int report_data_ask(struct report_data *d, const struct report_options *o, struct wake_reader *r,
-                           struct query_result *answer, struct err *err)
+                           const struct query_time *moment, struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
-    bool is_screen =
-        o->shape == REPORT_SITES && o->measures == 0 && !o->histograms && !report_findings_are_wanted(o);
-    if (is_screen && o->files.count == 1) {
+    bool is_screen = o->shape == REPORT_SITES && o->measures == 0 && !o->histograms && !o->changes &&
+                     !report_findings_are_wanted(o);
+    if (moment != NULL) {
+        q.moment = *moment;
+    } else if (is_screen && o->files.count == 1) {
         /* A long recording has enough chunks for a plot from their headers alone; the events of a
          * short one are read in a moment. */
         size_t rough = report_data_count_spans(r) / 2;
@@ -184,12 +191,20 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
     query_result_init(&answer);
     int code = traces_add_reader(&d->traces, r, &base, err);
     if (code == 0)
-        code = report_data_ask(d, o, r, &answer, err);
+        code = report_data_ask(d, o, r, NULL, &answer, err);
     if (code == 0)
         code = combine_add(&d->result, &answer, base, err);
     if (code == 0)
         asking_warn(r, path);
     query_result_release(&answer);
+    query_result_init(&answer);
+    if (code == 0 && o->since.when != WHEN_UNSET)
+        code = report_data_ask(d, o, r, &o->since, &answer, err);
+    if (code == 0)
+        code = combine_add(&d->since, &answer, base, err);
+    query_result_release(&answer);
+    if (code == 0)
+        code = accounts_read(&d->accounts, r, base, err);
     if (code == 0)
         report_data_add_facts(d, r);
     return code;
@@ -206,6 +221,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
         code = report_data_find_nameless(d, err);
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
+    if (code == 0)
+        code = sieve_apply(&o->sieve, &d->traces, &d->since, err);
     if (code == 0)
         code = report_data_suppress(d, o, err);
     return code;

@@ -9,6 +9,7 @@
 #include "cmd/asking.h"
 #include "cmd/report_options.h"
 #include "present/section_head.h"
+#include "query/account.h"
 #include "query/result.h"
 #include "query/suppress.h"
 #include "query/trace.h"
@@ -20,7 +21,9 @@ struct report_data {
     VEC(struct wake_reader *) readers;
     struct traces traces;
     struct query_result result; /* of all recordings, sieved, suppressed leaks taken out */
+    struct query_result since;  /* --since: the same for that moment */
     struct suppress suppress;
+    struct accounts accounts; /* of pools */
     struct section_head head;
     struct asking asking;
     char end[64];

@@ -6,6 +6,7 @@
 
 #include "cmd/command.h"
 #include "cmd/where.h"
+#include "query/drift.h"
 #include "query/parse.h"
 #include "query/quantity.h"
 
@@ -89,6 +90,36 @@ static int report_option_at(struct report_options *o, const char *value, struct 
     return query_parse(&o->query, "at", value, err);
 }
 
+static int report_option_since(struct report_options *o, const char *value, struct err *err)
+{
+    struct query q = o->query; /* for the words that a moment is given in */
+    q.moment = (struct query_time){0};
+    int code = query_parse(&q, "at", value, err);
+    o->query.arena = q.arena;
+    o->since = q.moment;
+    o->since_text = value;
+    o->changes = true;
+    return code;
+}
+
+static int report_option_until(struct report_options *o, const char *value, struct err *err)
+{
+    o->until_text = value;
+    o->changes = true;
+    return query_parse(&o->query, "at", value, err);
+}
+
+static int report_option_depth(struct report_options *o, const char *value, struct err *err)
+{
+    char *end;
+    unsigned long depth = strtoul(value, &end, 10);
+    if (value[0] < '1' || value[0] > '9' || *end != '\0' || depth > DRIFT_DEPTH_MAX)
+        return err_set(err, ERR_USAGE, "--depth takes a number from 1 to %d, not '%s'.", DRIFT_DEPTH_MAX,
+                       value);
+    o->depth = (uint32_t)depth;
+    return 0;
+}
+
 static int report_option_histogram(struct report_options *o, const char *value, struct err *err)
 {
     (void)value;
@@ -132,6 +163,14 @@ static int report_option_earlier(struct report_options *o, const char *value, st
     o->what_if.has_earlier = true;
     if (!quantity_duration(value, &o->what_if.earlier_ns))
         return err_set(err, ERR_USAGE, "--earlier takes a time such as 5s, not '%s'.", value);
+    return 0;
+}
+
+static int report_option_pools(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->pools = true;
     return 0;
 }
 
@@ -181,12 +220,16 @@ static const struct {
     {"--calls", false, NULL, MEASURE_CALLS},
     {"--temporary", false, NULL, MEASURE_TEMPORARY},
     {"--at", true, report_option_at, 0},
+    {"--since", true, report_option_since, 0},
+    {"--until", true, report_option_until, 0},
+    {"--depth", true, report_option_depth, 0},
     {"--histogram", false, report_option_histogram, 0},
     {"--verdict", false, report_option_verdict, 0},
     {"--misuse", false, report_option_misuse, 0},
     {"--advice", false, report_option_advice, 0},
     {"--without", true, report_option_without, 0},
     {"--earlier", true, report_option_earlier, 0},
+    {"--pools", false, report_option_pools, 0},
     {"--by", true, report_option_by, 0},
     {"--tree", false, report_option_tree, 0},
     {"--top-down", false, report_option_top_down, 0},
@@ -247,6 +290,11 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
         return err_set(err, ERR_USAGE, "--misuse is about one recording.");
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
+    if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || o->histograms))
+        return err_set(err, ERR_USAGE,
+                       "--since and --until make a list of their own; no other can be with it.");
+    if (o->depth != 0 && !o->changes)
+        return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
     return 0;
 }
 

@@ -35,7 +35,12 @@ struct report_options {
     bool histograms;
     bool misuse, advice;
     struct what_if what_if;
-    bool verdicts; /* explained, and of files of any size */
+    bool verdicts;                       /* explained, and of files of any size */
+    bool pools;                          /* in depth; the default screen has a line for each */
+    bool changes;                        /* --since or --until: how what is live has changed */
+    struct query_time since;             /* unset: nothing was live */
+    const char *since_text, *until_text; /* as they were given; NULL = not */
+    uint32_t depth;                      /* innermost frames that tell sites apart there, 0 = all */
     bool json;
     bool built_in; /* the built-in suppressions count */
 };

@@ -4,6 +4,7 @@
  */
 #include "cmd/settings.h"
 
+#include "cmd/command.h"
 #include "tool/strbuf.h"
 
 #include <stddef.h>
@@ -34,17 +35,53 @@ static bool settings_is_answer(const char *text)
     return strcmp(text, "yes") == 0 || strcmp(text, "no") == 0;
 }
 
+static bool settings_is_wish(const char *text)
+{
+    return strcmp(text, "toggle") == 0 || strcmp(text, "report") == 0 || strcmp(text, "tag") == 0;
+}
+
+static bool settings_is_pool(const char *text)
+{
+    char *end;
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    unsigned long value = strtoul(text, &end, 10);
+    static const char units[] = "KMG";
+    const char *unit = *end == '\0' ? NULL : strchr(units, *end & ~0x20);
+    if (*end != '\0' && (unit == NULL || *unit == '\0' || end[1] != '\0'))
+        return false;
+    unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
+    return value <= 1ul << 30 && value << shift >= 1ul << 20 && value << shift <= 512ul << 20;
+}
+
+/* option: that of `heapwake record`, NULL where record has it for itself; a switch has no value and means 1. */
 static const struct {
     const char *name;
+    const char *option;
+    bool is_switch;
     bool (*is_sound)(const char *text);
     const char *expected;
     const char *otherwise;
 } settings[] = {
-    {"HEAPWAKE_DEPTH", settings_is_depth, "no number from 1 to 131072", "stacks are recorded whole"},
-    {"HEAPWAKE_MMAP", settings_is_switch, "neither 0 nor 1", "mappings are recorded"},
-    {"HEAPWAKE_CHILDREN", settings_is_answer, "neither yes nor no", "children are recorded"},
-    {"HEAPWAKE_SYMBOLS", settings_is_switch, "neither 0 nor 1", "names are looked up"},
-    {"HEAPWAKE_EMBED_BINARIES", settings_is_switch, "neither 0 nor 1", "binaries are left out"},
+    {"HEAPWAKE_ENABLED", "--enabled", false, settings_is_switch, "neither 0 nor 1",
+     "recording begins at once"},
+    {"HEAPWAKE_DEPTH", "--depth", false, settings_is_depth, "no number from 1 to 131072",
+     "stacks are recorded whole"},
+    {"HEAPWAKE_MMAP", "--mmap", false, settings_is_switch, "neither 0 nor 1", "mappings are recorded"},
+    {"HEAPWAKE_FREE_STACKS", "--free-stacks", true, settings_is_switch, "neither 0 nor 1",
+     "frees are recorded without stacks"},
+    {"HEAPWAKE_PRECISE_TIMESTAMPS", "--precise-timestamps", true, settings_is_switch, "neither 0 nor 1",
+     "events close together share a time"},
+    {"HEAPWAKE_ZERO_MEMORY", "--zero-memory", true, settings_is_switch, "neither 0 nor 1",
+     "memory is as the allocator gives it"},
+    {"HEAPWAKE_POOL", "--pool", false, settings_is_pool, "no size from 1M to 512M", "buffers take up to 16M"},
+    {"HEAPWAKE_SIGUSR1", "--sigusr1", false, settings_is_wish, "neither toggle, report nor tag",
+     "SIGUSR1 is left to the program"},
+    {"HEAPWAKE_SIGUSR2", "--sigusr2", false, settings_is_wish, "neither toggle, report nor tag",
+     "SIGUSR2 is left to the program"},
+    {"HEAPWAKE_CHILDREN", NULL, false, settings_is_answer, "neither yes nor no", "children are recorded"},
+    {"HEAPWAKE_SYMBOLS", NULL, false, settings_is_switch, "neither 0 nor 1", "names are looked up"},
+    {"HEAPWAKE_EMBED_BINARIES", NULL, false, settings_is_switch, "neither 0 nor 1", "binaries are left out"},
 };
 
 void settings_check(struct logging *log)
@@ -61,4 +98,28 @@ void settings_check(struct logging *log)
         logging_say(log, LEVEL_WARN, strbuf_get(&text));
     }
     strbuf_release(&text);
+}
+
+/* yes and no, as record's options have them, are 1 and 0. */
+static const char *settings_translate(const char *value)
+{
+    return strcmp(value, "yes") == 0 ? "1" : strcmp(value, "no") == 0 ? "0" : value;
+}
+
+int settings_take(char **argv, int *at)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const char *value = "1";
+        if (settings[i].option == NULL ||
+            !command_option(argv, at, settings[i].option, settings[i].is_switch ? NULL : &value))
+            continue;
+        const char *text = settings_translate(value);
+        if (!settings[i].is_sound(text))
+            return command_misused("%s is given '%s', which is %s.", settings[i].option, value,
+                                   strcmp(settings[i].expected, "neither 0 nor 1") == 0
+                                       ? "neither yes nor no"
+                                       : settings[i].expected);
+        return setenv(settings[i].name, text, 1) == 0 ? EXIT_DONE : EXIT_FAILED;
+    }
+    return SETTINGS_NONE;
 }

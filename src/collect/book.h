@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * book: what the records of one process define: threads, modules, stacks.
+ * book: what the records of one process define: threads, modules, stacks, texts, pools.
  * Takes them from the lanes, numbers them, hands them to the writer, and
  * answers for the events that refer to them.
  *
@@ -15,11 +15,14 @@
 #include "collect/modmap.h"
 #include "collect/stackbook.h"
 #include "store/writer.h"
+#include "tool/arena.h"
 #include "tool/map.h"
 #include "tool/vec.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum { BOOK_POOLS_MAX = 1024 };
 
 /* A stack on its way: STACK has been read, FRAMES are coming in. */
 struct book_pending {
@@ -40,8 +43,11 @@ struct book {
     uint32_t process;
     struct modmap modules;
     struct stackbook stacks;
-    uint32_t module_count;
-    struct map by_content; /* of a module: its number; one that comes back keeps it */
+    VEC(struct wake_module_info) module_list; /* number 1 is at 0; texts in the arena */
+    VEC(const char *) texts;                  /* by number; NULL = not seen */
+    struct arena arena;
+    uint64_t pools[BOOK_POOLS_MAX / 64 + 1]; /* bit n: pool n is known */
+    struct map by_content;                   /* of a module: its number; one that comes back keeps it */
     VEC(struct book_waiting) waiting;
     VEC(uint64_t) waiting_addresses;
     VEC(uint32_t) thread_numbers; /* by the probe's number; 0 = not seen */
@@ -61,6 +67,15 @@ uint32_t book_add_thread(struct book *b, uint64_t probe_number, uint32_t tid, co
 /* The number of a thread by the probe's number; 0: unknown. */
 uint32_t book_find_thread(const struct book *b, uint64_t probe_number);
 void book_name_thread(struct book *b, uint32_t tid, const char name[16], uint64_t time_ns);
+
+void book_add_text(struct book *b, const uint64_t *w, uint32_t words);
+/* NUL-terminated; "" for a number that was never told. */
+const char *book_text(const struct book *b, uint32_t number);
+void book_add_pool(struct book *b, uint32_t pool, uint32_t name_text, uint32_t unit_text);
+bool book_has_pool(const struct book *b, uint64_t pool);
+
+/* The module of a number in a frame; NULL: none. */
+const struct wake_module_info *book_module(const struct book *b, uint32_t number);
 
 /* False: the record does not make sense here. */
 bool book_open_stack(struct book *b, struct book_pending *p, const uint64_t w[3]);

@@ -5,6 +5,7 @@
  */
 #include "collect/collector.h"
 
+#include "collect/attend.h"
 #include "collect/tracee.h"
 
 #include <errno.h>
@@ -138,6 +139,9 @@ static uint64_t collector_drain(struct collector *c)
             image_tick(m, now);
         uint64_t taken = image_drain(m);
         tracee_trace(c, c->tracees.data[i], taken);
+        image_follow(m, now);
+        attend_requests(c, c->tracees.data[i]);
+        attend_wishes(c, c->tracees.data[i]);
         if (taken > most)
             most = taken;
     }

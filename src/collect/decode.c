@@ -50,6 +50,36 @@ static inline void decode_hot(struct drain *d, struct drain_lane *lane, uint64_t
         blocks_prefetch(d->blocks, out->address);
 }
 
+/* Items of what the program itself tells.  True: *out is an event. */
+static bool decode_note(struct drain_lane *lane, uint64_t first, const uint64_t *at, struct item *out)
+{
+    switch (first & 0xff) {
+    case RECORD_MARK:
+        out->op = ITEM_MARK;
+        lane->stamp = word(at + 1);
+        out->size = word(at + 2);
+        break;
+    case RECORD_POOL_ALLOC:
+        out->op = ITEM_POOL_ALLOC;
+        out->address = word(at + 1);
+        out->size = word(at + 2);
+        out->old = word(at + 3);
+        lane->stamp = word(at + 4);
+        break;
+    case RECORD_POOL_FREE:
+        out->op = ITEM_POOL_FREE;
+        out->address = word(at + 1);
+        out->old = out->stack;
+        out->stack = 0;
+        lane->stamp = word(at + 2);
+        break;
+    default:
+        return false;
+    }
+    out->stamp = lane->stamp;
+    return true;
+}
+
 /* Items of the rarer records.  True: *out is an event. */
 static bool decode_rare(struct drain_lane *lane, uint64_t first, const uint64_t *at, struct item *out)
 {
@@ -70,6 +100,11 @@ static bool decode_rare(struct drain_lane *lane, uint64_t first, const uint64_t 
         }
         break;
     case RECORD_FREE_LONG:
+        out->op = kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
+        out->address = word(at + 1);
+        lane->stamp = word(at + 2);
+        break;
+    case RECORD_FREE_STACK:
         out->op = kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
         out->address = word(at + 1);
         lane->stamp = word(at + 2);
@@ -104,7 +139,7 @@ static bool decode_rare(struct drain_lane *lane, uint64_t first, const uint64_t 
         out->size = word(at + 2);
         break;
     default:
-        return false;
+        return decode_note(lane, first, at, out);
     }
     out->stamp = lane->stamp;
     return true;
@@ -117,6 +152,8 @@ static bool decode_is_sound(const struct item *i)
         return i->address != 0 && i->address <= BLOCKS_ADDRESS_MAX && i->size <= BLOCKS_ADDRESS_MAX &&
                i->kind != 0 && i->kind < kinds;
     }
+    if (i->op == ITEM_MARK)
+        return i->kind != 0 && i->kind < MARK_COUNT;
     return true;
 }
 

@@ -145,6 +145,13 @@ void drain_define(struct drain *d, struct drain_lane *lane, uint64_t first, cons
         memcpy(w + 1, at + 1, 3 * sizeof *w);
         book_drop_module(d->book, w[1], w[2], w[3]);
         break;
+    case RECORD_TEXT:
+        book_add_text(d->book, at, shape_measure(first));
+        break;
+    case RECORD_POOL:
+        memcpy(w + 1, at + 1, sizeof *w);
+        book_add_pool(d->book, (uint32_t)(first >> 32), (uint32_t)w[1], (uint32_t)(w[1] >> 32));
+        break;
     case RECORD_STACK:
         memcpy(w + 1, at + 1, 2 * sizeof *w);
         if (!book_open_stack(d->book, &lane->pending, w))

@@ -12,7 +12,7 @@
 
 #define MS UINT64_C(1000000)
 
-enum { IMAGE_LAST_ROUNDS = 1000000 };
+enum { IMAGE_LAST_ROUNDS = 1000000, IMAGE_REQUESTS_MAX = 1 << 16 };
 
 /* Between batches of a long round: the program's clock must not stand still. */
 static void image_tick_in_round(void *of)
@@ -49,6 +49,29 @@ static void image_add_process(struct image *m, uint64_t base_ns, uint32_t parent
     m->line.last = info.start_ns;
 }
 
+/* At the event itself: what a report says is true of this moment. */
+static void image_note(void *of, enum record_mark mark, const char *name, uint64_t request)
+{
+    struct image *m = of;
+    struct image_request r = {.mark = mark, .number = request, .name = name};
+    if (mark != MARK_REPORT && request == 0)
+        return;
+    if (m->requests.count >= IMAGE_REQUESTS_MAX ||
+        (mark == MARK_REPORT && !changes_take(&m->changes, &m->pair.totals, &r.changes)) ||
+        !vec_push(&m->requests, r)) {
+        vec_release(&r.changes.list);
+        image_answer(m, &(struct image_request){.number = request});
+    }
+}
+
+void image_answer(struct image *m, struct image_request *request)
+{
+    vec_release(&request->changes.list);
+    uint64_t *slot = &m->view.head->answered[request->number % SEGMENT_ANSWERS];
+    if (request->number > __atomic_load_n(slot, __ATOMIC_RELAXED))
+        __atomic_store_n(slot, request->number, __ATOMIC_RELEASE);
+}
+
 struct image *image_new(struct view *view, struct wake_writer *writer, const struct timebase *time,
                         uint64_t base_ns, uint32_t pid, uint32_t parent)
 {
@@ -65,6 +88,7 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->line.time = time;
     m->line.is_sequence = view->fixed.stamp_kind == SEGMENT_STAMP_SEQUENCE;
     m->line.clock_ns = m->start_ns;
+    m->line.is_precise = view->fixed.is_precise == 1;
     image_add_process(m, base_ns, parent);
     m->tick_step = (MS << 32) / (time->rate == 0 ? 1 : time->rate);
     book_init(&m->book, writer, m->process);
@@ -73,8 +97,13 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
         !order_init(&m->order, &m->drain, &m->pair))
         m->failed = true; /* the section is there, and will say that it is not complete */
     m->drain.blocks = &m->pair.blocks;
+    m->pair.has_gaps = &m->view.head->has_gaps;
+    m->pair.on_mark = image_note;
+    m->pair.on_mark_of = m;
     m->order.tick = image_tick_in_round;
     m->order.tick_of = m;
+    if (!m->failed && view->fixed.control == SEGMENT_OFF)
+        image_mark(m, PAIR_NAME_OFF); /* HEAPWAKE_ENABLED=0 */
     return m;
 }
 
@@ -170,6 +199,11 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
 
 static void image_free(struct image *m)
 {
+    for (size_t i = 0; i < m->requests.count; i++)
+        vec_release(&m->requests.data[i].changes.list);
+    vec_release(&m->requests);
+    changes_release(&m->changes);
+    passlist_close(&m->pass);
     order_release(&m->order);
     pair_release(&m->pair);
     drain_release(&m->drain);
@@ -178,8 +212,8 @@ static void image_free(struct image *m)
     free(m);
 }
 
-void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_t peak_rss, uint64_t end_ns,
-               struct image_end *end)
+void image_end(struct image *m, int wait_status, bool execed, bool gone, bool stopped, uint64_t peak_rss,
+               uint64_t end_ns, struct image_end *end)
 {
     memset(end, 0, sizeof *end);
     if (!gone)
@@ -198,7 +232,7 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_
     struct wake_stack_totals *totals = totals_copy(&m->pair.totals);
     if ((live == NULL && live_count != 0) || totals == NULL)
         m->failed = true;
-    image_fill_end(m, gone, end);
+    image_fill_end(m, gone || stopped, end);
     uint64_t exec_ns = __atomic_load_n(&m->view.head->exec_ns, __ATOMIC_ACQUIRE);
     if (exec_ns != 0 && gone) { /* into an image that nobody can record */
         execed = true;

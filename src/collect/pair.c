@@ -18,6 +18,7 @@ bool pair_init(struct pair *p, struct book *book, struct wake_stream *stream, st
     p->stream = stream;
     p->line = line;
     p->is_alone = true;
+    pools_init(&p->pools);
     return blocks_init(&p->blocks) && totals_init(&p->totals) && parked_init(&p->parked);
 }
 
@@ -26,6 +27,7 @@ void pair_release(struct pair *p)
     blocks_release(&p->blocks);
     totals_release(&p->totals);
     parked_release(&p->parked);
+    pools_release(&p->pools);
     vec_release(&p->latest);
     vec_release(&p->limbo);
     vec_release(&p->forced);
@@ -42,9 +44,51 @@ bool pair_reserve_thread(struct pair *p, uint32_t thread)
     return true;
 }
 
+/* What the program itself tells. */
+static void pair_note(struct pair *p, const struct item *i)
+{
+    uint64_t time = pair_time(p, i);
+    struct pools_block block;
+    const char *name;
+    p->events++;
+    switch (i->op) {
+    case ITEM_MARK:
+        name = i->kind == MARK_ON    ? PAIR_NAME_ON
+               : i->kind == MARK_OFF ? PAIR_NAME_OFF
+                                     : book_text(p->book, i->stack);
+        if (i->kind == MARK_FLUSH)
+            p->events--;
+        else
+            wake_stream_mark(p->stream, time, i->thread, name, strlen(name));
+        timeline_divide(p->line);
+        if (p->on_mark != NULL)
+            p->on_mark(p->on_mark_of, (enum record_mark)i->kind, name, i->size);
+        break;
+    case ITEM_POOL_ALLOC:
+        block = (struct pools_block){i->size, pair_stack(p, i->stack)};
+        if (book_has_pool(p->book, i->old) && pools_add(&p->pools, i->old, i->address, &block))
+            wake_stream_pool_alloc(p->stream, time, i->thread, (uint32_t)i->old, block.stack, i->address,
+                                   i->size);
+        else
+            p->events--;
+        break;
+    default: /* of a pool block that was told while recording was off, or never: nothing to say */
+        if (pools_take(&p->pools, i->old, i->address, &block))
+            wake_stream_pool_free(p->stream, time, i->thread, (uint32_t)i->old, block.stack, i->address,
+                                  block.size);
+        else
+            p->events--;
+        break;
+    }
+}
+
 /* Events that say nothing about blocks. */
 static void pair_other(struct pair *p, const struct item *i)
 {
+    if (i->op >= ITEM_MARK) {
+        pair_note(p, i);
+        return;
+    }
     uint64_t time = pair_time(p, i);
     char name[16];
     p->events++;

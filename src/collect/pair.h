@@ -29,10 +29,13 @@
 #include "collect/book.h"
 #include "collect/item.h"
 #include "collect/parked.h"
+#include "collect/passlist.h"
+#include "collect/pools.h"
 #include "collect/timebase.h"
 #include "collect/totals.h"
 #include "store/writer.h"
 #include "tool/vec.h"
+#include "wire/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,6 +58,13 @@ struct pair_forced {
 
 #define PAIR_ANY_LANE UINT32_MAX
 
+/* What marks are called where recording was switched. */
+#define PAIR_NAME_ON "recording on"
+#define PAIR_NAME_OFF "recording off"
+
+/* request: that somebody waits for, 0 = nobody. */
+typedef void pair_mark_fn(void *of, enum record_mark mark, const char *name, uint64_t request);
+
 struct pair {
     struct blocks blocks;
     struct totals totals;
@@ -72,7 +82,12 @@ struct pair {
     uint64_t undefined_stacks; /* events whose stack was never defined */
     uint64_t noted_losses;     /* sum of LOST records */
     uint64_t dropped;          /* events that we had no memory for */
-    bool is_alone;             /* the process has only ever had one lane */
+    struct passlist *pass;     /* kept up to date while recording is off; NULL = it is on */
+    const uint32_t *has_gaps;  /* the segment's word; NULL = no block is left out */
+    struct pools pools;
+    pair_mark_fn *on_mark; /* called at each mark, in the order of events; may be NULL */
+    void *on_mark_of;
+    bool is_alone; /* the process has only ever had one lane */
     bool out_of_memory;
 };
 

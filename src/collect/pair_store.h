@@ -53,6 +53,8 @@ static inline void pair_store_alloc(struct pair *p, const struct item *i, struct
         p->out_of_memory = true;
     else
         p->latest.data[i->thread] = number + 1;
+    if (PAIR_UNLIKELY(p->pass != NULL))
+        passlist_add(p->pass, i->address);
     totals_alloc(&p->totals, stack, i->size, time, p->events);
     p->events++;
     wake_stream_alloc(p->stream, time, i->thread, i->kind, stack, i->address, i->size, i->usable,
@@ -66,14 +68,22 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
     uint64_t number = block_number(b), size = b->size;
     bool temporary = i->thread < p->latest.count && p->latest.data[i->thread] == number + 1;
     totals_free(&p->totals, b->stack, size, temporary);
+    if (PAIR_UNLIKELY(p->pass != NULL))
+        passlist_remove(p->pass, b->address);
     blocks_remove(&p->blocks, b);
     p->events++;
-    wake_stream_free(p->stream, time, i->thread, how, number, size);
+    uint32_t from = i->op == ITEM_FREE ? i->stack : 0;
+    if (PAIR_UNLIKELY(from != 0))
+        wake_stream_free_from(p->stream, time, i->thread, how, pair_stack(p, from), number, size);
+    else
+        wake_stream_free(p->stream, time, i->thread, how, number, size);
 }
 
-/* A free of a block never seen. */
+/* A free of a block never seen.  Where blocks were left out by somebody's wish, it is one of those. */
 static inline void pair_store_unknown(struct pair *p, const struct item *i, unsigned how, uint64_t address)
 {
+    if (p->has_gaps != NULL && __atomic_load_n(p->has_gaps, __ATOMIC_ACQUIRE) != 0)
+        return;
     p->unknown_frees++;
     p->events++;
     wake_stream_free_unknown(p->stream, pair_time(p, i), i->thread, how, address);

@@ -4,6 +4,8 @@
  */
 #include "collect/tracee.h"
 
+#include "collect/attend.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -103,7 +105,7 @@ void tracee_dismiss(struct collector *c, uint64_t now_ns)
 
 /* ------------------------------------------------------------------- tracees */
 
-static struct tracee *tracee_find(const struct collector *c, uint32_t pid)
+struct tracee *tracee_find(const struct collector *c, uint32_t pid)
 {
     for (size_t i = c->tracees.count; i-- > 0;) {
         if (c->tracees.data[i]->pid == pid)
@@ -199,15 +201,20 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
 /* Whether the visitor has said all that it had to say, and is gone. */
 static bool tracee_hear_one(struct collector *c, struct visitor *v)
 {
-    struct listener_hello h;
-    int heard = listener_receive(&c->listener, v->fd, &h);
-    if (heard == 0)
+    static struct listener_message m;
+    switch (listener_receive(&c->listener, v->fd, &m)) {
+    case LISTENER_NOTHING:
         return false;
-    if (heard > 0) {
-        tracee_greet(c, &h);
-        close(h.segment);
-    } else {
+    case LISTENER_HELLO:
+        tracee_greet(c, &m.hello);
+        close(m.hello.segment);
+        break;
+    case LISTENER_CONTROL:
+        attend_control(c, v->fd, &m.control);
+        break;
+    default:
         c->sums.refused++;
+        break;
     }
     visitor_free(c, v);
     return true;
@@ -261,16 +268,18 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
         tracee_trace(c, t, taken);
     }
     tracee_take_forks(c, t);
+    if (gone)
+        attend_end(c, t);
     uint64_t waits = t->image->view.head->waits;
     uint32_t lanes = t->image->drain.lane_count;
-    image_end(t->image, status, execed, gone, rss, timebase_now(), &end);
+    image_end(t->image, status, execed, gone, t->is_stopped, rss, timebase_now(), &end);
     tracee_sum(c, &end);
     tracee_say(c, LEVEL_INFO, "Process %u %s after %llu events.", t->pid,
                execed ? "went on in another image" : "ended", (unsigned long long)end.events);
     tracee_say(c, LEVEL_DEBUG,
                "Process %u had %u lanes, waited %llu times for a chunk, and left %llu anomalies.", t->pid,
                lanes, (unsigned long long)waits, (unsigned long long)end.anomalies);
-    output_leave(&c->output, t->file, cpu_ns(), !execed && tracee_is_last(c));
+    output_leave(&c->output, t->file, cpu_ns(), !execed && !t->is_stopped && tracee_is_last(c));
     if (t->pidfd >= 0)
         close(t->pidfd);
     for (size_t i = 0; i < c->tracees.count; i++) {
@@ -280,6 +289,14 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
         }
     }
     free(t);
+}
+
+void tracee_stop(struct collector *c, struct tracee *t)
+{
+    attend_end(c, t);
+    t->is_stopped = true;
+    image_silence(t->image);
+    tracee_end(c, t, false, false);
 }
 
 void tracee_poll(struct collector *c)

@@ -39,6 +39,9 @@ static int view_check(struct view *v, uint64_t file_size, struct err *err)
         !view_fits(h->next_offset, h->chunk_max, 4, file_size) ||
         !view_fits(h->chunk_offset, h->chunk_max, SEGMENT_CHUNK_SIZE, file_size))
         return err_set(err, ERR_INPUT, "The segment's head contradicts its size.");
+    if (h->pass_offset % 4 != 0 || h->pass_offset < SEGMENT_HEAD_SIZE ||
+        !view_fits(h->pass_offset, 1, SEGMENT_PASS_SIZE, file_size))
+        return err_set(err, ERR_INPUT, "The segment's pass list lies outside it.");
     if (h->stamp_kind != SEGMENT_STAMP_TSC && h->stamp_kind != SEGMENT_STAMP_SEQUENCE)
         return err_set(err, ERR_UNSUPPORTED, "The segment has stamps of the unknown kind %u.", h->stamp_kind);
     return 0;
@@ -88,6 +91,7 @@ static int view_map(struct view *v, int fd, struct err *err)
     }
     v->lanes = (uint32_t *)(void *)(v->base + v->fixed.lane_offset);
     v->next = (uint32_t *)(void *)(v->base + v->fixed.next_offset);
+    v->pass = (uint32_t *)(void *)(v->base + v->fixed.pass_offset);
     v->chunks = v->base + v->fixed.chunk_offset;
     view_copy_text(v);
     return 0;

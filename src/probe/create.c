@@ -28,11 +28,16 @@ static uint64_t create_ns(int clock)
     return (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
 }
 
-/* How many chunks the file may hold under the program's own limits. */
+/* How many chunks the file may hold under the program's own limits and HEAPWAKE_POOL.  A pool
+ * of less than a window leaves no room for growth. */
 uint32_t create_chunks(void)
 {
     uint64_t limit[2];
     uint64_t chunks = (uint64_t)SHARE_WINDOWS_MAX * SHARE_WINDOW_CHUNKS;
+    share.pool = (uint32_t)(environment_size("HEAPWAKE_POOL", CREATE_POOL_MIN, CREATE_POOL_MAX, 0) /
+                            SEGMENT_CHUNK_SIZE);
+    if (share.pool != 0 && share.pool < SHARE_WINDOW_CHUNKS)
+        chunks = share.pool;
     if (sys_failed(sys_getrlimit(RLIMIT_FSIZE, limit)))
         return (uint32_t)chunks;
     uint64_t most = limit[0] < CREATE_CHUNKS_AT ? 0 : (limit[0] - CREATE_CHUNKS_AT) / SEGMENT_CHUNK_SIZE;
@@ -65,6 +70,10 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->clock = head->start_stamp;
     head->sequence = 1;
     head->wall_ns = create_ns(0 /* CLOCK_REALTIME */);
+    head->pass_offset = CREATE_PASS_AT;
+    head->is_precise = environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1;
+    head->control = share.first_control;
+    head->has_gaps = (share.first_control & SEGMENT_STATE_MASK) != SEGMENT_ON;
     head->depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
     char *text = (char *)head + SEGMENT_HEAD_SIZE;
     const char *exe = environment_exe();
@@ -96,6 +105,7 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     share.first_length = length;
     share.stamp_kind = head->stamp_kind;
     share.growing = 0;
+    share.pass = (void *)(base + CREATE_PASS_AT);
     share.head = head;
     return true;
 }
@@ -140,5 +150,6 @@ void share_close(void)
     }
     struct segment_head *head = share.head;
     share.head = NULL;
+    share_begin();
     sys_munmap(head, share.first_length);
 }

@@ -24,6 +24,8 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+static bool event_has_free_stacks;
+
 static inline bool event_is_stamped(void)
 {
     return *real.single_threaded == 0 || life.many != 0;
@@ -150,32 +152,59 @@ void event_put_free(struct lane *lane, const void *block, enum record_how how)
     event_write_free(lane, block, how);
 }
 
-void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
+void event_alloc_on(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
-    event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), NULL);
+    if (LIKELY(lane->suppressed == 0))
+        event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), NULL);
     lane_leave(lane);
 }
 
-void event_free(const void *block, enum record_how how, const void *frame)
+void event_want_free_stacks(void)
+{
+    event_has_free_stacks = true;
+}
+
+static __attribute__((noinline)) void event_put_free_stack(struct lane *lane, const void *block,
+                                                           enum record_how how, const void *frame)
+{
+    uint64_t stack = stack_take(lane, frame);
+    if (lane_reserve(lane, 3)) {
+        lane->at[1] = (uint64_t)(uintptr_t)block;
+        lane->at[2] = lane_now();
+        lane_publish(lane, RECORD_FREE_STACK | (uint64_t)how << 8 | stack << 32, 3);
+        lane->clock = 0;
+    }
+}
+
+bool event_free_passed(const void *block, enum record_how how, const void *frame)
 {
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
-        return;
-    event_write_free(lane, block, how);
+        return false;
+    if (UNLIKELY(event_has_free_stacks))
+        event_put_free_stack(lane, block, how, frame);
+    else
+        event_write_free(lane, block, how);
     lane_leave(lane);
+    return true;
 }
 
-void event_realloc(const void *block, size_t size, const void *old, const void *frame)
+void event_realloc(const void *block, size_t size, const void *old, bool is_told, const void *frame)
 {
+    if (UNLIKELY(share_state() != SEGMENT_ON)) {
+        if (is_told)
+            event_realloc_freed(old, frame);
+        return;
+    }
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
-    event_put_alloc(lane, block, size, usable, KIND_REALLOC, stack_take(lane, frame), old);
+    event_put_alloc(lane, block, size, usable, KIND_REALLOC, stack_take(lane, frame), is_told ? old : NULL);
     lane_leave(lane);
 }
 
@@ -205,6 +234,8 @@ void event_realloc_freed(const void *old, const void *frame)
 
 void event_map(const void *at, size_t length, int prot, int flags, const void *frame)
 {
+    if (share_state() != SEGMENT_ON)
+        return;
     struct lane *lane = lane_enter(frame);
     if (lane == NULL)
         return;
@@ -241,6 +272,8 @@ void event_unmap(const void *at, size_t length, const void *frame)
 
 void event_brk(const void *old_end, const void *new_end, const void *frame)
 {
+    if (share_state() != SEGMENT_ON)
+        return;
     event_put_pair(RECORD_BRK, (uint64_t)(uintptr_t)old_end, (uint64_t)(uintptr_t)new_end, frame);
 }
 
@@ -273,7 +306,7 @@ void event_fork(uint32_t child, const void *frame)
 
 void event_put_early(struct lane *lane, const void *block, size_t size)
 {
-    if (!lane_reserve(lane, 4))
+    if ((share.first_control & SEGMENT_STATE_MASK) != SEGMENT_ON || !lane_reserve(lane, 4))
         return;
     lane->at[1] = (uint64_t)(uintptr_t)block;
     lane->at[2] = size;

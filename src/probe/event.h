@@ -7,28 +7,49 @@
  * errno and make no system call on the common path.
  *
  * event_put_* write to a lane that the caller has entered.
+ *
+ * While recording is off (wire/segment.h) allocations are not told, and of the
+ * releases only those of blocks that were.
  */
 #ifndef HW_PROBE_EVENT_H
 #define HW_PROBE_EVENT_H
 
+#include "probe/share.h"
 #include "wire/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct lane;
 
-void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame);
-void event_free(const void *block, enum record_how how, const void *frame);
+void event_alloc_on(const void *block, size_t size, enum record_kind kind, const void *frame);
+static inline void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
+{
+    if (share_state() == SEGMENT_ON)
+        event_alloc_on(block, size, kind, frame);
+}
 
-/* After the real call: `block` is the new one. */
-void event_realloc(const void *block, size_t size, const void *old, const void *frame);
+/* False: it was not told. */
+bool event_free_passed(const void *block, enum record_how how, const void *frame);
+static inline bool event_free(const void *block, enum record_how how, const void *frame)
+{
+    if (share_state() == SEGMENT_OFF && !share_passes(block))
+        return false;
+    return event_free_passed(block, how, frame);
+}
+
+/* After the real call: `block` is the new one.  is_told: the release of the old one was. */
+void event_realloc(const void *block, size_t size, const void *old, bool is_told, const void *frame);
 void event_realloc_failed(const void *old, const void *frame);
 void event_realloc_freed(const void *old, const void *frame);
 
 void event_map(const void *at, size_t length, int prot, int flags, const void *frame);
 void event_unmap(const void *at, size_t length, const void *frame);
 void event_brk(const void *old_end, const void *new_end, const void *frame);
+
+/* HEAPWAKE_FREE_STACKS: a stack is told with each release.  During birth. */
+void event_want_free_stacks(void);
 
 /* The calling thread has a new name. */
 void event_thread_name(const char *name, const void *frame);

@@ -6,6 +6,9 @@
  * a release before it, a realloc both. What the program gets back, errno
  * included, is what the real function gave. A block of the early pool never
  * reaches the real allocator.
+ *
+ * malloc and free are fronts, so that they cost next to nothing while recording is
+ * off: what tells of the call is behind a jump that leaves no frame.
  */
 #include "probe/early.h"
 #include "probe/event.h"
@@ -17,7 +20,7 @@
 
 #include <errno.h>
 
-HOOK void *malloc(size_t size)
+HOOK_TOLD void *malloc_told(size_t size)
 {
     if (HOOK_RARE(real.malloc == NULL) && !life_begin())
         return early_alloc(size, 16);
@@ -25,6 +28,13 @@ HOOK void *malloc(size_t size)
     if (HOOK_OFTEN(block != NULL))
         event_alloc(block, size, KIND_MALLOC, HOOK_FRAME);
     return block;
+}
+
+HOOK void *malloc(size_t size)
+{
+    if (HOOK_OFTEN(share_state() == SEGMENT_ON) || HOOK_RARE(real.malloc == NULL))
+        return malloc_told(size);
+    return real.malloc(size);
 }
 
 HOOK void *calloc(size_t count, size_t size)
@@ -38,9 +48,17 @@ HOOK void *calloc(size_t count, size_t size)
     return block;
 }
 
-HOOK void free(void *block)
+HOOK_TOLD void free_told(void *block)
 {
     hook_release(block, HOW_FREE, HOOK_FRAME);
+}
+
+HOOK void free(void *block)
+{
+    if (HOOK_RARE(share_state() == SEGMENT_OFF) && !share_passes(block) && !early_owns(block))
+        real.free(block);
+    else
+        free_told(block);
 }
 
 /* Names for free that not every allocator has. If free itself is not ours, the
@@ -83,8 +101,8 @@ static void *hook_realloc_early(void *old, size_t size, const void *frame)
         return NULL;
     memory_copy(block, old, kept);
     if (is_born) {
-        event_free(old, HOW_REALLOC, frame);
-        event_realloc(block, size, old, frame);
+        bool is_told = event_free(old, HOW_REALLOC, frame);
+        event_realloc(block, size, old, is_told, frame);
     }
     early_free(old);
     return block;
@@ -102,13 +120,13 @@ static inline void *hook_realloc(void *old, size_t size, const void *frame)
             event_alloc(block, size, KIND_MALLOC, frame);
         return block;
     }
-    event_free(old, HOW_REALLOC, frame);
+    bool is_told = event_free(old, HOW_REALLOC, frame);
     void *block = real.realloc(old, size);
     if (HOOK_OFTEN(block != NULL))
-        event_realloc(block, size, old, frame);
-    else if (size == 0)
+        event_realloc(block, size, old, is_told, frame);
+    else if (is_told && size == 0)
         event_realloc_freed(old, frame);
-    else
+    else if (is_told)
         event_realloc_failed(old, frame);
     return block;
 }

@@ -37,10 +37,11 @@ enum {
 
 struct lane {
     uint64_t gate;
-    uint64_t *at;    /* next word of the chunk */
-    uint64_t *limit; /* up to here a short record and a LINK fit */
-    uint64_t clock;  /* the collector's, when the time was last told; 0 = tell it anew */
-    uint64_t quiet;  /* unstamped events until the time is told again */
+    uint64_t *at;        /* next word of the chunk */
+    uint64_t *limit;     /* up to here a short record and a LINK fit */
+    uint64_t clock;      /* the collector's, when the time was last told; 0 = tell it anew */
+    uint64_t quiet;      /* unstamped events until the time is told again */
+    uint64_t suppressed; /* depth of scopes whose allocations are not told */
     struct walk walk;
     uint32_t stack; /* id of walk's stack, 0 = not interned */
     uint32_t index; /* in the segment's lane table */
@@ -84,6 +85,9 @@ static inline void lane_publish(struct lane *lane, uint64_t first, unsigned word
 {
     uint64_t *at = lane->at;
     __atomic_store_n(at, first, __ATOMIC_RELEASE);
+    /* A release store lets later stores pass: a handler that leaves by a jump must never find `at`
+     * behind a record that is not there. */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->at = at + words;
 }
 

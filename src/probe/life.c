@@ -6,12 +6,14 @@
 
 #include "probe/arch.h"
 #include "probe/environment.h"
+#include "probe/event.h"
 #include "probe/handover.h"
 #include "probe/hook.h"
 #include "probe/lane.h"
 #include "probe/module.h"
 #include "probe/real.h"
 #include "probe/share.h"
+#include "probe/signals.h"
 #include "probe/stack.h"
 #include "probe/sys.h"
 
@@ -50,6 +52,11 @@ static bool life_open(void)
 {
     handover_parse(&handover, environment_find("HEAPWAKE_SOCKET"));
     uint32_t depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
+    share.first_control = environment_number("HEAPWAKE_ENABLED", 0, 1, 1) == 1 ? SEGMENT_ON : SEGMENT_OFF;
+    if (environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1)
+        life.is_precise = life.many = 1;
+    if (environment_number("HEAPWAKE_FREE_STACKS", 0, 1, 0) == 1)
+        event_want_free_stacks();
     return lane_init() && rulebook_init() && module_init() && stack_init(depth) && share_open(false);
 }
 
@@ -63,7 +70,11 @@ static void life_birth(void)
     bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && life_open();
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     hook_thread_publish();
+    signals_open(is_on);
+    real_choose(is_on && environment_number("HEAPWAKE_ZERO_MEMORY", 0, 1, 0) == 1);
     real_publish();
+    share_begin();
+    real_publish_malloc();
     errno = saved;
 }
 
@@ -113,17 +124,20 @@ bool life_renew(void)
     bool is_on = !life_sandbox && life_is_wanted(true);
     if (is_on) {
         uint32_t lanes = share.head->lane_count;
+        /* As the parent was. Its blocks are none of ours: nothing is to pass. */
+        share.first_control = share_state() == SEGMENT_ON ? SEGMENT_ON : SEGMENT_OFF;
         if (interrupted)
             share.head = NULL;
         else
             share_close();
         life.pid = (uint32_t)sys_getpid();
-        life.many = 0;
+        life.many = life.is_precise;
         tls_lane = NULL;
         stack_renew();
         module_renew();
         lane_renew(lanes);
         is_on = share_open(true);
+        share_begin();
     }
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     return is_on;

@@ -10,11 +10,14 @@
 #ifndef HW_PROBE_REAL_H
 #define HW_PROBE_REAL_H
 
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+typedef void real_handler(int);
 
 #define REAL_FUNCTIONS(X)                                                                                   \
     X(malloc, "malloc", void *, (size_t))                                                                   \
@@ -36,6 +39,8 @@
     X(prctl, "prctl", int, (int, unsigned long, unsigned long, unsigned long, unsigned long))               \
     X(pthread_setname_np, "pthread_setname_np", int, (unsigned long, const char *))                         \
     X(dlclose, "dlclose", int, (void *))                                                                    \
+    X(sigaction, "sigaction", int, (int, const struct sigaction *, struct sigaction *))                     \
+    X(signal, "signal", real_handler *, (int, real_handler *))                                              \
     X(fork, "fork", pid_t, (void))                                                                          \
     X(execve, "execve", int, (const char *, char *const *, char *const *))                                  \
     X(execvpe, "execvpe", int, (const char *, char *const *, char *const *))                                \
@@ -68,10 +73,13 @@ struct real {
 extern struct real real;
 
 /* Finds everything; may call back into our hooks (dlsym allocates), which then
- * serve from the early pool. The functions stay NULL until real_publish, which
- * sets malloc last: nobody can free what he could not have got. */
+ * serve from the early pool. The functions stay NULL until real_publish, and
+ * malloc until all else is ready: nobody can free what he could not have got. */
 void real_find(void);
+/* Between the two. zero_memory: what the program gets is all zero (HEAPWAKE_ZERO_MEMORY). */
+void real_choose(bool zero_memory);
 void real_publish(void);
+void real_publish_malloc(void);
 
 /* Finds the functions at any other time, for a caller who cannot wait until they
  * are published: the same answers. stack_end and what follows it are not filled in. */

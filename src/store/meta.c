@@ -27,6 +27,7 @@ void meta_release(struct meta *m)
     strbuf_release(&m->stacks);
     strbuf_release(&m->samples);
     strbuf_release(&m->marks);
+    strbuf_release(&m->pools);
     strbuf_release(&m->scratch);
     free(m->last);
     m->last = NULL;
@@ -40,6 +41,7 @@ void meta_restart(struct meta *m)
     strbuf_clear(&m->stacks);
     strbuf_clear(&m->samples);
     strbuf_clear(&m->marks);
+    strbuf_clear(&m->pools);
 }
 
 bool meta_is_full(const struct meta *m)
@@ -170,6 +172,15 @@ void meta_add_sample(struct meta *m, uint64_t time_ns, uint64_t rss_bytes)
     strbuf_add_varint(&m->samples, varint_zigzag(rss_bytes - m->sample_rss));
     m->sample_ns = time_ns;
     m->sample_rss = rss_bytes;
+}
+
+void meta_add_pool(struct meta *m, uint32_t pool, const char *name, const char *unit)
+{
+    strbuf_clear(&m->scratch);
+    strbuf_add_varint(&m->scratch, pool);
+    meta_add_text(&m->scratch, name, meta_cut(strlen(name), META_TEXT_MAX));
+    meta_add_text(&m->scratch, unit, meta_cut(strlen(unit), META_TEXT_MAX));
+    meta_add_text(&m->pools, m->scratch.text, m->scratch.length);
 }
 
 void meta_add_mark(struct meta *m, uint64_t time_ns, uint32_t thread, const char *name, size_t length)

@@ -42,7 +42,7 @@ static int reader_load(struct wake_reader *r)
         struct payload payload;
         if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
             r->summary.added_size += index_entry_end(e) - e->offset;
-        if (e->type == 0 || e->type >= FORMAT_INDEX)
+        if (e->type == 0 || (e->type >= FORMAT_INDEX && e->type != FORMAT_POOLS))
             continue;
         int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : recording_read(r, e, &payload);
         if (code == 0 && e->type != FORMAT_EVENTS)
@@ -136,6 +136,15 @@ const struct wake_thread *wake_process_find_thread(const struct wake_process *p,
     const struct shelf *shelf = (const struct shelf *)p;
     const uint64_t *at = map_find(&shelf->threads, number);
     return at == NULL ? NULL : &p->threads.data[*at];
+}
+
+const struct wake_pool *wake_process_find_pool(const struct wake_process *p, uint32_t number)
+{
+    for (size_t i = 0; i < p->pools.count; i++) {
+        if (p->pools.data[i].number == number)
+            return &p->pools.data[i];
+    }
+    return NULL;
 }
 
 const struct wake_stack *wake_process_find_stack(const struct wake_process *p, uint32_t number)

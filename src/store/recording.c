@@ -29,6 +29,7 @@ const char *recording_type_name(unsigned type)
         [FORMAT_TOTALS] = "totals",   [FORMAT_LIVE] = "live-blocks",
         [FORMAT_INDEX] = "index",     [FORMAT_END] = "end",
         [FORMAT_SYMBOLS] = "symbols", [FORMAT_BINARY] = "binary",
+        [FORMAT_POOLS] = "pools",
     };
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }

@@ -66,6 +66,7 @@ void shelf_free(struct shelf *shelf)
     vec_release(&p->nodes);
     vec_release(&p->samples);
     vec_release(&p->marks);
+    vec_release(&p->pools);
     vec_release(&p->totals);
     vec_release(&p->live);
     vec_release(&shelf->spans);
@@ -283,6 +284,23 @@ static int shelf_add_marks(struct wake_reader *r, struct shelf *shelf, struct cu
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
+static int shelf_add_pools(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+{
+    struct cursor record;
+    while (cursor_left(c) > 0 && shelf_record(c, &record)) {
+        size_t length;
+        struct wake_pool pool = {.number = (uint32_t)cursor_uleb(&record)};
+        pool.name = shelf_text(r, &record, &length);
+        pool.unit = shelf_text(r, &record, &length);
+        if (cursor_is_bad(&record))
+            return ERR_INPUT;
+        if (pool.name == NULL || pool.unit == NULL || !shelf_spend(r, sizeof pool) ||
+            !vec_push(&shelf->process.pools, pool))
+            return ERR_MEMORY;
+    }
+    return cursor_is_bad(c) ? ERR_INPUT : 0;
+}
+
 static int shelf_add_end(struct shelf *shelf, struct cursor *c)
 {
     struct wake_process_end end = {0};
@@ -368,6 +386,8 @@ int shelf_add(struct wake_reader *r, const struct payload *payload)
         return shelf_add_samples(r, shelf, &c);
     case FORMAT_MARKS:
         return shelf_add_marks(r, shelf, &c);
+    case FORMAT_POOLS:
+        return shelf_add_pools(r, shelf, &c);
     case FORMAT_PROCESS_END:
         return shelf_add_end(shelf, &c);
     case FORMAT_TOTALS:

@@ -12,6 +12,7 @@
  *               v = zigzag + 1, low byte and the rest in columns of their own;
  *               v = 0: not a multiple of 16, whole difference in the odd column
  *     ref       of a release: how many allocations were made since its own
+ *     free stack  of a release: its stack, when it was asked for
  *     previous  of a realloc: how many allocations ago its old block was made
  *     rare      everything else, in records with a length
  *
@@ -197,8 +198,8 @@ static __attribute__((noinline)) bool stream_make_room(struct wake_stream *s, ui
         if (stream_pending(s) >= STREAM_EVENTS_MAX || stream_raw(s) >= STREAM_RAW_MAX)
             s->close_chunk(s, s->owner);
     }
-    for (unsigned i = 1; i < COLUMN_RARE && !s->closed; i++)
-        if (!stream_grow(s, i, (STREAM_STAGE + 1) * VARINT_MAX))
+    for (unsigned i = 1; i < COLUMN_COUNT && !s->closed; i++)
+        if (i != COLUMN_RARE && !stream_grow(s, i, (STREAM_STAGE + 1) * VARINT_MAX))
             stream_close(s);
     if (s->closed) {
         s->lost++;
@@ -264,17 +265,34 @@ void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread,
         s->live_bytes_max = s->live_bytes;
 }
 
-void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                      uint64_t allocation, uint64_t size)
+/* False: it is no release of a known block, or lost. */
+static inline bool stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                               uint64_t allocation, uint64_t size)
 {
     if (__builtin_expect(allocation >= s->next_allocation, 0)) {
         wake_stream_free_unknown(s, time_ns, thread, how, 0);
-        return;
+        return false;
     }
     if (!stream_begin(s, time_ns, thread, OP_FREE + (how & (OP_FREE_MAX - OP_FREE))))
-        return;
+        return false;
     s->stage.ref[s->stage.frees++] = s->next_allocation - 1 - allocation;
     s->live_bytes -= size;
+    return true;
+}
+
+void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                      uint64_t allocation, uint64_t size)
+{
+    (void)stream_free(s, time_ns, thread, how, allocation, size);
+}
+
+void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                           uint32_t stack, uint64_t allocation, uint64_t size)
+{
+    if (!stream_free(s, time_ns, thread, how, allocation, size) || stack == 0)
+        return;
+    s->stage.op[s->stage.events - 1] |= OP_STACK;
+    stream_put(s, COLUMN_FREE_STACK, stack);
 }
 
 /* A record of `count` numbers for the rare column. */
@@ -320,6 +338,18 @@ void wake_stream_brk(struct wake_stream *s, uint64_t time_ns, uint32_t thread, u
                      uint64_t old_end, uint64_t new_end)
 {
     stream_rare(s, time_ns, thread, RARE_BRK, (uint64_t[]){stack, old_end, new_end}, 3);
+}
+
+void wake_stream_pool_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                            uint32_t stack, uint64_t address, uint64_t size)
+{
+    stream_rare(s, time_ns, thread, RARE_POOL_ALLOC, (uint64_t[]){pool, stack, address, size}, 4);
+}
+
+void wake_stream_pool_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                           uint32_t stack, uint64_t address, uint64_t size)
+{
+    stream_rare(s, time_ns, thread, RARE_POOL_FREE, (uint64_t[]){pool, stack, address, size}, 4);
 }
 
 void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, const char *name,

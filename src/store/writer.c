@@ -126,6 +126,7 @@ static void writer_put_meta(struct wake_writer *w, struct writer_process *p)
     writer_chunk_of(w, FORMAT_STACKS, p->number, &p->meta.stacks);
     writer_chunk_of(w, FORMAT_SAMPLES, p->number, &p->meta.samples);
     writer_chunk_of(w, FORMAT_MARKS, p->number, &p->meta.marks);
+    writer_chunk_of(w, FORMAT_POOLS, p->number, &p->meta.pools);
     meta_restart(&p->meta);
 }
 
@@ -252,6 +253,14 @@ void wake_writer_add_thread(struct wake_writer *w, uint32_t process, uint32_t th
     meta_add_thread(&p->meta, thread, tid, time_ns);
     if (meta_is_full(&p->meta))
         writer_put_meta(w, p);
+}
+
+void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool, const char *name,
+                          const char *unit)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p != NULL && w->error == 0)
+        meta_add_pool(&p->meta, pool, name, unit);
 }
 
 void wake_writer_name_thread(struct wake_writer *w, uint32_t process, uint32_t thread, const char *name,

@@ -95,6 +95,10 @@ uint32_t wake_writer_add_module(struct wake_writer *w, uint32_t process, const s
 uint32_t wake_writer_add_stack(struct wake_writer *w, uint32_t process, const struct wake_frame *frames,
                                uint32_t count, uint32_t omitted, unsigned cut);
 
+/* Names a pool; the caller numbers them, from 1. */
+void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool, const char *name,
+                          const char *unit);
+
 /* Events.  time_ns never decreases within a stream (the caller clamps).  The
  * n-th call of wake_stream_alloc makes allocation number n-1 of the process.
  *   previous: KIND_REALLOC: number + 1 of the allocation it continues, else 0.
@@ -106,6 +110,9 @@ void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread,
                        uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous);
 void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
                       uint64_t allocation, uint64_t size);
+/* The same, with the stack that it was released from. */
+void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                           uint32_t stack, uint64_t allocation, uint64_t size);
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
                               uint64_t address);
 void wake_stream_map(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
@@ -114,7 +121,13 @@ void wake_stream_unmap(struct wake_stream *s, uint64_t time_ns, uint32_t thread,
                        uint64_t address, uint64_t length);
 void wake_stream_brk(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
                      uint64_t old_end, uint64_t new_end);
-/* A named moment (tags; later issues) and a note of loss in the stream of time. */
+/* Blocks of a pool, which are no part of the heap.  A release says what it releases: the
+ * stack and size of its allocation. */
+void wake_stream_pool_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                            uint32_t stack, uint64_t address, uint64_t size);
+void wake_stream_pool_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                           uint32_t stack, uint64_t address, uint64_t size);
+/* A named moment and a note of loss in the stream of time. */
 void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, const char *name,
                       size_t length);
 void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, uint64_t count);

@@ -6,11 +6,11 @@
  * no collector), fills in the head, hands it over and closes the descriptor.
  * From then on both sides only read and write memory.
  *
- *     offset 0            4096          8192                 chunk_offset
- *     +-------------------+-------------+--------------------+-----------------+
- *     | head: who, sizes, | text: exe,  | lanes: u32 first   | chunk 0 | 1 | . |
- *     | control words     | cmdline     | chunk + 1 of each  | 8 KiB each      |
- *     +-------------------+-------------+--------------------+-----------------+
+ *     offset 0            4096          8192                 pass_offset   chunk_offset
+ *     +-------------------+-------------+--------------------+-------------+-----------------+
+ *     | head: who, sizes, | text: exe,  | lanes: u32 first   | pass list,  | chunk 0 | 1 | . |
+ *     | control words     | cmdline     | chunk + 1 of each  | one bit ... | 8 KiB each      |
+ *     +-------------------+-------------+--------------------+-------------+-----------------+
  *
  * A *lane* is one stream of records (wire/record.h) with one writer at a time.
  * It is a chain of chunks: each ends in a LINK record that names the next.  A
@@ -35,6 +35,20 @@
  *     returned to the program.
  *  5. The reader trusts no number it finds here: the program may have written
  *     over any of it.
+ *
+ * Switching off and on.  segment_head.control is a count of changes with the
+ * state in its low two bits; whoever changes the state adds to the count.
+ *
+ *     ON      everything is told
+ *     FADING  allocations are not told, releases are
+ *     OFF     of the releases only those that the pass list lets through
+ *
+ * Program, signal or user switch from ON to FADING and back; the collector
+ * makes OFF of FADING a second later.  By then it has seen every allocation
+ * that was under way, and has set a bit in the pass list for each block that is
+ * live; bit (address / 16) modulo SEGMENT_PASS_BITS.  It clears a bit when the last
+ * block that it stands for has been released, so an address that is in use
+ * again and again is told of once.  The program only reads the list.
  */
 #ifndef HW_WIRE_SEGMENT_H
 #define HW_WIRE_SEGMENT_H
@@ -42,7 +56,7 @@
 #include <stdint.h>
 
 #define SEGMENT_MAGIC UINT64_C(0x31474553454b4157) /* "WAKESEG1" */
-#define SEGMENT_VERSION 1u
+#define SEGMENT_VERSION 2u
 
 enum {
     SEGMENT_HEAD_SIZE = 4096,
@@ -64,6 +78,22 @@ enum segment_collector {
     SEGMENT_CLOSED = 2,   /* the collector will read no more: stop recording */
     SEGMENT_SPOOL = 3,    /* a file: nobody drains, chunks are never given back */
 };
+
+/* segment_head.control. */
+enum segment_state {
+    SEGMENT_ON = 0,
+    SEGMENT_FADING = 1,
+    SEGMENT_OFF = 2,
+    SEGMENT_STATE_MASK = 3,
+    SEGMENT_STATE_STEP = 4, /* one change */
+};
+
+enum { SEGMENT_PASS_BITS = 1 << 23, SEGMENT_PASS_SIZE = SEGMENT_PASS_BITS / 8 };
+
+/* What a signal may stand for: segment_head.wishes[]. */
+enum segment_wish { SEGMENT_WISH_TOGGLE = 0, SEGMENT_WISH_REPORT, SEGMENT_WISH_TAG, SEGMENT_WISHES };
+
+enum { SEGMENT_ANSWERS = 16 };
 
 /* segment_head.owner: the kernel sets this bit when the collector dies (robust futex). */
 #define SEGMENT_OWNER_DIED 0x40000000u
@@ -87,9 +117,11 @@ struct segment_head {
     uint64_t wall_ns;     /* CLOCK_REALTIME at that moment */
     uint32_t exe_length;  /* text page: exe path, then the command line, NUL between arguments */
     uint32_t args_length;
-    uint32_t args_cut; /* 1: the command line did not fit */
-    uint32_t depth;    /* HEAPWAKE_DEPTH in force, 0 = whole stacks */
-    uint64_t unused0[2];
+    uint32_t args_cut;    /* 1: the command line did not fit */
+    uint32_t depth;       /* HEAPWAKE_DEPTH in force, 0 = whole stacks */
+    uint32_t pass_offset; /* of the pass list */
+    uint32_t is_precise;  /* 1: HEAPWAKE_PRECISE_TIMESTAMPS: no two events share a time */
+    uint64_t unused0;
 
     /* Written by the collector; read by every event.  A cache line of its own. */
     _Alignas(64) uint64_t clock; /* stamp of the latest tick */
@@ -97,24 +129,33 @@ struct segment_head {
     uint32_t may_wait;           /* 1: no new seccomp filter was there lately: the probe may sleep */
     uint64_t robust_entry;       /* struct robust_list of the kernel, collector's addresses */
     uint32_t owner;              /* the robust futex word */
-    uint32_t unused1;
+    uint32_t control;            /* enum segment_state and a count of changes; the program writes it too */
 
     /* Written by the probe while it runs. */
     _Alignas(64) uint64_t free_list; /* low half: chunk index + 1, high half: a count against ABA */
     uint32_t fresh;                  /* chunks 0..fresh-1 have been handed out at least once */
     uint32_t lane_count;             /* lanes 0..lane_count-1 exist */
     uint32_t thread_count;           /* threads seen so far */
-    uint32_t unused2;
-    uint64_t lost_events; /* events that could not be recorded */
-    uint64_t lost_nested; /* of these: allocations of a handler inside a handler inside our code */
-    uint64_t waits;       /* times a thread found no free chunk */
-    uint64_t sequence;    /* the counter of SEGMENT_STAMP_SEQUENCE */
-    uint32_t chunk_limit; /* chunks mapped by the probe so far (<= chunk_max) */
-    uint32_t stopped;     /* 1: the probe has given up, for the reason below */
-    uint32_t stop_reason; /* enum record_lost */
-    uint32_t unused3;
+    uint32_t text_count;             /* TEXT records so far */
+    uint64_t lost_events;            /* events that could not be recorded */
+    uint64_t lost_nested;            /* of these: allocations of a handler inside a handler inside our code */
+    uint64_t waits;                  /* times a thread found no free chunk */
+    uint64_t sequence;               /* the counter of SEGMENT_STAMP_SEQUENCE */
+    uint32_t chunk_limit;            /* chunks mapped by the probe so far (<= chunk_max) */
+    uint32_t stopped;                /* 1: the probe has given up, for the reason below */
+    uint32_t stop_reason;            /* enum record_lost */
+    uint32_t has_gaps;               /* 1: there are blocks that were not told of, by somebody's wish */
     uint64_t exec_ns; /* CLOCK_MONOTONIC when the process set out to become another image; 0: has not */
+    uint32_t wishes[SEGMENT_WISHES]; /* how often each was uttered; written by a signal handler */
+    uint32_t unused2;
+    uint64_t asked;                     /* requests that somebody waits for: the latest number given out */
+    uint64_t answered[SEGMENT_ANSWERS]; /* request n is done when answered[n % SEGMENT_ANSWERS] >= n */
 };
+
+static inline uint32_t segment_change(uint32_t control, enum segment_state to)
+{
+    return ((control & ~(uint32_t)SEGMENT_STATE_MASK) + SEGMENT_STATE_STEP) | to;
+}
 
 _Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");
 

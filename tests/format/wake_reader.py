@@ -17,10 +17,11 @@ import struct
 import sys
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
-         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary'}
+         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
+         15: 'pools'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
-HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized'}
+HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized', 6: 'ignore'}
 LOSSES = {1: 'nested', 2: 'collector', 3: 'memory', 4: 'sandbox'}
 CAP = 16 << 20
 NONE = 0xffffffff
@@ -169,6 +170,7 @@ class Process:
         self.samples, self.totals, self.live_at_end = [], 0, 0
         self.modules = [None]  # (bias, build id, path)
         self.stacks = [[]]     # [(module, address, exact)], innermost first
+        self.pools = {}
 
     def add_process(self, p):
         self.pid = p.varint()
@@ -220,6 +222,13 @@ class Process:
             record = Bytes(p.text())
             record.varint(), record.varint()
             self.marks.append(record.text())
+
+    def add_pools(self, p):
+        while p.left():
+            record = Bytes(p.text())
+            number = record.varint()
+            self.pools[number] = record.text().decode('utf-8', 'replace')
+            record.text()
 
     def add_end(self, p):
         self.end = [p.varint() for _ in range(19)]
@@ -280,7 +289,7 @@ class Replay:
         if 1 <= code <= 15:
             return (self.time, self.thread) + self.alloc(op, code)
         if 16 <= code <= 23:
-            return (self.time, self.thread) + self.free(code - 16) + (0,)
+            return (self.time, self.thread) + self.free(op, code - 16) + (0,)
         demand(code == 24, 'unknown op %d' % code)
         kind, record = self.get(12), Bytes(self.columns[12].text())
         return (self.time, self.thread) + self.rare(kind, record) + (0,)
@@ -312,14 +321,14 @@ class Replay:
         self.live_max = max(self.live_max, p.live_bytes)
         return 'alloc', self.address, size, self.stack, KINDS.get(kind, '-'), usable
 
-    def free(self, how):
+    def free(self, op, how):
         p = self.process
         number = p.next_allocation - 1 - self.get(10)
         demand(number in p.live, 'a free of allocation %d, which is not live' % number)
         address, size = p.live.pop(number)
         p.frees += 1
         p.live_bytes -= size
-        return 'free', address, size, 0, HOWS.get(how, '-')
+        return 'free', address, size, self.get(13) if op & 0x80 else 0, HOWS.get(how, '-')
 
     def rare(self, kind, record):
         if kind == 1:
@@ -338,6 +347,9 @@ class Replay:
         if kind == 6:
             reason = record.varint()
             return 'lost', 0, record.varint(), 0, LOSSES.get(reason, '-')
+        if kind in (7, 8):
+            pool, stack, address, size = (record.varint() for _ in range(4))
+            return 'pool_alloc' if kind == 7 else 'pool_free', address, size, stack, self.process.pools.get(pool, '-')
         return 'other', 0, 0, 0, '-'
 
 
@@ -365,7 +377,8 @@ class Recording:
                 p.add_events(chunk, out)
                 continue
             {1: p.add_process, 2: p.add_threads, 3: p.add_modules, 4: p.add_stacks, 6: p.add_samples,
-             7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live}[chunk.type](chunk.payload())
+             7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live,
+             15: p.add_pools}[chunk.type](chunk.payload())
         return processes
 
     def check_index(self):

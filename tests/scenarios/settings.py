@@ -23,14 +23,18 @@ def expect(what, condition, run):
 
 for name, value in (("HEAPWAKE_DEPTH", "banana"), ("HEAPWAKE_DEPTH", "0"), ("HEAPWAKE_MMAP", "7"),
                     ("HEAPWAKE_CHILDREN", "nothing"), ("HEAPWAKE_SYMBOLS", "maybe"),
-                    ("HEAPWAKE_EMBED_BINARIES", "yes"), ("HEAPWAKE_LOG", "loud"),
+                    ("HEAPWAKE_EMBED_BINARIES", "yes"), ("HEAPWAKE_LOG", "loud"), ("HEAPWAKE_ENABLED", "off"),
+                    ("HEAPWAKE_FREE_STACKS", "2"), ("HEAPWAKE_PRECISE_TIMESTAMPS", "x"), ("HEAPWAKE_ZERO_MEMORY", "-1"),
+                    ("HEAPWAKE_POOL", "12"), ("HEAPWAKE_POOL", "9G"), ("HEAPWAKE_SIGUSR1", "kill"), ("HEAPWAKE_SIGUSR2", "on"),
                     ("HEAPWAKE_LOGFILE", "/nowhere/at/all")):
     run = record({name: value})
     expect(f"{name}={value}", run.returncode == 3 and run.stdout == "out\n", run)
     expect(f"{name}={value} gives one line", run.stderr.count("\n") == 1 and name in run.stderr and value in run.stderr,
            run)
 for name, value in (("HEAPWAKE_DEPTH", "64"), ("HEAPWAKE_MMAP", "0"), ("HEAPWAKE_CHILDREN", "no"),
-                    ("HEAPWAKE_SYMBOLS", "0"), ("HEAPWAKE_EMBED_BINARIES", "0"), ("HEAPWAKE_LOG", "error")):
+                    ("HEAPWAKE_SYMBOLS", "0"), ("HEAPWAKE_EMBED_BINARIES", "0"), ("HEAPWAKE_LOG", "error"), ("HEAPWAKE_ENABLED", "0"),
+                    ("HEAPWAKE_FREE_STACKS", "1"), ("HEAPWAKE_PRECISE_TIMESTAMPS", "1"), ("HEAPWAKE_ZERO_MEMORY", "1"),
+                    ("HEAPWAKE_POOL", "1m"), ("HEAPWAKE_POOL", "524288K"), ("HEAPWAKE_SIGUSR1", "toggle")):
     run = record({name: value})
     expect(f"{name}={value} says nothing", run.returncode == 3 and run.stderr == "", run)
 
