@@ -8,7 +8,7 @@ _heapwake_program_at()
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         --) echo $((i + 1)) && return ;;
-        -o | --output | --children | --symbols) ((i++)) ;;
+        -o | --output | --children | --symbols | --cull-ms | --cull-pending | --max-size) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -29,10 +29,11 @@ _heapwake_record()
     fi
     case $previous in
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    --cull-ms | --cull-pending | --max-size) ;;
     --children | --symbols) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
     *)
         if [[ $current == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries -q --quiet --help --' -- "$current")
+            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries -q --quiet --cull --cull-ms --cull-pending --max-size --help --' -- "$current")
         else
             mapfile -t COMPREPLY < <(compgen -c -- "$current")
         fi
@@ -45,7 +46,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract strip help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -64,7 +65,8 @@ _heapwake()
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract' -- "$current") && return ;;
+    strip) options='--threshold -o --output --help' ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report info dump verify symbolize extract strip' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in

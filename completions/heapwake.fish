@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Completion of heapwake's commands, options and files for fish.
 
-set -l commands record report info dump verify symbolize extract help version
+set -l commands record report info dump verify symbolize extract strip help version
 
 complete -c heapwake -f
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a record -d 'Run a program and record its heap'
@@ -12,6 +12,7 @@ complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a verify -d
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a symbolize -d 'Put names of functions into a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a extract -d 'Get the binaries out of a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a help -d 'Say how a command is used'
+complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a strip -d 'Copy a recording without short-lived blocks'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a version -d 'Print the version'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -l version -d 'Say which version it is'
 complete -c heapwake -l help -d 'Say how it is used'
@@ -21,6 +22,12 @@ complete -c heapwake -n '__fish_seen_subcommand_from record' -l children -x -a '
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l symbols -x -a 'yes no' -d 'Whether names are looked up'
 complete -c heapwake -n '__fish_seen_subcommand_from record symbolize' -l embed-binaries -d 'Put program and libraries into the recording'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -s q -l quiet -d 'No closing line'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull -d 'Leave short-lived blocks out of the events'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull-ms -x -d 'What is short, in milliseconds'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull-pending -x -d 'Events that may wait'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l max-size -x -d 'Size from which on events are left out'
+complete -c heapwake -n '__fish_seen_subcommand_from strip' -l threshold -x -d 'What is short, such as 10s'
+complete -c heapwake -n '__fish_seen_subcommand_from strip' -s o -l output -r -F -d 'Name of the copy'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -xa '(__fish_complete_subcommand --fcs-skip=2)'
 
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l leaks -d 'Blocks never freed'
@@ -51,5 +58,5 @@ complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l debuginfod -d
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -s C -x -a '(__fish_complete_directories)' -d 'Below this folder'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l list -d 'Only say what there is'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l force -d 'Replace files that are there'
-complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report info dump verify symbolize extract'
-complete -c heapwake -n '__fish_seen_subcommand_from report info dump verify symbolize extract' -k -a '(__fish_complete_suffix .wake)'
+complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report info dump verify symbolize extract strip'
+complete -c heapwake -n '__fish_seen_subcommand_from report info dump verify symbolize extract strip' -k -a '(__fish_complete_suffix .wake)'

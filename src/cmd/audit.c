@@ -133,28 +133,48 @@ static void walk_compare_totals(const struct walk *w)
         static const struct wake_stack_totals none;
         const struct wake_stack_totals *t = i < p->totals.count ? &p->totals.data[i] : &none;
         const struct wake_stack_totals *o = &w->totals[i];
-        bool same = t->allocations == o->allocations && t->allocated_bytes == o->allocated_bytes &&
-                    t->freed == o->freed && t->freed_bytes == o->freed_bytes &&
-                    t->temporary == o->temporary && t->temporary_bytes == o->temporary_bytes;
+        static const struct wake_culled_stack nothing;
+        const struct wake_culled_stack *c = i < p->culled.count ? &p->culled.data[i] : &nothing;
+        /* Whether a block was temporary shows only where its neighbours are recorded too. */
+        bool same = t->allocations == o->allocations + c->blocks &&
+                    t->allocated_bytes == o->allocated_bytes + c->bytes && t->freed == o->freed + c->blocks &&
+                    t->freed_bytes == o->freed_bytes + c->bytes &&
+                    (p->omitted.is_culled ||
+                     (t->temporary == o->temporary && t->temporary_bytes == o->temporary_bytes));
         if (!same && wrong++ < AUDIT_SAY_MAX)
             audit_say(w, "the totals of stack %zu are not those of its events.", i);
     }
     uint64_t peak = 0;
     for (size_t i = 0; i < p->totals.count; i++)
         peak += p->totals.data[i].peak_bytes;
-    walk_compare(w, "peak bytes in all stacks", peak, w->peak_bytes);
+    walk_compare(w, "peak bytes in all stacks", peak, p->end.peak_bytes);
+}
+
+/* The peak, where all events are there; else it can only have been higher than they make it. */
+static void walk_compare_peak(const struct walk *w)
+{
+    const struct wake_process_end *e = &w->process->end;
+    if (w->process->omitted.is_culled) {
+        if (e->peak_bytes < w->peak_bytes)
+            walk_compare(w, "peak bytes", e->peak_bytes, w->peak_bytes);
+        return;
+    }
+    walk_compare(w, "peak bytes", e->peak_bytes, w->peak_bytes);
+    walk_compare(w, "ns as time of the peak", e->peak_time_ns, w->peak_time_ns);
+    walk_compare(w, "as event of the peak", e->peak_event, w->peak_event);
 }
 
 static void walk_compare_end(const struct walk *w)
 {
     const struct wake_process *p = w->process;
     const struct wake_process_end *e = &p->end;
-    walk_compare(w, "allocations", e->allocations, w->allocations);
-    walk_compare(w, "frees", e->frees, w->frees);
-    walk_compare(w, "allocated bytes", e->allocated_bytes, w->allocated_bytes);
-    walk_compare(w, "peak bytes", e->peak_bytes, w->peak_bytes);
-    walk_compare(w, "ns as time of the peak", e->peak_time_ns, w->peak_time_ns);
-    walk_compare(w, "as event of the peak", e->peak_event, w->peak_event);
+    const struct wake_omissions *o = &p->omitted;
+    walk_compare(w, "allocations", e->allocations, w->allocations + o->culled_blocks + o->allocations);
+    walk_compare(w, "frees", e->frees, w->frees + o->culled_blocks + o->frees);
+    if (o->is_limited)
+        return; /* how large the later ones were is in the totals alone */
+    walk_compare(w, "allocated bytes", e->allocated_bytes, w->allocated_bytes + o->culled_bytes);
+    walk_compare_peak(w);
     walk_compare(w, "leaked bytes", e->leaked_bytes, w->live_bytes);
     walk_compare(w, "leaked blocks", e->leaked_blocks, wake_live_count(&w->live));
     walk_compare(w, "frees of unknown blocks", e->unknown_frees + e->inherited_frees, w->unknown);
@@ -232,6 +252,9 @@ int audit_process(struct audit *a, size_t process, struct err *err)
     a->made += w.process->end.allocations + w.process->end.frees + w.process->end.unknown_frees +
                w.process->end.inherited_frees;
     a->recorded += w.allocations + w.frees + w.unknown;
+    const struct wake_omissions *o = &w.process->omitted;
+    a->culled += 2 * o->culled_blocks;
+    a->limited += o->allocations + o->frees + o->others;
     walk_release(&w);
     return code;
 }
@@ -249,10 +272,13 @@ void audit_recording(struct audit *a)
         a->problem(a->problem_of, text);
     }
     /* What the writer could not keep includes events that are neither made nor released blocks. */
-    if (s->closed && a->made > a->recorded + s->not_kept) {
-        snprintf(text, sizeof text, "%llu events were made, %llu are recorded and %llu counted as not kept.",
-                 (unsigned long long)a->made, (unsigned long long)a->recorded,
-                 (unsigned long long)s->not_kept);
+    if (s->closed && a->made > a->recorded + a->culled + a->limited + s->not_kept) {
+        snprintf(
+            text, sizeof text,
+            "%llu events were made, %llu are recorded, %llu culled, %llu beyond the size of the file and "
+            "%llu counted as not kept.",
+            (unsigned long long)a->made, (unsigned long long)a->recorded, (unsigned long long)a->culled,
+            (unsigned long long)a->limited, (unsigned long long)s->not_kept);
         a->problem(a->problem_of, text);
     }
     if (s->write_error != 0) {

@@ -40,6 +40,14 @@ static void facts_add(struct facts *f, const struct wake_process *p, size_t inde
     f->implied_frees += e->implied_frees;
     if (e->peak_rss_bytes > f->peak_rss_bytes)
         f->peak_rss_bytes = e->peak_rss_bytes;
+    const struct wake_omissions *o = &p->omitted;
+    if (o->threshold_ns > f->cull_threshold_ns)
+        f->cull_threshold_ns = o->threshold_ns;
+    f->culled_blocks += o->culled_blocks;
+    f->culled_bytes += o->culled_bytes;
+    if (o->limit_ns != 0 && (f->limit_ns == 0 || o->limit_ns < f->limit_ns))
+        f->limit_ns = o->limit_ns;
+    f->limited_events += o->allocations + o->frees + o->others;
     f->complete &= e->complete && p->ended && !p->derived;
 }
 

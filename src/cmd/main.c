@@ -10,8 +10,7 @@
 
 const struct command command_list[] = {
     {"record", command_record, "run a program and record its heap",
-     "usage: heapwake record [-o FILE] [--children yes|no] [--symbols yes|no] [--embed-binaries] [-q]\n"
-     "                       [--] PROGRAM [ARGUMENT...]\n"
+     "usage: heapwake record [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
      "\n"
      "  -o FILE, --output FILE  name of the recording (default %e.%p.wake); %e program, %p process id,\n"
      "                          %t seconds since 1970, %n a free number, %h host, %% a percent sign.\n"
@@ -21,6 +20,13 @@ const struct command command_list[] = {
      "                          yes; Ctrl-C stops the search)\n"
      "  --embed-binaries        put the program and its libraries into the file too\n"
      "  -q, --quiet             no closing line\n"
+     "\n"
+     "For long runs (each also a variable, see the manual page):\n"
+     "  --cull                  leave blocks that live shorter than --cull-ms out of the events; totals\n"
+     "                          stay exact\n"
+     "  --cull-ms MS            that threshold (default 10000)\n"
+     "  --cull-pending N        events that may wait for it (default 1048576, 64 bytes each)\n"
+     "  --max-size SIZE         no more events once the file has this size; totals go on\n"
      "\n"
      "The exit status is the program's own.\n",
      false},
@@ -67,6 +73,12 @@ const struct command command_list[] = {
      "\n"
      "Reads every byte: checksums, order of events for each address, times, totals, losses.\n"
      "Exit status 1 and a sentence for each thing that is off.\n",
+     false},
+    {"strip", command_strip, "copy a recording without short-lived blocks",
+     "usage: heapwake strip --threshold DURATION FILE -o OUT\n"
+     "\n"
+     "Blocks, and whole realloc chains, that lived shorter than DURATION (500ms, 10s) are not among the\n"
+     "events of OUT. They are still counted: all totals, by site too, stay exact.\n",
      false},
     {"export", command_export, "write a recording in the format of another tool",
      "usage: heapwake export -f FORMAT [-o FILE] [--from TIME] [--to TIME] [--pid PID]\n"

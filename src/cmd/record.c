@@ -5,6 +5,7 @@
 #include "cmd/closing.h"
 #include "cmd/command.h"
 #include "cmd/finish.h"
+#include "cmd/keeping.h"
 #include "cmd/logging.h"
 #include "cmd/preload.h"
 #include "cmd/settings.h"
@@ -19,6 +20,7 @@
 struct record_options {
     const char *output;
     bool children, quiet, names, binaries;
+    struct output_keeping keeping;
     char **program;
 };
 
@@ -35,10 +37,16 @@ static int record_parse(struct record_options *o, char **argv)
     int at = 1;
     for (; argv[at] != NULL && argv[at][0] == '-'; at++) {
         const char *value;
+        struct err err;
         if (strcmp(argv[at], "--") == 0) {
             at++;
             break;
         }
+        int kept = keeping_take(&o->keeping, argv, &at, &err);
+        if (kept < 0)
+            return command_misused("%s", err.text);
+        if (kept > 0)
+            continue;
         if (command_option(argv, &at, "-o", &value) || command_option(argv, &at, "--output", &value)) {
             if (value[0] == '\0')
                 return command_misused("-o needs the name of a file.");
@@ -64,6 +72,12 @@ static int record_parse(struct record_options *o, char **argv)
     return EXIT_DONE;
 }
 
+static const char *record_get(void *of, const char *name)
+{
+    (void)of;
+    return getenv(name);
+}
+
 /* Options that are not given come from the environment. */
 static void record_take_environment(struct record_options *o)
 {
@@ -72,6 +86,7 @@ static void record_take_environment(struct record_options *o)
     o->children = children == NULL || strcmp(children, "no") != 0;
     o->names = finish_wants_names(getenv("HEAPWAKE_SYMBOLS"));
     o->binaries = finish_wants_binaries(getenv("HEAPWAKE_EMBED_BINARIES"));
+    keeping_read(&o->keeping, record_get, NULL);
 }
 
 static int record_refused(const struct launch *l)
@@ -135,6 +150,7 @@ int command_record(int argc, char **argv)
     logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
     settings_check(&log);
     struct collector_options options = {.output = o.output,
+                                        .keeping = &o.keeping,
                                         .children = o.children,
                                         .say = logging_say,
                                         .say_of = &log,

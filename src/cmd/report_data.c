@@ -72,6 +72,13 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
     h->lost_events += f.lost_events;
     h->stacks += f.stacks;
     h->cut_stacks += f.cut_stacks;
+    if (f.cull_threshold_ns > h->cull_threshold_ns)
+        h->cull_threshold_ns = f.cull_threshold_ns;
+    h->culled_blocks += f.culled_blocks;
+    h->culled_bytes += f.culled_bytes;
+    if (f.limit_ns != 0 && (h->limit_ns == 0 || f.limit_ns < h->limit_ns))
+        h->limit_ns = f.limit_ns;
+    h->limited_events += f.limited_events;
     h->complete &= f.complete;
 }
 
@@ -159,6 +166,7 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     for (size_t i = 0; i < o->files.count && code == 0; i++)
         code = report_data_add_file(d, o, o->files.data[i], err);
     asking_end(&d->asking);
+    d->head.omitted_blocks = d->result.omitted_blocks;
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
     if (code == 0)

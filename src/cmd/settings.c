@@ -4,6 +4,8 @@
  */
 #include "cmd/settings.h"
 
+#include "cmd/keeping.h"
+
 #include "tool/strbuf.h"
 
 #include <stddef.h>
@@ -45,6 +47,10 @@ static const struct {
     {"HEAPWAKE_CHILDREN", settings_is_answer, "neither yes nor no", "children are recorded"},
     {"HEAPWAKE_SYMBOLS", settings_is_switch, "neither 0 nor 1", "names are looked up"},
     {"HEAPWAKE_EMBED_BINARIES", settings_is_switch, "neither 0 nor 1", "binaries are left out"},
+    {"HEAPWAKE_CULL", settings_is_switch, "neither 0 nor 1", "nothing is culled"},
+    {"HEAPWAKE_CULL_MS", keeping_is_milliseconds, "no number from 1 to 86400000", "10000 is used"},
+    {"HEAPWAKE_CULL_PENDING", keeping_is_pending, "no number from 1 to 268435456", "1048576 is used"},
+    {"HEAPWAKE_MAX_SIZE", keeping_is_size, "no size of at least 1M", "the file has no limit"},
 };
 
 void settings_check(struct logging *log)

@@ -29,9 +29,10 @@
 typedef void collector_say_fn(void *of, enum level level, const char *sentence);
 
 struct collector_options {
-    const char *output;  /* pattern; NULL = the default */
-    const char *address; /* where to listen; NULL = somewhere of its own choice */
-    bool children;       /* processes other than the launched one are recorded too */
+    const char *output;                   /* pattern; NULL = the default */
+    const struct output_keeping *keeping; /* NULL = everything is kept */
+    const char *address;                  /* where to listen; NULL = somewhere of its own choice */
+    bool children;                        /* processes other than the launched one are recorded too */
     collector_say_fn *say;
     void *say_of;
     bool is_traced; /* say takes LEVEL_TRACE: not asked for each round otherwise */

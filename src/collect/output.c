@@ -20,9 +20,11 @@ static void output_complain(struct output *o, const struct err *err, const char 
         err_set(&o->complaint, err->code, "%s %s", err->text, then);
 }
 
-void output_init(struct output *o, const char *pattern)
+void output_init(struct output *o, const char *pattern, const struct output_keeping *keeping)
 {
     memset(o, 0, sizeof *o);
+    if (keeping != NULL)
+        o->keeping = *keeping;
     err_init(&o->complaint);
     err_init(&o->failure);
     struct err err;
@@ -108,6 +110,10 @@ static struct output_file *output_new(struct output *o, char *name, uint64_t sta
         if (f->partial != NULL)
             unlink(f->partial);
     } else if (vec_push(&o->files, f)) {
+        if (o->keeping.is_culled)
+            wake_writer_cull(f->writer, &o->keeping.cull);
+        if (o->keeping.max_bytes != 0)
+            wake_writer_limit(f->writer, o->keeping.max_bytes);
         return f;
     }
     output_file_free(f);

@@ -33,8 +33,16 @@ struct output_file {
     bool is_published;          /* has its name */
 };
 
+/* How much is kept of a long run. */
+struct output_keeping {
+    bool is_culled;
+    struct wake_cull_options cull;
+    uint64_t max_bytes; /* of a file; 0 = no limit */
+};
+
 struct output {
     char *pattern;
+    struct output_keeping keeping;
     VEC(struct output_file *) files;
     uint64_t bytes;       /* of finished files */
     struct err complaint; /* first thing that went wrong with names; code 0 = none */
@@ -42,8 +50,8 @@ struct output {
     bool is_off;          /* nothing can be written */
 };
 
-/* pattern: NULL = the default.  Never fails: see complaint. */
-void output_init(struct output *o, const char *pattern);
+/* pattern: NULL = the default; keeping: NULL = everything.  Never fails: see complaint. */
+void output_init(struct output *o, const char *pattern, const struct output_keeping *keeping);
 void output_release(struct output *o);
 /* The file for a process that starts now; NULL: nothing is recorded. */
 struct output_file *output_open(struct output *o, const struct name_facts *facts, uint64_t start_ns);

@@ -93,6 +93,31 @@ static void section_head_losses(struct page *p, const struct section_head *h)
     page_end_line(p);
 }
 
+/* What is known by count only. */
+static void section_head_omissions(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+    if (h->cull_threshold_ns != 0) {
+        section_head_label(p, "culled");
+        page_addf(p, COLOUR_PLAIN, "%10s  of %s call%s lived less than ", units_bytes(a, h->culled_bytes),
+                  units_count(b, h->culled_blocks), section_head_plural(h->culled_blocks));
+        page_addf(p, COLOUR_PLAIN, "%s: in the totals, not in time", units_time(c, h->cull_threshold_ns));
+        page_end_line(p);
+    }
+    if (h->limited_events != 0) {
+        section_head_label(p, "limited");
+        page_addf(p, COLOUR_ALARM, "%10s  later events are in the totals only: the file was full at %s",
+                  units_count(a, h->limited_events), units_time(b, h->limit_ns));
+        page_end_line(p);
+    }
+    if (h->omitted_blocks != 0) {
+        section_head_label(p, "not shown");
+        page_addf(p, COLOUR_ALARM, "%10s  calls are not in what follows, which is made of single events",
+                  units_count(a, h->omitted_blocks));
+        page_end_line(p);
+    }
+}
+
 void section_head_text(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
@@ -115,6 +140,7 @@ void section_head_text(struct page *p, const struct section_head *h)
               section_head_percent(h->temporary_blocks, h->allocations));
     page_end_line(p);
     section_head_losses(p, h);
+    section_head_omissions(p, h);
 }
 
 void section_head_json(struct json *j, const struct section_head *h)
@@ -147,6 +173,12 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "lost_events", h->lost_events);
     json_add_number(j, "stacks", h->stacks);
     json_add_number(j, "cut_stacks", h->cut_stacks);
+    json_add_number(j, "cull_threshold_ns", h->cull_threshold_ns);
+    json_add_number(j, "culled_blocks", h->culled_blocks);
+    json_add_number(j, "culled_bytes", h->culled_bytes);
+    json_add_number(j, "limit_ns", h->limit_ns);
+    json_add_number(j, "limited_events", h->limited_events);
+    json_add_number(j, "omitted_blocks", h->omitted_blocks);
     json_add_bool(j, "complete", h->complete);
     json_close_object(j);
     strbuf_release(&line);

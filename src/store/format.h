@@ -17,7 +17,7 @@
 
 enum {
     FORMAT_MAJOR = 1,
-    FORMAT_MINOR = 1,
+    FORMAT_MINOR = 2,
     FORMAT_HEADER_SIZE = 64,
     FORMAT_CHUNK_HEADER_SIZE = 40,
     FORMAT_PAYLOAD_MAX = 16 << 20, /* raw and stored bytes of one chunk */
@@ -44,6 +44,7 @@ enum format_type {
     FORMAT_END = 12,
     FORMAT_SYMBOLS = 13, /* of the whole recording, like the rest of these */
     FORMAT_BINARY = 14,
+    FORMAT_OMISSIONS = 15, /* of a process */
     FORMAT_TYPE_COUNT
 };
 
@@ -103,6 +104,8 @@ enum {
     PROCESS_FORKED = 1, /* flags of a process record */
     END_COMPLETE = 1,   /* flags of a process-end record */
     END_EXECED = 2,
+    OMISSIONS_CULLED = 1, /* flags of an omissions record */
+    OMISSIONS_LIMITED = 2,
 };
 
 #endif

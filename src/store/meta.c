@@ -240,6 +240,36 @@ void meta_encode_totals(struct strbuf *to, const struct wake_stack_totals *total
     }
 }
 
+void meta_encode_omissions(struct strbuf *to, const struct wake_omissions *o,
+                           const struct wake_culled_stack *rows, size_t first, size_t count)
+{
+    const uint64_t values[] = {
+        (o->is_culled ? OMISSIONS_CULLED : 0u) | (o->is_limited ? OMISSIONS_LIMITED : 0u),
+        o->threshold_ns,
+        o->culled_blocks,
+        o->culled_bytes,
+        o->limit_ns,
+        o->allocations,
+        o->frees,
+        o->others,
+    };
+    uint8_t record[sizeof values / sizeof values[0] * VARINT_MAX], *end = record;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        end = varint_put(end, values[i]);
+    meta_add_text(to, record, (size_t)(end - record));
+    size_t last = 0;
+    for (size_t i = first; i < first + count; i++) {
+        if (rows[i].blocks == 0)
+            continue;
+        strbuf_add_varint(to, i - last);
+        strbuf_add_varint(to, rows[i].blocks);
+        strbuf_add_varint(to, rows[i].bytes);
+        strbuf_add_varint(to, rows[i].smallest);
+        strbuf_add_varint(to, rows[i].largest - rows[i].smallest);
+        last = i;
+    }
+}
+
 void meta_encode_live(struct strbuf *to, const struct wake_live_block *live, size_t count)
 {
     struct wake_live_block last = {0};

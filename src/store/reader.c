@@ -42,7 +42,7 @@ static int reader_load(struct wake_reader *r)
         struct payload payload;
         if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
             r->summary.added_size += index_entry_end(e) - e->offset;
-        if (e->type == 0 || e->type >= FORMAT_INDEX)
+        if (e->type == 0 || (e->type >= FORMAT_INDEX && e->type != FORMAT_OMISSIONS))
             continue;
         int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : recording_read(r, e, &payload);
         if (code == 0 && e->type != FORMAT_EVENTS)

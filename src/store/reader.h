@@ -78,6 +78,8 @@ struct wake_process {
     VEC(struct wake_mark) marks;          /* by number */
     VEC(struct wake_stack_totals) totals; /* by stack number; may be shorter than stacks */
     VEC(struct wake_live_block) live;     /* in no order */
+    struct wake_omissions omitted;
+    VEC(struct wake_culled_stack) culled; /* by stack number; may be shorter than stacks */
     struct wake_process_end end;
     bool ended;              /* end is from the file */
     bool derived;            /* totals and live blocks (and end, unless ended) come from the events */

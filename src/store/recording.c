@@ -22,13 +22,14 @@ enum {
 const char *recording_type_name(unsigned type)
 {
     static const char *const names[FORMAT_TYPE_COUNT] = {
-        [FORMAT_PROCESS] = "process", [FORMAT_THREADS] = "threads",
-        [FORMAT_MODULES] = "modules", [FORMAT_STACKS] = "stacks",
-        [FORMAT_EVENTS] = "events",   [FORMAT_SAMPLES] = "samples",
-        [FORMAT_MARKS] = "marks",     [FORMAT_PROCESS_END] = "process-end",
-        [FORMAT_TOTALS] = "totals",   [FORMAT_LIVE] = "live-blocks",
-        [FORMAT_INDEX] = "index",     [FORMAT_END] = "end",
-        [FORMAT_SYMBOLS] = "symbols", [FORMAT_BINARY] = "binary",
+        [FORMAT_PROCESS] = "process",     [FORMAT_THREADS] = "threads",
+        [FORMAT_MODULES] = "modules",     [FORMAT_STACKS] = "stacks",
+        [FORMAT_EVENTS] = "events",       [FORMAT_SAMPLES] = "samples",
+        [FORMAT_MARKS] = "marks",         [FORMAT_PROCESS_END] = "process-end",
+        [FORMAT_TOTALS] = "totals",       [FORMAT_LIVE] = "live-blocks",
+        [FORMAT_INDEX] = "index",         [FORMAT_END] = "end",
+        [FORMAT_SYMBOLS] = "symbols",     [FORMAT_BINARY] = "binary",
+        [FORMAT_OMISSIONS] = "omissions",
     };
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }

@@ -68,6 +68,7 @@ void shelf_free(struct shelf *shelf)
     vec_release(&p->marks);
     vec_release(&p->totals);
     vec_release(&p->live);
+    vec_release(&p->culled);
     vec_release(&shelf->spans);
     vec_release(&shelf->path);
     map_release(&shelf->threads);
@@ -329,6 +330,40 @@ static int shelf_add_totals(struct wake_reader *r, struct shelf *shelf, struct c
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
+static int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+{
+    struct wake_process *p = &shelf->process;
+    struct wake_omissions o = {0};
+    struct cursor record;
+    if (!shelf_record(c, &record))
+        return ERR_INPUT;
+    uint64_t flags = cursor_uleb(&record);
+    o.is_culled = (flags & OMISSIONS_CULLED) != 0;
+    o.is_limited = (flags & OMISSIONS_LIMITED) != 0;
+    uint64_t *const numbers[] = {&o.threshold_ns, &o.culled_blocks, &o.culled_bytes, &o.limit_ns,
+                                 &o.allocations,  &o.frees,         &o.others};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        *numbers[i] = cursor_uleb(&record);
+    if (cursor_is_bad(&record))
+        return ERR_INPUT;
+    p->omitted = o;
+    for (uint64_t stack = 0; cursor_left(c) > 0;) {
+        struct wake_culled_stack row;
+        stack += cursor_uleb(c);
+        row.blocks = cursor_uleb(c);
+        row.bytes = cursor_uleb(c);
+        row.smallest = cursor_uleb(c);
+        row.largest = row.smallest + cursor_uleb(c);
+        if (cursor_is_bad(c) || stack >= p->stacks.count)
+            return ERR_INPUT;
+        while (p->culled.count <= stack)
+            if (!shelf_spend(r, sizeof row) || !vec_push(&p->culled, (struct wake_culled_stack){0}))
+                return ERR_MEMORY;
+        p->culled.data[stack] = row;
+    }
+    return cursor_is_bad(c) ? ERR_INPUT : 0;
+}
+
 static int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
@@ -374,6 +409,8 @@ int shelf_add(struct wake_reader *r, const struct payload *payload)
         return shelf_add_totals(r, shelf, &c);
     case FORMAT_LIVE:
         return shelf_add_live(r, shelf, &c);
+    case FORMAT_OMISSIONS:
+        return shelf_add_omissions(r, shelf, &c);
     default:
         return 0;
     }

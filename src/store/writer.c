@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "store/codec.h"
+#include "store/cull.h"
 #include "store/format.h"
 #include "store/index.h"
 #include "store/meta.h"
@@ -56,6 +57,10 @@ struct wake_writer {
     VEC(struct writer_process *) processes;
     int error;         /* errno of the failure, 0 = none */
     uint64_t not_kept; /* events of chunks that had to go */
+    struct wake_cull_options cull;
+    bool is_culling;
+    uint64_t limit;       /* bytes; 0 = none */
+    uint64_t end_wall_ns; /* of a copy; 0 = now */
     struct strbuf tail;
     struct index tail_index; /* offsets from the beginning of the tail */
 };
@@ -90,7 +95,8 @@ static void writer_fail(struct wake_writer *w, int error)
 static void writer_chunk_late(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes,
                               size_t length)
 {
-    bool wanted = type == FORMAT_PROCESS || type == FORMAT_PROCESS_END || type == FORMAT_TOTALS;
+    bool wanted = type == FORMAT_PROCESS || type == FORMAT_PROCESS_END || type == FORMAT_TOTALS ||
+                  type == FORMAT_OMISSIONS;
     if (wanted && length + w->tail.length <= WRITER_TAIL_MAX)
         (void)tail_add_chunk(&w->tail, &w->codec, &w->tail_index, w->tail.length, type, process, bytes,
                              length);
@@ -153,6 +159,8 @@ static void writer_put_events(struct wake_writer *w, struct writer_process *p)
     stream_restart(&p->stream);
     if (!sink_settle(&w->sink))
         writer_fail(w, w->sink.error);
+    for (size_t i = 0; w->limit != 0 && sink_size(&w->sink) >= w->limit && i < w->processes.count; i++)
+        stream_limit(&w->processes.data[i]->stream);
 }
 
 /* Everything of a process that has gathered. */
@@ -161,6 +169,39 @@ static void writer_put(struct wake_writer *w, struct writer_process *p)
     writer_put_meta(w, p);
     if (w->error == 0 && stream_pending(&p->stream) > 0)
         writer_put_events(w, p);
+}
+
+/* What is left out of the events, as far as it is known. */
+static void writer_put_omissions(struct wake_writer *w, struct writer_process *p)
+{
+    const struct cull *c = p->stream.cull;
+    size_t rows = c == NULL ? 0 : c->culled.count, first = 0;
+    do {
+        size_t count = rows - first < WRITER_TOTALS_STEP ? rows - first : WRITER_TOTALS_STEP;
+        strbuf_clear(&w->scratch);
+        meta_encode_omissions(&w->scratch, &p->stream.omitted, c == NULL ? NULL : c->culled.data, first,
+                              count);
+        writer_chunk_of(w, FORMAT_OMISSIONS, p->number, &w->scratch);
+        first += count;
+    } while (first < rows);
+}
+
+/* Decides about all events that were held back; the live blocks get the numbers that they have in the
+ * file. */
+static void writer_end_cull(struct writer_process *p, struct wake_live_block *live, size_t count)
+{
+    struct cull *c = p->stream.cull;
+    if (c == NULL)
+        return;
+    cull_finish(c);
+    p->stream.omitted.culled_blocks = c->blocks;
+    p->stream.omitted.culled_bytes = c->bytes;
+    uint64_t beyond = p->stream.next_allocation; /* numbers of blocks whose events are not there */
+    for (size_t i = 0; i < count; i++) {
+        live[i].allocation = cull_number(c, live[i].allocation);
+        if (live[i].allocation == UINT64_MAX)
+            live[i].allocation = beyond++;
+    }
 }
 
 /* --------------------------------------------------------------- streams */
@@ -190,6 +231,12 @@ static uint64_t writer_wall_ns(void)
 
 int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
 {
+    return wake_writer_open_dated(w, path, 0, 0, err);
+}
+
+int wake_writer_open_dated(struct wake_writer **w, const char *path, uint64_t begin_ns, uint64_t end_ns,
+                           struct err *err)
+{
     *w = calloc(1, sizeof **w);
     if (*w == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
@@ -198,14 +245,26 @@ int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
                                  .major = FORMAT_MAJOR,
                                  .minor = FORMAT_MINOR,
                                  .length = FORMAT_HEADER_SIZE,
-                                 .wall_ns = writer_wall_ns(),
+                                 .wall_ns = begin_ns != 0 ? begin_ns : writer_wall_ns(),
                              });
+    (*w)->end_wall_ns = end_ns;
     int code = sink_open(&(*w)->sink, path, head, sizeof head, err);
     if (code != 0) {
         free(*w);
         *w = NULL;
     }
     return code;
+}
+
+void wake_writer_cull(struct wake_writer *w, const struct wake_cull_options *options)
+{
+    w->cull = *options;
+    w->is_culling = true;
+}
+
+void wake_writer_limit(struct wake_writer *w, uint64_t bytes)
+{
+    w->limit = bytes;
 }
 
 /* A process that may still grow, or NULL. */
@@ -233,8 +292,17 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
     strbuf_clear(&w->scratch);
     meta_encode_process(&w->scratch, info);
     writer_chunk_of(w, FORMAT_PROCESS, number, &w->scratch);
+    if (w->is_culling) {
+        p->stream.cull = cull_new(&p->stream, &w->cull);
+        p->stream.omitted.is_culled = p->stream.cull != NULL;
+        p->stream.omitted.threshold_ns = p->stream.cull != NULL ? w->cull.threshold_ns : 0;
+        if (p->stream.cull != NULL)
+            writer_put_omissions(w, p); /* a recording that is cut says so too */
+    }
     if (w->error != 0)
         stream_close(&p->stream);
+    else if (w->limit != 0 && sink_size(&w->sink) >= w->limit)
+        stream_limit(&p->stream);
     return number;
 }
 
@@ -299,6 +367,13 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
         meta_add_sample(&p->meta, time_ns, rss_bytes);
 }
 
+void wake_writer_advance(struct wake_writer *w, uint64_t now_ns)
+{
+    for (size_t i = 0; i < w->processes.count; i++)
+        if (w->processes.data[i]->stream.cull != NULL)
+            cull_advance(w->processes.data[i]->stream.cull, now_ns);
+}
+
 void wake_writer_flush(struct wake_writer *w)
 {
     for (size_t i = 0; i < w->processes.count; i++)
@@ -310,11 +385,12 @@ void wake_writer_flush(struct wake_writer *w)
 
 void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
                              const struct wake_stack_totals *totals, uint32_t stack_count,
-                             const struct wake_live_block *live, size_t live_count)
+                             struct wake_live_block *live, size_t live_count)
 {
     struct writer_process *p = writer_find(w, process);
     if (p == NULL)
         return;
+    writer_end_cull(p, live, live_count);
     writer_put(w, p);
     uint64_t rows = totals == NULL ? 0 : (uint64_t)stack_count + 1;
     for (uint64_t first = 0; first < rows; first += WRITER_TOTALS_STEP) {
@@ -329,12 +405,16 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
         meta_encode_live(&w->scratch, live + first, count);
         writer_chunk_of(w, FORMAT_LIVE, process, &w->scratch);
     }
+    if (p->stream.omitted.is_culled || p->stream.omitted.is_limited)
+        writer_put_omissions(w, p);
     /* Last: who finds it has the totals and the live blocks too. */
     strbuf_clear(&w->scratch);
     meta_encode_end(&w->scratch, end);
     writer_chunk_of(w, FORMAT_PROCESS_END, process, &w->scratch);
     p->ended = true;
     stream_close(&p->stream);
+    cull_free(p->stream.cull);
+    p->stream.cull = NULL;
     meta_release(&p->meta);
 }
 
@@ -368,7 +448,7 @@ static bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
     const struct tail_end end = {.write_error = (uint32_t)w->error,
                                  .not_kept = writer_not_kept(w),
                                  .cpu_ns = cpu_ns,
-                                 .wall_ns = writer_wall_ns()};
+                                 .wall_ns = w->end_wall_ns != 0 ? w->end_wall_ns : writer_wall_ns()};
     bool sound = tail_add_end(&w->sink.pending, &w->codec, &w->index, sink_size(&w->sink), &end);
     if (sound && sink_flush(&w->sink))
         return true;
@@ -396,6 +476,7 @@ static void writer_free(struct wake_writer *w)
 {
     for (size_t i = 0; i < w->processes.count; i++) {
         stream_release(&w->processes.data[i]->stream);
+        cull_free(w->processes.data[i]->stream.cull);
         meta_release(&w->processes.data[i]->meta);
         free(w->processes.data[i]);
     }

@@ -81,7 +81,36 @@ struct wake_live_block {
     uint32_t stack;
 };
 
+/* What of a process is not among the events of a file, on purpose.  Totals,
+ * live blocks and the end of the process count it all the same. */
+struct wake_culled_stack {
+    uint64_t blocks, bytes; /* each was made and freed */
+    uint64_t smallest, largest;
+};
+
+struct wake_omissions {
+    bool is_culled;
+    uint64_t threshold_ns; /* blocks, or whole realloc chains, that lived shorter than this were culled */
+    uint64_t culled_blocks, culled_bytes;
+    bool is_limited; /* the file has reached its size: no events from limit_ns on */
+    uint64_t limit_ns;
+    uint64_t allocations, frees, others; /* events that the limit has left out */
+};
+
+struct wake_cull_options {
+    uint64_t threshold_ns;
+    size_t pending; /* events that may wait, 64 bytes each; rounded up to a power of two */
+};
+
 int wake_writer_open(struct wake_writer **w, const char *path, struct err *err);
+/* For a copy: the file says that it was begun and closed then (CLOCK_REALTIME; 0 = now). */
+int wake_writer_open_dated(struct wake_writer **w, const char *path, uint64_t begin_ns, uint64_t end_ns,
+                           struct err *err);
+
+/* Processes that are added from here on are culled (store/cull.h). */
+void wake_writer_cull(struct wake_writer *w, const struct wake_cull_options *options);
+/* Once the file has this many bytes no more events go into it. */
+void wake_writer_limit(struct wake_writer *w, uint64_t bytes);
 
 uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_process_info *info);
 struct wake_stream *wake_writer_stream(struct wake_writer *w, uint32_t process);
@@ -123,11 +152,14 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
 
 /* Sends what is pending to the file, so that a reader (or a crash of ours) finds it there. */
 void wake_writer_flush(struct wake_writer *w);
+/* It is now_ns on the recording's clock: events that were held back until then can go. */
+void wake_writer_advance(struct wake_writer *w, uint64_t now_ns);
 
-/* Ends the stream of a process.  totals[0..stack_count], index = stack number. */
+/* Ends the stream of a process.  totals[0..stack_count], index = stack number.  Where events
+ * are culled the live blocks are renumbered in place. */
 void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
                              const struct wake_stack_totals *totals, uint32_t stack_count,
-                             const struct wake_live_block *live, size_t live_count);
+                             struct wake_live_block *live, size_t live_count);
 
 /* True when writing has failed. */
 bool wake_writer_has_failed(const struct wake_writer *w);

@@ -17,7 +17,8 @@ import struct
 import sys
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
-         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary'}
+         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
+         15: 'omissions'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
 HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized'}
@@ -167,6 +168,7 @@ class Process:
         self.allocations = self.frees = self.live_bytes = 0
         self.end = None
         self.stacks, self.modules, self.samples, self.totals, self.live_at_end = 1, 1, [], 0, 0
+        self.omitted, self.culled = [0] * 8, {}
 
     def add_process(self, p):
         self.pid = p.varint()
@@ -226,6 +228,26 @@ class Process:
         for _ in range(8 * count):
             p.varint()
         self.totals += count
+
+    def add_omissions(self, p):
+        record = Bytes(p.text())
+        self.omitted = [record.varint() for _ in range(8)]
+        stack = 0
+        while p.left():
+            stack += p.varint()
+            demand(stack < self.stacks, 'culled blocks of an unknown stack')
+            self.culled[stack] = p.varint(), p.varint()
+            p.varint(), p.varint()
+
+    def check_sums(self):
+        """What the end counts is in the events, or was left out on purpose."""
+        if self.end is None:
+            return
+        _, _, blocks, size, _, allocations, frees, _ = self.omitted
+        demand(sum(b for b, _ in self.culled.values()) == blocks, 'culled blocks')
+        demand(sum(s for _, s in self.culled.values()) == size, 'culled bytes')
+        demand(self.end[3] == self.allocations + blocks + allocations, 'allocations in all')
+        demand(self.end[4] == self.frees + blocks + frees, 'frees in all')
 
     def add_live(self, p):
         count = p.varint()
@@ -361,7 +383,8 @@ class Recording:
                 p.add_events(chunk, out)
                 continue
             {1: p.add_process, 2: p.add_threads, 3: p.add_modules, 4: p.add_stacks, 6: p.add_samples,
-             7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live}[chunk.type](chunk.payload())
+             7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live,
+             15: p.add_omissions}[chunk.type](chunk.payload())
         return processes
 
     def check_index(self):
@@ -480,7 +503,8 @@ def main(args):
                 process = '-' if c.process == NONE else str(c.process)
                 print('%d\t%s\t%s\t%d\t%d' % (c.offset, TYPES.get(c.type, str(c.type)), process, c.raw, c.stored))
         elif mode == '--check':
-            recording.replay(lambda p, e: None)
+            for process in recording.replay(lambda p, e: None).values():
+                process.check_sums()
             recording.check_index()
             Names(recording.chunks).check()
         elif mode == '--names':
