@@ -54,11 +54,12 @@ _heapwake()
     report)
         case $previous in
         --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file process' -- "$current") && return ;;
+        --worst) mapfile -t COMPREPLY < <(compgen -W 'rss peak leaked' -- "$current") && return ;;
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
         --callers | --callees | -n | --threshold | --include | --exclude) return ;;
         esac
         options='--leaks --peak --allocated --calls --temporary --by --tree --top-down --callers --callees -n --threshold
-            --include --exclude --suppressions --no-built-in-suppressions --json --help'
+            --include --exclude --worst --suppressions --no-built-in-suppressions --json --help'
         ;;
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;

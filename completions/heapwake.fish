@@ -46,6 +46,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from report' -l include -x -d 'O
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l exclude -x -d 'No stacks that match'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l suppressions -r -F -d 'Known leaks'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l no-built-in-suppressions -d 'libc and libstdc++ too'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l worst -x -a 'rss peak leaked' -d 'Only the worst of several'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l json -d 'As a JSON object'
 complete -c heapwake -n '__fish_seen_subcommand_from info' -l json -d 'As a JSON object'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l tsv -d 'In columns'

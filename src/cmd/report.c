@@ -203,6 +203,13 @@ static void report_init_page(struct report *r)
 static int report_text(struct report *r, struct err *err)
 {
     report_init_page(r);
+    if (r->options->worst != WORST_NONE) {
+        char a[UNITS_MAX], b[UNITS_MAX];
+        page_addf(&r->page, COLOUR_PLAIN, "%s has %s of %s recordings: %s",
+                  r->options->files.data[r->data.chosen], worst_describe(r->options->worst),
+                  units_count(a, r->options->files.count), units_bytes(b, r->data.chosen_value));
+        page_end_line(&r->page);
+    }
     section_head_text(&r->page, &r->data.head);
     if (r->data.result.timeline.count > 0) {
         page_end_line(&r->page);
@@ -218,8 +225,10 @@ static int report_json(struct report *r, struct err *err)
     json_open_object(&r->json, NULL);
     json_add_text(&r->json, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
     json_open_array(&r->json, "files");
-    for (size_t i = 0; i < o->files.count; i++)
-        json_add_text(&r->json, NULL, o->files.data[i], strlen(o->files.data[i]));
+    for (size_t i = 0; i < o->files.count; i++) {
+        if (o->worst == WORST_NONE || i == r->data.chosen)
+            json_add_text(&r->json, NULL, o->files.data[i], strlen(o->files.data[i]));
+    }
     json_close_array(&r->json);
     section_head_json(&r->json, &r->data.head);
     json_add_bool(&r->json, "interrupted", r->data.result.interrupted);

@@ -128,7 +128,7 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
                            struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
-    if (o->shape == REPORT_SITES && o->measures == 0 && o->files.count == 1) {
+    if (o->shape == REPORT_SITES && o->measures == 0 && (o->files.count == 1 || o->worst != WORST_NONE)) {
         q.ticks = REPORT_TICKS;
         q.rough_ticks = wake_reader_summary(r)->events > REPORT_FEW_EVENTS;
     }
@@ -162,9 +162,13 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err)
 {
     int code = 0;
+    if (o->worst != WORST_NONE)
+        code = worst_pick(o->worst, o->files.data, o->files.count, &d->chosen, &d->chosen_value, err);
     asking_begin(&d->asking);
-    for (size_t i = 0; i < o->files.count && code == 0; i++)
-        code = report_data_add_file(d, o, o->files.data[i], err);
+    for (size_t i = 0; i < o->files.count && code == 0; i++) {
+        if (o->worst == WORST_NONE || i == d->chosen)
+            code = report_data_add_file(d, o, o->files.data[i], err);
+    }
     asking_end(&d->asking);
     d->head.omitted_blocks = d->result.omitted_blocks;
     if (code == 0)

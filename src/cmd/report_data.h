@@ -23,6 +23,8 @@ struct report_data {
     struct section_head head;
     struct asking asking;
     char end[64];
+    size_t chosen; /* --worst: which of the files; and what makes it the worst */
+    uint64_t chosen_value;
 };
 
 void report_data_init(struct report_data *d);

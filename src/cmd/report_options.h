@@ -5,6 +5,7 @@
 #ifndef HW_CMD_REPORT_OPTIONS_H
 #define HW_CMD_REPORT_OPTIONS_H
 
+#include "cmd/worst.h"
 #include "query/measure.h"
 #include "query/query.h"
 #include "query/rollup.h"
@@ -13,6 +14,7 @@
 #include "tool/err.h"
 #include "tool/vec.h"
 
+#include <glob.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,6 +33,8 @@ struct report_options {
     size_t limit;
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
+    enum worst worst; /* of the files only this one is looked at */
+    glob_t globbed;   /* names that patterns stand for */
     bool histograms;
     bool json;
     bool built_in; /* the built-in suppressions count */

@@ -138,7 +138,8 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
 {
     struct tracee *before = tracee_find(c, h->pid);
     struct tracee *parent = tracee_find(c, h->hello.ppid);
-    struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND};
+    struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND, view->fixed.job,
+                               view->fixed.rank};
     struct tracee *t = calloc(1, sizeof *t);
     if (t == NULL)
         return NULL;

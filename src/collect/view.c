@@ -55,6 +55,7 @@ static void view_copy_text(struct view *v)
     memcpy(v->exe, text, exe);
     v->exe[exe] = '\0';
     memcpy(v->args, text + exe, args);
+    v->fixed.job[sizeof v->fixed.job - 1] = v->fixed.rank[sizeof v->fixed.rank - 1] = '\0';
     v->args[args] = '\0';
     v->args_length = args;
 }

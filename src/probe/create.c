@@ -9,6 +9,7 @@
  */
 #include "probe/create.h"
 
+#include "probe/cluster.h"
 #include "probe/environment.h"
 #include "probe/handover.h"
 #include "probe/life.h"
@@ -76,6 +77,7 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->exe_length = (uint32_t)length;
     head->args_length = (uint32_t)environment_arguments(text + length, SEGMENT_TEXT_SIZE - length, &is_cut);
     head->args_cut = (uint32_t)is_cut;
+    cluster_fill_head(head);
     __atomic_store_n(&head->magic, SEGMENT_MAGIC, __ATOMIC_RELEASE);
 }
 

@@ -114,6 +114,10 @@ struct segment_head {
     uint32_t stop_reason; /* enum record_lost */
     uint32_t unused3;
     uint64_t exec_ns; /* CLOCK_MONOTONIC when the process set out to become another image; 0: has not */
+
+    /* Written once by the probe before the segment is handed over: texts with a NUL, "" = none. */
+    char job[48];  /* of a batch system */
+    char rank[16]; /* in an MPI program */
 };
 
 _Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");
