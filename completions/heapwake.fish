@@ -25,6 +25,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from record' -s q -l quiet -d 'N
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull -d 'Leave short-lived blocks out of the events'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull-ms -x -d 'What is short, in milliseconds'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull-pending -x -d 'Events that may wait'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l sample -x -d 'Bytes a sample'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l max-size -x -d 'Size from which on events are left out'
 complete -c heapwake -n '__fish_seen_subcommand_from strip' -l threshold -x -d 'What is short, such as 10s'
 complete -c heapwake -n '__fish_seen_subcommand_from strip' -s o -l output -r -F -d 'Name of the copy'

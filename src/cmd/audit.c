@@ -5,6 +5,7 @@
 #include "cmd/audit.h"
 
 #include "store/live.h"
+#include "store/weight.h"
 #include "tool/map.h"
 
 #include <stdarg.h>
@@ -24,7 +25,8 @@ struct walk {
     uint32_t latest_count;
     size_t stack_count;
     uint64_t time_ns, allocations, frees, allocated_bytes, unknown, lost;
-    uint64_t live_bytes, peak_bytes, peak_time_ns, peak_event;
+    uint64_t recorded; /* allocs and frees */
+    uint64_t live_blocks, live_bytes, peak_bytes, peak_time_ns, peak_event;
     uint64_t bad_order, bad_time, bad_name;
     bool out_of_memory;
 };
@@ -43,22 +45,25 @@ static void audit_say(const struct walk *w, const char *format, ...)
 
 static void walk_alloc(struct walk *w, const struct wake_block *b, uint32_t i)
 {
-    uint64_t number = b->number[i], size = b->size[i];
+    uint64_t number = b->number[i];
+    struct weight weight = weight_of(w->process->omitted.sample_rate, number, b->size[i]);
     if (map_find(&w->addresses, b->address[i]) != NULL && w->bad_order++ < AUDIT_SAY_MAX)
         audit_say(w, "allocation %llu has address 0x%llx, which is live.", (unsigned long long)number,
                   (unsigned long long)b->address[i]);
     if (!map_set(&w->addresses, b->address[i], number) || !wake_live_add(&w->live, b, i))
         w->out_of_memory = true;
     if (b->stack[i] < w->stack_count) {
-        w->totals[b->stack[i]].allocations++;
-        w->totals[b->stack[i]].allocated_bytes += size;
+        w->totals[b->stack[i]].allocations += weight.blocks;
+        w->totals[b->stack[i]].allocated_bytes += weight.bytes;
     } else if (w->bad_name++ < AUDIT_SAY_MAX) {
         audit_say(w, "allocation %llu names stack %u, which is not there.", (unsigned long long)number,
                   b->stack[i]);
     }
-    w->allocations++;
-    w->allocated_bytes += size;
-    w->live_bytes += size;
+    w->recorded++;
+    w->allocations += weight.blocks;
+    w->allocated_bytes += weight.bytes;
+    w->live_blocks += weight.blocks;
+    w->live_bytes += weight.bytes;
     if (b->thread[i] < w->latest_count)
         w->latest[b->thread[i]] = number + 1;
     if (w->live_bytes > w->peak_bytes) {
@@ -77,13 +82,17 @@ static void walk_free(struct walk *w, const struct wake_block *b, uint32_t i)
                       (unsigned long long)b->time_ns[i], (unsigned long long)b->number[i]);
         return;
     }
+    struct weight weight = weight_of(w->process->omitted.sample_rate, b->number[i], was.size);
     map_remove(&w->addresses, was.address, NULL);
-    w->frees++;
-    w->live_bytes -= was.size;
+    w->recorded++;
+    w->frees += weight.blocks;
+    w->live_blocks -= weight.blocks;
+    w->live_bytes -= weight.bytes;
     if (was.stack < w->stack_count) {
-        w->totals[was.stack].freed++;
-        w->totals[was.stack].freed_bytes += was.size;
-        if (b->thread[i] < w->latest_count && w->latest[b->thread[i]] == b->number[i] + 1) {
+        w->totals[was.stack].freed += weight.blocks;
+        w->totals[was.stack].freed_bytes += weight.bytes;
+        if (w->process->omitted.sample_rate == 0 && b->thread[i] < w->latest_count &&
+            w->latest[b->thread[i]] == b->number[i] + 1) {
             w->totals[was.stack].temporary++;
             w->totals[was.stack].temporary_bytes += was.size;
         }
@@ -169,14 +178,19 @@ static void walk_compare_end(const struct walk *w)
     const struct wake_process *p = w->process;
     const struct wake_process_end *e = &p->end;
     const struct wake_omissions *o = &p->omitted;
-    walk_compare(w, "allocations", e->allocations, w->allocations + o->culled_blocks + o->allocations);
-    walk_compare(w, "frees", e->frees, w->frees + o->culled_blocks + o->frees);
-    if (o->is_limited)
-        return; /* how large the later ones were is in the totals alone */
+    if (o->sample_rate == 0) {
+        walk_compare(w, "allocations", e->allocations, w->allocations + o->culled_blocks + o->allocations);
+        walk_compare(w, "frees", e->frees, w->frees + o->culled_blocks + o->frees);
+    } else {
+        walk_compare(w, "samples", o->samples + o->freed_samples,
+                     w->recorded + 2 * o->culled_blocks + o->allocations + o->frees);
+    }
+    if (o->is_limited || (o->is_culled && o->sample_rate != 0))
+        return; /* how large the later ones were, or what culled ones stand for, is in the totals alone */
     walk_compare(w, "allocated bytes", e->allocated_bytes, w->allocated_bytes + o->culled_bytes);
     walk_compare_peak(w);
     walk_compare(w, "leaked bytes", e->leaked_bytes, w->live_bytes);
-    walk_compare(w, "leaked blocks", e->leaked_blocks, wake_live_count(&w->live));
+    walk_compare(w, "leaked blocks", e->leaked_blocks, w->live_blocks);
     walk_compare(w, "frees of unknown blocks", e->unknown_frees + e->inherited_frees, w->unknown);
     walk_compare(w, "live blocks at the end", p->live.count, wake_live_count(&w->live));
     if (w->lost > e->lost_events)
@@ -249,10 +263,11 @@ int audit_process(struct audit *a, size_t process, struct err *err)
             audit_say(&w, "not everything that it published was read.");
     }
     a->lost += w.process->end.lost_events;
-    a->made += w.process->end.allocations + w.process->end.frees + w.process->end.unknown_frees +
-               w.process->end.inherited_frees;
-    a->recorded += w.allocations + w.frees + w.unknown;
     const struct wake_omissions *o = &w.process->omitted;
+    a->made += o->sample_rate != 0 ? o->samples + o->freed_samples
+                                   : w.process->end.allocations + w.process->end.frees +
+                                         w.process->end.unknown_frees + w.process->end.inherited_frees;
+    a->recorded += w.recorded + w.unknown;
     a->culled += 2 * o->culled_blocks;
     a->limited += o->allocations + o->frees + o->others;
     walk_release(&w);

@@ -43,6 +43,9 @@ static void facts_add(struct facts *f, const struct wake_process *p, size_t inde
     const struct wake_omissions *o = &p->omitted;
     if (o->threshold_ns > f->cull_threshold_ns)
         f->cull_threshold_ns = o->threshold_ns;
+    if (o->sample_rate > f->sample_rate)
+        f->sample_rate = o->sample_rate;
+    f->samples += o->samples;
     f->culled_blocks += o->culled_blocks;
     f->culled_bytes += o->culled_bytes;
     if (o->limit_ns != 0 && (f->limit_ns == 0 || o->limit_ns < f->limit_ns))

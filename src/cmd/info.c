@@ -98,6 +98,8 @@ static void info_json_totals(struct json *j, const struct facts *f, const struct
     json_add_number(j, "inherited_frees", f->inherited_frees);
     json_add_number(j, "implied_frees", f->implied_frees);
     json_add_number(j, "peak_rss_bytes", f->peak_rss_bytes);
+    json_add_number(j, "sample_rate", f->sample_rate);
+    json_add_number(j, "samples", f->samples);
     json_add_number(j, "cull_threshold_ns", f->cull_threshold_ns);
     json_add_number(j, "culled_blocks", f->culled_blocks);
     json_add_number(j, "culled_bytes", f->culled_bytes);
@@ -163,6 +165,11 @@ static void info_text_losses(struct strbuf *out, const struct wake_reader *r, co
     if (f->unknown_frees != 0) {
         info_line(out, "unknown frees");
         strbuf_addf(out, "%s\n", units_count(a, f->unknown_frees));
+    }
+    if (f->sample_rate != 0) {
+        info_line(out, "sampled");
+        strbuf_addf(out, "%s blocks, one in ", units_count(a, f->samples));
+        strbuf_addf(out, "%s; sums are estimates\n", units_bytes(a, f->sample_rate));
     }
     if (f->cull_threshold_ns != 0) {
         info_line(out, "culled");

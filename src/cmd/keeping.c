@@ -19,6 +19,8 @@ enum {
     KEEPING_SIZE_MIN = 1 << 20,
 };
 
+#define KEEPING_SAMPLE_MAX (UINT64_C(1) << 40)
+
 /* Each sets what a text says; false: it makes no sense. */
 
 static bool keeping_set_cull(struct output_keeping *k, const char *text)
@@ -56,6 +58,23 @@ static bool keeping_set_max_size(struct output_keeping *k, const char *text)
     return true;
 }
 
+static bool keeping_set_sample(struct output_keeping *k, const char *text)
+{
+    uint64_t bytes;
+    if (!quantity_size(text, &bytes) || bytes > KEEPING_SAMPLE_MAX)
+        return false;
+    k->sample_bytes = bytes;
+    return true;
+}
+
+bool keeping_is_sample(const char *text)
+{
+    /* As the probe reads it: digits, and K, M or G. */
+    struct output_keeping k;
+    return text[strspn(text, "0123456789")] != 'B' && strpbrk(text, ".iB") == NULL &&
+           keeping_set_sample(&k, text);
+}
+
 bool keeping_is_milliseconds(const char *text)
 {
     struct output_keeping k;
@@ -85,6 +104,7 @@ static const struct {
     {"HEAPWAKE_CULL_MS", "--cull-ms", true, keeping_set_milliseconds, "milliseconds, 1 to 86400000"},
     {"HEAPWAKE_CULL_PENDING", "--cull-pending", true, keeping_set_pending,
      "a number of events, 1 to 268435456"},
+    {"HEAPWAKE_SAMPLE", "--sample", true, keeping_set_sample, "a size, such as 512K"},
     {"HEAPWAKE_MAX_SIZE", "--max-size", true, keeping_set_max_size, "a size of at least 1M, such as 500M"},
 };
 

@@ -22,5 +22,6 @@ int keeping_take(struct output_keeping *k, char **argv, int *at, struct err *err
 bool keeping_is_milliseconds(const char *text);
 bool keeping_is_pending(const char *text);
 bool keeping_is_size(const char *text);
+bool keeping_is_sample(const char *text);
 
 #endif

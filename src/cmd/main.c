@@ -27,6 +27,7 @@ const struct command command_list[] = {
      "                          stay exact\n"
      "  --cull-ms MS            that threshold (default 10000)\n"
      "  --cull-pending N        events that may wait for it (default 1048576, 64 bytes each)\n"
+     "  --sample SIZE           record one block in so many bytes (512K); figures become estimates\n"
      "  --max-size SIZE         no more events once the file has this size; totals go on\n"
      "\n"
      "The exit status is the program's own.\n",

@@ -44,7 +44,8 @@ static int preload_find(struct strbuf *path, struct err *err)
                    "libheapwake.so is neither beside heapwake nor in ../lib; HEAPWAKE_PROBE can name it.");
 }
 
-int preload_init(struct preload *p, const struct listener *listener, bool children, struct err *err)
+int preload_init(struct preload *p, const struct listener *listener, bool children, uint64_t sample_bytes,
+                 struct err *err)
 {
     struct strbuf path, text;
     char address[LISTENER_NAME_MAX + 2 * LISTENER_TOKEN + 2];
@@ -65,11 +66,19 @@ int preload_init(struct preload *p, const struct listener *listener, bool childr
         listener_print(listener, address);
         strbuf_addf(&text, "HEAPWAKE_SOCKET=%s", address);
         p->socket = strbuf_detach(&text);
-        if (p->library == NULL || p->socket == NULL)
+        if (sample_bytes != 0) {
+            strbuf_addf(&text, "HEAPWAKE_SAMPLE=%llu", (unsigned long long)sample_bytes);
+            p->sample = strbuf_detach(&text);
+        }
+        if (p->library == NULL || p->socket == NULL || (sample_bytes != 0 && p->sample == NULL))
             code = err_set(err, ERR_MEMORY, "No memory for the environment.");
         p->more[0] = p->library;
         p->more[1] = p->socket;
-        p->more[2] = children ? NULL : (char *)(uintptr_t) "HEAPWAKE_CHILDREN=no";
+        size_t n = 2;
+        if (!children)
+            p->more[n++] = (char *)(uintptr_t) "HEAPWAKE_CHILDREN=no";
+        if (p->sample != NULL)
+            p->more[n++] = p->sample;
     }
     strbuf_release(&path);
     strbuf_release(&text);
@@ -80,5 +89,6 @@ void preload_release(struct preload *p)
 {
     free(p->library);
     free(p->socket);
+    free(p->sample);
     memset(p, 0, sizeof *p);
 }

@@ -13,12 +13,14 @@
 struct preload {
     char *library; /* LD_PRELOAD=... */
     char *socket;  /* HEAPWAKE_SOCKET=... */
-    char *more[4]; /* these and HEAPWAKE_CHILDREN, NULL-terminated */
+    char *sample;  /* HEAPWAKE_SAMPLE=..., or NULL */
+    char *more[5]; /* these and HEAPWAKE_CHILDREN, NULL-terminated */
 };
 
 /* Finds the library: $HEAPWAKE_PROBE, beside our own binary, or where it is
  * installed.  ERR_ABSENT: it is nowhere. */
-int preload_init(struct preload *p, const struct listener *listener, bool children, struct err *err);
+int preload_init(struct preload *p, const struct listener *listener, bool children, uint64_t sample_bytes,
+                 struct err *err);
 void preload_release(struct preload *p);
 
 #endif

@@ -108,7 +108,7 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     struct err err;
     struct preload preload;
     err_init(&err);
-    int code = preload_init(&preload, &c->listener, o->children, &err);
+    int code = preload_init(&preload, &c->listener, o->children, o->keeping.sample_bytes, &err);
     char *const nothing[] = {NULL};
     bool foreign = diagnose_is_foreign(o->program[0], NULL);
     if (code == 0)

@@ -87,6 +87,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
                                              : 0,
             .brief = brief,
             .suppress = &r->data.suppress,
+            .sample_rate = r->data.head.sample_rate,
         };
         if (o->json) {
             section_sites_json(&r->json, &s);

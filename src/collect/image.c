@@ -43,6 +43,7 @@ static void image_add_process(struct image *m, uint64_t base_ns, uint32_t parent
         .exe = m->view.exe,
         .args = m->view.args,
         .args_length = m->view.args_length,
+        .sample_rate = h->sample_rate,
     };
     m->process = wake_writer_add_process(m->writer, &info);
     m->line.base_ns = base_ns;
@@ -73,6 +74,8 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
         !order_init(&m->order, &m->drain, &m->pair))
         m->failed = true; /* the section is there, and will say that it is not complete */
     m->drain.blocks = &m->pair.blocks;
+    m->pair.sample_rate = m->view.fixed.sample_rate;
+    m->pair.filter = m->view.filter;
     m->order.tick = image_tick_in_round;
     m->order.tick_of = m;
     return m;

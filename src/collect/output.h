@@ -37,7 +37,8 @@ struct output_file {
 struct output_keeping {
     bool is_culled;
     struct wake_cull_options cull;
-    uint64_t max_bytes; /* of a file; 0 = no limit */
+    uint64_t max_bytes;    /* of a file; 0 = no limit */
+    uint64_t sample_bytes; /* for `record`, which tells the probe; 0 = every block */
 };
 
 struct output {

@@ -8,7 +8,9 @@
 #define HW_COLLECT_PAIR_STORE_H
 
 #include "collect/pair.h"
+#include "store/weight.h"
 #include "wire/record.h"
+#include "wire/segment.h"
 
 #define PAIR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -46,17 +48,27 @@ static inline void pair_store_alloc(struct pair *p, const struct item *i, struct
 {
     uint32_t stack = pair_stack(p, i->stack);
     uint64_t time = pair_time(p, i);
-    uint64_t number = p->totals.allocations;
+    uint64_t number = p->made++;
     block_set(b, i->address, i->size, number, stack);
     p->blocks.count++;
     if (PAIR_UNLIKELY(i->thread >= p->latest.count) && !pair_reserve_thread(p, i->thread))
         p->out_of_memory = true;
     else
         p->latest.data[i->thread] = number + 1;
-    totals_alloc(&p->totals, stack, i->size, time, p->events);
+    struct weight weight = weight_of(p->sample_rate, number, i->size);
+    totals_alloc(&p->totals, stack, weight.blocks, weight.bytes, time, p->events);
     p->events++;
     wake_stream_alloc(p->stream, time, i->thread, i->kind, stack, i->address, i->size, i->usable,
                       i->previous);
+}
+
+/* Frees at this address need not be told any more on account of this block. */
+static inline void pair_forget_sample(struct pair *p, uint64_t address)
+{
+    uint8_t *counter = &p->filter[segment_filter_slot(address)];
+    uint8_t count = __atomic_load_n(counter, __ATOMIC_RELAXED);
+    if (count != 0 && count < SEGMENT_FILTER_FULL)
+        __atomic_fetch_sub(counter, 1, __ATOMIC_RELAXED);
 }
 
 /* Takes b out of the table. */
@@ -64,16 +76,24 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
 {
     uint64_t time = pair_time(p, i);
     uint64_t number = block_number(b), size = b->size;
-    bool temporary = i->thread < p->latest.count && p->latest.data[i->thread] == number + 1;
-    totals_free(&p->totals, b->stack, size, temporary);
+    /* Of a sample nobody knows what was allocated next. */
+    bool temporary =
+        i->thread < p->latest.count && p->latest.data[i->thread] == number + 1 && p->sample_rate == 0;
+    struct weight weight = weight_of(p->sample_rate, number, size);
+    totals_free(&p->totals, b->stack, weight.blocks, weight.bytes, temporary);
+    p->released++;
+    if (PAIR_UNLIKELY(p->filter != NULL))
+        pair_forget_sample(p, b->address);
     blocks_remove(&p->blocks, b);
     p->events++;
     wake_stream_free(p->stream, time, i->thread, how, number, size);
 }
 
-/* A free of a block never seen. */
+/* A free of a block never seen.  Of a sampled process that is one that was not sampled. */
 static inline void pair_store_unknown(struct pair *p, const struct item *i, unsigned how, uint64_t address)
 {
+    if (p->sample_rate != 0)
+        return;
     p->unknown_frees++;
     p->events++;
     wake_stream_free_unknown(p->stream, pair_time(p, i), i->thread, how, address);

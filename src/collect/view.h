@@ -26,6 +26,7 @@ struct view {
     uint32_t *lanes;           /* fixed.lane_max entries: first chunk + 1 */
     uint32_t *next;            /* fixed.chunk_max entries */
     uint8_t *chunks;
+    uint8_t *filter;                 /* SEGMENT_FILTER_SLOTS counters of sampled blocks, or NULL */
     char exe[SEGMENT_TEXT_SIZE + 1]; /* NUL-terminated */
     char args[SEGMENT_TEXT_SIZE + 1];
     size_t args_length;

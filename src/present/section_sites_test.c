@@ -77,7 +77,7 @@ static void own_code_is_what_a_site_begins_with(void **state)
     struct screen s;
     (void)state;
     screen_init(&s);
-    struct section_sites section = {&s.fake.traces, &s.sites, MEASURE_LEAKED, 2, 0, false, NULL};
+    struct section_sites section = {&s.fake.traces, &s.sites, MEASURE_LEAKED, 2, 0, false, 0, NULL};
     section_sites_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out), "Leaked: 4.0 KiB in 4 blocks\n"
                                             "     3.0 KiB  75.0 %  2x  cook  a.c:20\n"
@@ -111,7 +111,7 @@ static void json_has_every_frame(void **state)
     struct json j;
     (void)state;
     screen_init(&s);
-    struct section_sites section = {&s.fake.traces, &s.sites, MEASURE_LEAKED, 0, 0, false, NULL};
+    struct section_sites section = {&s.fake.traces, &s.sites, MEASURE_LEAKED, 0, 0, false, 0, NULL};
     json_init(&j, &s.out);
     json_open_object(&j, NULL);
     section_sites_json(&j, &section);
@@ -220,7 +220,7 @@ static void every_line_fits_the_page(void **state)
         (void)vec_push(&sites.list, site);
         measure_add(&sites.total, &site.m);
     }
-    struct section_sites list = {&c, &sites, MEASURE_LEAKED, 0, 0, false, NULL};
+    struct section_sites list = {&c, &sites, MEASURE_LEAKED, 0, 0, false, 0, NULL};
     section_sites_text(&page, &list);
     list.brief = true;
     section_sites_text(&page, &list);

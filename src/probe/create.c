@@ -15,6 +15,7 @@
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "probe/sample.h"
 #include "probe/share.h"
 
 #include <sys/mman.h>
@@ -78,6 +79,8 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->args_length = (uint32_t)environment_arguments(text + length, SEGMENT_TEXT_SIZE - length, &is_cut);
     head->args_cut = (uint32_t)is_cut;
     cluster_fill_head(head);
+    head->sample_rate = sample_rate;
+    head->filter_offset = sample_rate == 0 ? 0 : CREATE_FILTER_AT;
     __atomic_store_n(&head->magic, SEGMENT_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -94,6 +97,7 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     create_fill_head(head, chunks, forked);
     share.lanes = (void *)(base + CREATE_LANES_AT);
     share.next = (void *)(base + CREATE_NEXT_AT);
+    share.filter = base + CREATE_FILTER_AT;
     share.window[0] = base + CREATE_CHUNKS_AT;
     share.first_length = length;
     share.stamp_kind = head->stamp_kind;
@@ -142,5 +146,6 @@ void share_close(void)
     }
     struct segment_head *head = share.head;
     share.head = NULL;
+    share.filter = NULL;
     sys_munmap(head, share.first_length);
 }

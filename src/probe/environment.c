@@ -52,18 +52,38 @@ bool environment_is(const char *name, const char *value)
     return *text == *value;
 }
 
+/* The digits at *text, which moves behind them; false: none, or too many. */
+static bool environment_digits(const char **text, uint64_t *value)
+{
+    const char *start = *text;
+    for (*value = 0; **text >= '0' && **text <= '9'; ++*text) {
+        if (*value > UINT64_MAX / 16)
+            return false;
+        *value = *value * 10 + (uint64_t)(**text - '0');
+    }
+    return *text != start;
+}
+
 uint64_t environment_number(const char *name, uint64_t low, uint64_t high, uint64_t otherwise)
 {
     const char *text = environment_find(name);
-    uint64_t value = 0;
-    if (text == NULL || *text == '\0')
+    uint64_t value;
+    if (text == NULL || !environment_digits(&text, &value) || *text != '\0')
         return otherwise;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9' || value > UINT64_MAX / 16)
-            return otherwise;
-        value = value * 10 + (uint64_t)(*text - '0');
-    }
     return value >= low && value <= high ? value : otherwise;
+}
+
+uint64_t environment_size(const char *name, uint64_t low, uint64_t high, uint64_t otherwise)
+{
+    const char *text = environment_find(name);
+    uint64_t value;
+    if (text == NULL || !environment_digits(&text, &value))
+        return otherwise;
+    unsigned shift = *text == 'K' ? 10 : *text == 'M' ? 20 : *text == 'G' ? 30 : 0;
+    text += shift != 0;
+    if (*text != '\0' || value > high >> shift || value << shift < low)
+        return otherwise;
+    return value << shift;
 }
 
 size_t environment_arguments(char *to, size_t room, int *is_cut)

@@ -14,6 +14,7 @@
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "probe/sample.h"
 #include "probe/stack.h"
 
 #include <errno.h>
@@ -140,29 +141,43 @@ void event_put_free(struct lane *lane, const void *block, enum record_how how)
 
 void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
+    if (UNLIKELY(sample_rate != 0) && !sample_takes(size))
+        return;
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
+    if (UNLIKELY(sample_rate != 0))
+        sample_mark(block);
     event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), NULL);
     lane_leave(lane);
 }
 
-void event_free(const void *block, enum record_how how, const void *frame)
+bool event_free(const void *block, enum record_how how, const void *frame)
 {
+    if (UNLIKELY(sample_rate != 0) && !sample_may_have(block))
+        return false;
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
-        return;
+        return true;
     event_write_free(lane, block, how);
     lane_leave(lane);
+    return true;
 }
 
 void event_realloc(const void *block, size_t size, const void *old, const void *frame)
 {
+    if (UNLIKELY(sample_rate != 0) && !sample_takes(size)) {
+        if (old != NULL)
+            event_realloc_freed(old, frame);
+        return;
+    }
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
+    if (UNLIKELY(sample_rate != 0))
+        sample_mark(block);
     event_put_alloc(lane, block, size, usable, KIND_REALLOC, stack_take(lane, frame), old);
     lane_leave(lane);
 }

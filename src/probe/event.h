@@ -13,15 +13,17 @@
 
 #include "wire/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct lane;
 
 void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame);
-void event_free(const void *block, enum record_how how, const void *frame);
+/* False: the block was not sampled, and nothing is told of it. */
+bool event_free(const void *block, enum record_how how, const void *frame);
 
-/* After the real call: `block` is the new one. */
+/* After the real call: `block` is the new one; old NULL: its release was not told. */
 void event_realloc(const void *block, size_t size, const void *old, const void *frame);
 void event_realloc_failed(const void *old, const void *frame);
 void event_realloc_freed(const void *old, const void *frame);

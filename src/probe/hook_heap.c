@@ -83,8 +83,8 @@ static void *hook_realloc_early(void *old, size_t size, const void *frame)
         return NULL;
     memory_copy(block, old, kept);
     if (is_born) {
-        event_free(old, HOW_REALLOC, frame);
-        event_realloc(block, size, old, frame);
+        bool is_told = event_free(old, HOW_REALLOC, frame);
+        event_realloc(block, size, is_told ? old : NULL, frame);
     }
     early_free(old);
     return block;
@@ -102,10 +102,12 @@ static inline void *hook_realloc(void *old, size_t size, const void *frame)
             event_alloc(block, size, KIND_MALLOC, frame);
         return block;
     }
-    event_free(old, HOW_REALLOC, frame);
+    bool is_told = event_free(old, HOW_REALLOC, frame);
     void *block = real.realloc(old, size);
     if (HOOK_OFTEN(block != NULL))
-        event_realloc(block, size, old, frame);
+        event_realloc(block, size, is_told ? old : NULL, frame);
+    else if (!is_told)
+        return NULL;
     else if (size == 0)
         event_realloc_freed(old, frame);
     else

@@ -15,6 +15,7 @@
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "probe/sample.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -180,7 +181,8 @@ static struct lane *lane_begin(const void *frame)
     lane->thread = __atomic_add_fetch(&share.head->thread_count, 1, __ATOMIC_RELAXED);
     event_put_thread(lane);
     tls_lane = lane;
-    early_replay(lane);
+    if (sample_rate == 0)
+        early_replay(lane);
     return lane;
 }
 

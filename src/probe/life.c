@@ -11,6 +11,7 @@
 #include "probe/lane.h"
 #include "probe/module.h"
 #include "probe/real.h"
+#include "probe/sample.h"
 #include "probe/share.h"
 #include "probe/stack.h"
 #include "probe/sys.h"
@@ -48,6 +49,7 @@ static bool life_is_wanted(bool forked)
 
 static bool life_open(void)
 {
+    sample_init();
     handover_parse(&handover, environment_find("HEAPWAKE_SOCKET"));
     uint32_t depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
     return lane_init() && rulebook_init() && module_init() && stack_init(depth) && share_open(false);

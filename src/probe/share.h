@@ -29,6 +29,7 @@ struct share {
     struct segment_head *head; /* NULL: not recording */
     uint32_t *lanes;
     uint32_t *next;
+    uint8_t *filter; /* counters of sampled blocks */
     uint8_t *window[SHARE_WINDOWS_MAX];
     size_t first_length; /* bytes mapped for window 0, head included */
     uint32_t stamp_kind;

@@ -79,8 +79,14 @@ static bool answer_totals_agree(const struct answer *a, uint32_t process)
         allocations += span.allocations;
         frees += span.frees;
     }
-    bool agree = p->missing_events == 0 && allocations == p->end.allocations && frees == p->end.frees &&
-                 p->live.count == p->end.leaked_blocks && p->totals.count <= p->stacks.count;
+    const struct wake_omissions *o = &p->omitted;
+    bool sampled = o->sample_rate != 0;
+    bool agree = p->missing_events == 0 && p->totals.count <= p->stacks.count &&
+                 allocations == (sampled ? o->samples : p->end.allocations) &&
+                 frees == (sampled ? o->freed_samples : p->end.frees) &&
+                 p->live.count == (sampled ? o->samples - o->freed_samples : p->end.leaked_blocks);
+    allocations = p->end.allocations;
+    frees = p->end.frees;
     for (size_t i = 0; i < p->totals.count; i++) {
         allocations -= p->totals.data[i].allocations;
         frees -= p->totals.data[i].freed;
@@ -101,6 +107,11 @@ static bool answer_is_whole(const struct answer *a, const struct filter *f)
 static bool answer_is_plain(const struct answer *a, const struct filter *f)
 {
     return answer_is_whole(a, f) && (a->query->ticks == 0 || a->result->timeline_is_rough);
+}
+
+static bool answer_is_sampled(const struct answer *a, uint32_t process)
+{
+    return wake_reader_process(a->reader, process)->omitted.sample_rate != 0;
 }
 
 /* Allocations that are not among the events. */
@@ -236,7 +247,8 @@ static int answer_from_scan(struct answer *a, struct scan *s, uint32_t process, 
 static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
     bool agrees = answer_totals_agree(a, process);
-    bool has_rows = agrees && answer_is_whole(a, f) && answer_omitted(a, process) != 0;
+    bool is_partial = answer_omitted(a, process) != 0 || answer_is_sampled(a, process);
+    bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
     struct bitset chosen;
     struct scan *scan = NULL;
     int code = 0;
@@ -297,7 +309,7 @@ static int answer_prepare_ticks(struct answer *a, struct err *err)
         int code = filter_init(&f, q, &a->when, a->reader, process, err);
         if (code == 0)
             result->timeline_is_rough = result->timeline_is_rough && answer_is_plain(a, &f) &&
-                                        answer_totals_agree(a, process) &&
+                                        answer_totals_agree(a, process) && !answer_is_sampled(a, process) &&
                                         timeline_has_fine_spans(result, a->reader, process);
         filter_release(&f);
         if (code != 0)

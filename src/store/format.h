@@ -106,6 +106,7 @@ enum {
     END_EXECED = 2,
     OMISSIONS_CULLED = 1, /* flags of an omissions record */
     OMISSIONS_LIMITED = 2,
+    OMISSIONS_SAMPLED = 4,
 };
 
 #endif

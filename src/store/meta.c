@@ -244,7 +244,8 @@ void meta_encode_omissions(struct strbuf *to, const struct wake_omissions *o,
                            const struct wake_culled_stack *rows, size_t first, size_t count)
 {
     const uint64_t values[] = {
-        (o->is_culled ? OMISSIONS_CULLED : 0u) | (o->is_limited ? OMISSIONS_LIMITED : 0u),
+        (o->is_culled ? OMISSIONS_CULLED : 0u) | (o->is_limited ? OMISSIONS_LIMITED : 0u) |
+            (o->sample_rate != 0 ? OMISSIONS_SAMPLED : 0u),
         o->threshold_ns,
         o->culled_blocks,
         o->culled_bytes,
@@ -252,6 +253,9 @@ void meta_encode_omissions(struct strbuf *to, const struct wake_omissions *o,
         o->allocations,
         o->frees,
         o->others,
+        o->sample_rate,
+        o->samples,
+        o->freed_samples,
     };
     uint8_t record[sizeof values / sizeof values[0] * VARINT_MAX], *end = record;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)

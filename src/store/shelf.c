@@ -341,7 +341,8 @@ static int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struc
     o.is_culled = (flags & OMISSIONS_CULLED) != 0;
     o.is_limited = (flags & OMISSIONS_LIMITED) != 0;
     uint64_t *const numbers[] = {&o.threshold_ns, &o.culled_blocks, &o.culled_bytes, &o.limit_ns,
-                                 &o.allocations,  &o.frees,         &o.others};
+                                 &o.allocations,  &o.frees,         &o.others,       &o.sample_rate,
+                                 &o.samples,      &o.freed_samples};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         *numbers[i] = cursor_uleb(&record);
     if (cursor_is_bad(&record))

@@ -325,6 +325,7 @@ void stream_put_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, u
 void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind,
                        uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous)
 {
+    uint64_t number = s->made++;
     if (__builtin_expect(s->cull == NULL, 1)) {
         stream_put_alloc(s, time_ns, thread, kind, stack, address, size, usable, previous);
         return;
@@ -334,12 +335,13 @@ void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread,
                                  .kind = (uint8_t)kind,
                                  .stack = stack,
                                  .values = {address, size, usable}};
-    cull_add_alloc(s->cull, &e, s->made++, previous);
+    cull_add_alloc(s->cull, &e, number, previous);
 }
 
 void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
                       uint64_t allocation, uint64_t size)
 {
+    s->released++;
     if (__builtin_expect(s->cull == NULL, 1)) {
         stream_put_free(s, time_ns, thread, how, allocation, size);
         return;

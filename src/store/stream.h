@@ -58,10 +58,10 @@ struct wake_stream {
     uint64_t next_event;           /* number of the first event of that chunk */
     uint64_t live_blocks;          /* when that chunk began */
     uint64_t marks;
-    uint64_t lost;     /* events that were not taken */
-    struct cull *cull; /* NULL: events are written as they come.  The owner's. */
-    uint64_t made;     /* allocations that the cull was given */
-    bool is_limited;   /* events are only counted, in omitted */
+    uint64_t lost;           /* events that were not taken */
+    struct cull *cull;       /* NULL: events are written as they come.  The owner's. */
+    uint64_t made, released; /* allocations and releases that were given, whatever became of them */
+    bool is_limited;         /* events are only counted, in omitted */
     struct wake_omissions omitted;
     bool closed; /* takes nothing any more */
 

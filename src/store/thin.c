@@ -177,7 +177,9 @@ static void thin_end(struct thin *s, bool first)
 static int thin_process(struct thin *s, size_t process, struct err *err)
 {
     s->process = wake_reader_process(s->reader, process);
-    s->number = wake_writer_add_process(s->writer, &s->process->info);
+    struct wake_process_info info = s->process->info;
+    info.sample_rate = s->process->omitted.sample_rate;
+    s->number = wake_writer_add_process(s->writer, &info);
     s->stream = wake_writer_stream(s->writer, s->number);
     if (s->stream == NULL || s->stream->cull == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the copy.");

@@ -296,9 +296,10 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
         p->stream.cull = cull_new(&p->stream, &w->cull);
         p->stream.omitted.is_culled = p->stream.cull != NULL;
         p->stream.omitted.threshold_ns = p->stream.cull != NULL ? w->cull.threshold_ns : 0;
-        if (p->stream.cull != NULL)
-            writer_put_omissions(w, p); /* a recording that is cut says so too */
     }
+    p->stream.omitted.sample_rate = info->sample_rate;
+    if (p->stream.omitted.is_culled || info->sample_rate != 0)
+        writer_put_omissions(w, p); /* a recording that is cut says so too */
     if (w->error != 0)
         stream_close(&p->stream);
     else if (w->limit != 0 && sink_size(&w->sink) >= w->limit)
@@ -405,7 +406,12 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
         meta_encode_live(&w->scratch, live + first, count);
         writer_chunk_of(w, FORMAT_LIVE, process, &w->scratch);
     }
-    if (p->stream.omitted.is_culled || p->stream.omitted.is_limited)
+    struct wake_omissions *o = &p->stream.omitted;
+    if (o->sample_rate != 0 && o->samples == 0) { /* a copy has them from elsewhere */
+        o->samples = p->stream.made;
+        o->freed_samples = p->stream.released;
+    }
+    if (o->is_culled || o->is_limited || o->sample_rate != 0)
         writer_put_omissions(w, p);
     /* Last: who finds it has the totals and the live blocks too. */
     strbuf_clear(&w->scratch);

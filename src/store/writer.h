@@ -31,6 +31,7 @@ struct wake_process_info {
     const char *exe;   /* path; may be empty */
     const char *args;  /* NUL between arguments */
     size_t args_length;
+    uint64_t sample_rate; /* bytes a sample on average; 0: every block is recorded */
 };
 
 struct wake_module_info {
@@ -95,6 +96,10 @@ struct wake_omissions {
     bool is_limited; /* the file has reached its size: no events from limit_ns on */
     uint64_t limit_ns;
     uint64_t allocations, frees, others; /* events that the limit has left out */
+    /* Blocks are samples: the events have only some, and all sums of the end and the totals are
+     * estimates (store/weight.h).  0: every block is recorded. */
+    uint64_t sample_rate;
+    uint64_t samples, freed_samples; /* as they were made, culled or not */
 };
 
 struct wake_cull_options {

@@ -118,9 +118,27 @@ struct segment_head {
     /* Written once by the probe before the segment is handed over: texts with a NUL, "" = none. */
     char job[48];  /* of a batch system */
     char rank[16]; /* in an MPI program */
+
+    /* Sampling; written once as well. */
+    uint64_t sample_rate;   /* bytes a sample on average; 0: every block is told of */
+    uint32_t filter_offset; /* of the counters of sampled blocks; 0: there are none */
+    uint32_t unused4;
 };
 
 _Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");
+
+/* Counters of live sampled blocks, by address: blocks that lie near each other share a cache line.
+ * The probe counts up before it publishes a block, the collector down when it has applied its release.
+ * A counter that has come to SEGMENT_FILTER_FULL stays there. */
+enum {
+    SEGMENT_FILTER_SLOTS = 1 << 18, /* a byte each */
+    SEGMENT_FILTER_FULL = 200,
+};
+
+static inline uint32_t segment_filter_slot(uint64_t address)
+{
+    return (uint32_t)(address >> 4 ^ address >> 22) & (SEGMENT_FILTER_SLOTS - 1);
+}
 
 /* What the probe sends with the descriptor over the collector's socket. */
 #define HELLO_MAGIC UINT32_C(0x4f4c4c48) /* "HLLO" */

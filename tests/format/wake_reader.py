@@ -168,7 +168,7 @@ class Process:
         self.allocations = self.frees = self.live_bytes = 0
         self.end = None
         self.stacks, self.modules, self.samples, self.totals, self.live_at_end = 1, 1, [], 0, 0
-        self.omitted, self.culled = [0] * 8, {}
+        self.omitted, self.culled = [0] * 11, {}
 
     def add_process(self, p):
         self.pid = p.varint()
@@ -231,7 +231,7 @@ class Process:
 
     def add_omissions(self, p):
         record = Bytes(p.text())
-        self.omitted = [record.varint() for _ in range(8)]
+        self.omitted = [record.varint() for _ in range(11)]
         stack = 0
         while p.left():
             stack += p.varint()
@@ -243,11 +243,12 @@ class Process:
         """What the end counts is in the events, or was left out on purpose."""
         if self.end is None:
             return
-        _, _, blocks, size, _, allocations, frees, _ = self.omitted
+        _, _, blocks, size, _, allocations, frees, _, rate, samples, freed = self.omitted
         demand(sum(b for b, _ in self.culled.values()) == blocks, 'culled blocks')
         demand(sum(s for _, s in self.culled.values()) == size, 'culled bytes')
-        demand(self.end[3] == self.allocations + blocks + allocations, 'allocations in all')
-        demand(self.end[4] == self.frees + blocks + frees, 'frees in all')
+        made, released = (samples, freed) if rate else (self.end[3], self.end[4])
+        demand(made == self.allocations + blocks + allocations, 'allocations in all')
+        demand(released == self.frees + blocks + frees, 'frees in all')
 
     def add_live(self, p):
         count = p.varint()
