@@ -47,6 +47,17 @@ bool real_same_module(const void *a, const void *b)
            real.dl_find_object((void *)(uintptr_t)b, &y) == 0 && x.link_map == y.link_map;
 }
 
+bool real_is_ours(uint64_t pc)
+{
+    static uint64_t start, end;
+    struct module_object o;
+    if (end == 0 && real.dl_find_object((void *)(uintptr_t)&real_is_ours, &o) == 0) {
+        start = (uint64_t)(uintptr_t)o.map_start;
+        end = (uint64_t)(uintptr_t)o.map_end;
+    }
+    return pc >= start && pc < end;
+}
+
 const struct real *real_look(void)
 {
     /* Several threads may be here: all of them find the same. */

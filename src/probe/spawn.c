@@ -19,6 +19,7 @@
 #include "probe/memory.h"
 #include "probe/module.h"
 #include "probe/real.h"
+#include "probe/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,6 +112,9 @@ static void spawn_exec(int fd)
         memory_copy(path + folder, places[i], memory_string_length(places[i]) + 1);
         SYS_CALL(SYS_execve, path, arguments, environment, 0, 0, 0);
     }
+    const char *found = target_find("heapwake", path);
+    if (found != NULL)
+        SYS_CALL(SYS_execve, found, arguments, environment, 0, 0, 0);
 }
 
 static void spawn_middle(int fd)
