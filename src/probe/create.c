@@ -17,6 +17,7 @@
 #include "probe/real.h"
 #include "probe/sample.h"
 #include "probe/share.h"
+#include "probe/trace.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -103,6 +104,7 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     share.stamp_kind = head->stamp_kind;
     share.growing = 0;
     share.head = head;
+    TRACE(TRACE_SHARE, 1, "segment at %x, %u chunks of which %u are mapped", (uintptr_t)base, chunks, first);
     return true;
 }
 

@@ -16,6 +16,7 @@
 #include "probe/real.h"
 #include "probe/sample.h"
 #include "probe/stack.h"
+#include "probe/trace.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -112,6 +113,7 @@ static inline __attribute__((always_inline)) void event_put_alloc(struct lane *l
         at[words++] = (uint64_t)(uintptr_t)old;
     uint64_t op = RECORD_ALLOC | (is_stamped ? RECORD_STAMPED : 0) | kind;
     lane_publish(lane, op | (uint64_t)size << 8 | (uint64_t)stack << 32, words);
+    TRACE(TRACE_HOOKS, 2, "alloc %x of %u bytes, stack %u", address, size, stack);
 }
 
 static inline __attribute__((always_inline)) void event_write_free(struct lane *lane, const void *block,
@@ -132,6 +134,7 @@ static inline __attribute__((always_inline)) void event_write_free(struct lane *
         at[1] = lane_now();
     lane_publish(lane, RECORD_FREE | (is_stamped ? RECORD_STAMPED : 0) | how | address << 16,
                  is_stamped ? 2 : 1);
+    TRACE(TRACE_HOOKS, 2, "free %x, how %u", address, how, 0);
 }
 
 void event_put_free(struct lane *lane, const void *block, enum record_how how)

@@ -16,6 +16,7 @@
 #include "probe/memory.h"
 #include "probe/real.h"
 #include "probe/sample.h"
+#include "probe/trace.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -180,6 +181,7 @@ static struct lane *lane_begin(const void *frame)
     lane->gate = (uint64_t)(uintptr_t)frame;
     lane->thread = __atomic_add_fetch(&share.head->thread_count, 1, __ATOMIC_RELAXED);
     event_put_thread(lane);
+    TRACE(TRACE_HOOKS, 1, "thread %u has lane %u, number %u", lane->tid, lane->index, lane->thread);
     tls_lane = lane;
     if (sample_rate == 0)
         early_replay(lane);

@@ -15,6 +15,7 @@
 #include "probe/share.h"
 #include "probe/stack.h"
 #include "probe/sys.h"
+#include "probe/trace.h"
 
 #include <errno.h>
 
@@ -62,7 +63,9 @@ static void life_birth(void)
     real_find();
     __atomic_store_n(&life.state, LIFE_OPEN, __ATOMIC_RELEASE);
     life.pid = (uint32_t)sys_getpid();
+    trace_init();
     bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && life_open();
+    TRACE(TRACE_LIFE, 1, "born, recording %u, sampling %u, first %u", is_on, sample_rate, real.is_first);
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     hook_thread_publish();
     real_publish();
@@ -127,6 +130,7 @@ bool life_renew(void)
         lane_renew(lanes);
         is_on = share_open(true);
     }
+    TRACE(TRACE_LIFE, 1, "renewed after a fork, recording %u", is_on, 0, 0);
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     return is_on;
 }

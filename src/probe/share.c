@@ -14,6 +14,7 @@
 #include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/sys.h"
+#include "probe/trace.h"
 
 #include <sys/mman.h>
 
@@ -101,8 +102,10 @@ static bool share_may_nap(void)
 bool share_take_chunk(uint32_t *index)
 {
     struct segment_head *head = share.head;
-    if (__builtin_expect(share_pop(index), 1))
+    if (__builtin_expect(share_pop(index), 1)) {
+        TRACE(TRACE_SHARE, 2, "chunk %u", *index, 0, 0);
         return true;
+    }
     __atomic_fetch_add(&head->waits, 1, __ATOMIC_RELAXED);
     uint64_t waited_ns = 0;
     for (unsigned spins = 0; !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE); spins++) {
@@ -154,6 +157,7 @@ void share_stop(enum record_lost reason)
 {
     share.head->stop_reason = reason;
     __atomic_store_n(&share.head->stopped, 1, __ATOMIC_RELEASE);
+    TRACE(TRACE_SHARE, 1, "recording stops, reason %u", reason, 0, 0);
     lane_stop();
 }
 
