@@ -8,7 +8,7 @@ _heapwake_program_at()
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         --) echo $((i + 1)) && return ;;
-        -o | --output | --children | --symbols | --cull-ms | --cull-pending | --max-size | --sample) ((i++)) ;;
+        -o | --output | --children | --symbols | --cull-ms | --cull-pending | --max-size | --sample | --rotate) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -29,11 +29,11 @@ _heapwake_record()
     fi
     case $previous in
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    --cull-ms | --cull-pending | --max-size | --sample) ;;
+    --cull-ms | --cull-pending | --max-size | --sample | --rotate) ;;
     --children | --symbols) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
     *)
         if [[ $current == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries -q --quiet --cull --cull-ms --cull-pending --max-size --sample --help --' -- "$current")
+            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries -q --quiet --cull --cull-ms --cull-pending --max-size --sample --rotate --help --' -- "$current")
         else
             mapfile -t COMPREPLY < <(compgen -c -- "$current")
         fi

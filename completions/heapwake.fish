@@ -26,6 +26,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull -d 'Leave s
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull-ms -x -d 'What is short, in milliseconds'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull-pending -x -d 'Events that may wait'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l sample -x -d 'Bytes a sample'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l rotate -x -d 'Size or time after which another file begins'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l max-size -x -d 'Size from which on events are left out'
 complete -c heapwake -n '__fish_seen_subcommand_from strip' -l threshold -x -d 'What is short, such as 10s'
 complete -c heapwake -n '__fish_seen_subcommand_from strip' -s o -l output -r -F -d 'Name of the copy'

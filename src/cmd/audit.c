@@ -178,6 +178,12 @@ static void walk_compare_end(const struct walk *w)
     const struct wake_process *p = w->process;
     const struct wake_process_end *e = &p->end;
     const struct wake_omissions *o = &p->omitted;
+    if (o->elsewhere_allocations != 0 || o->elsewhere_frees != 0) {
+        /* Nothing is compared of a process that had ended before, nor while events wait to be culled. */
+        if (w->recorded != 0 && !(p->end.goes_on && o->is_culled))
+            walk_compare(w, "live blocks at the end", p->live.count, wake_live_count(&w->live));
+        return; /* the sums are those of the whole series */
+    }
     if (o->sample_rate == 0) {
         walk_compare(w, "allocations", e->allocations, w->allocations + o->culled_blocks + o->allocations);
         walk_compare(w, "frees", e->frees, w->frees + o->culled_blocks + o->frees);
@@ -267,9 +273,12 @@ int audit_process(struct audit *a, size_t process, struct err *err)
     a->made += o->sample_rate != 0 ? o->samples + o->freed_samples
                                    : w.process->end.allocations + w.process->end.frees +
                                          w.process->end.unknown_frees + w.process->end.inherited_frees;
-    a->recorded += w.recorded + w.unknown;
+    /* Blocks of earlier files are visited as if they were made here. */
+    a->events -= w.process->carried.count;
+    a->recorded += w.recorded + w.unknown - w.process->carried.count;
     a->culled += 2 * o->culled_blocks;
     a->limited += o->allocations + o->frees + o->others;
+    a->elsewhere += o->elsewhere_allocations + o->elsewhere_frees;
     walk_release(&w);
     return code;
 }
@@ -287,7 +296,7 @@ void audit_recording(struct audit *a)
         a->problem(a->problem_of, text);
     }
     /* What the writer could not keep includes events that are neither made nor released blocks. */
-    if (s->closed && a->made > a->recorded + a->culled + a->limited + s->not_kept) {
+    if (s->closed && a->elsewhere == 0 && a->made > a->recorded + a->culled + a->limited + s->not_kept) {
         snprintf(
             text, sizeof text,
             "%llu events were made, %llu are recorded, %llu culled, %llu beyond the size of the file and "

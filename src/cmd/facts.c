@@ -84,6 +84,8 @@ void facts_describe_end(const struct wake_process *p, char *text, size_t size)
     int status = p->end.wait_status;
     if (!p->ended)
         snprintf(text, size, "its end is not in the file");
+    else if (p->end.goes_on)
+        snprintf(text, size, "goes on in the next file");
     else if (p->end.execed)
         snprintf(text, size, "went on as another program");
     else if (status == -1)

@@ -17,7 +17,10 @@ enum {
     KEEPING_PENDING = 1 << 20,
     KEEPING_PENDING_MAX = 1 << 28,
     KEEPING_SIZE_MIN = 1 << 20,
+    KEEPING_ROTATE_MIN = 64 << 10,
 };
+
+#define KEEPING_ROTATE_NS_MIN (100 * MS)
 
 #define KEEPING_SAMPLE_MAX (UINT64_C(1) << 40)
 
@@ -56,6 +59,27 @@ static bool keeping_set_max_size(struct output_keeping *k, const char *text)
         return false;
     k->max_bytes = bytes;
     return true;
+}
+
+/* A size, or a duration with its unit. */
+static bool keeping_set_rotate(struct output_keeping *k, const char *text)
+{
+    uint64_t bytes, ns;
+    size_t digits = strspn(text, "0123456789.");
+    if (quantity_size(text, &bytes)) {
+        k->rotate_bytes = bytes;
+        return bytes >= KEEPING_ROTATE_MIN;
+    }
+    if (text[digits] == '\0' || !quantity_duration(text, &ns) || ns < KEEPING_ROTATE_NS_MIN)
+        return false;
+    k->rotate_ns = ns;
+    return true;
+}
+
+bool keeping_is_rotate(const char *text)
+{
+    struct output_keeping k;
+    return keeping_set_rotate(&k, text);
 }
 
 static bool keeping_set_sample(struct output_keeping *k, const char *text)
@@ -105,6 +129,8 @@ static const struct {
     {"HEAPWAKE_CULL_PENDING", "--cull-pending", true, keeping_set_pending,
      "a number of events, 1 to 268435456"},
     {"HEAPWAKE_SAMPLE", "--sample", true, keeping_set_sample, "a size, such as 512K"},
+    {"HEAPWAKE_ROTATE", "--rotate", true, keeping_set_rotate,
+     "a size of at least 64K or a time of at least 100ms, such as 1G or 10min"},
     {"HEAPWAKE_MAX_SIZE", "--max-size", true, keeping_set_max_size, "a size of at least 1M, such as 500M"},
 };
 

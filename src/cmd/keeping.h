@@ -23,5 +23,6 @@ bool keeping_is_milliseconds(const char *text);
 bool keeping_is_pending(const char *text);
 bool keeping_is_size(const char *text);
 bool keeping_is_sample(const char *text);
+bool keeping_is_rotate(const char *text);
 
 #endif

@@ -28,6 +28,8 @@ const struct command command_list[] = {
      "  --cull-ms MS            that threshold (default 10000)\n"
      "  --cull-pending N        events that may wait for it (default 1048576, 64 bytes each)\n"
      "  --sample SIZE           record one block in so many bytes (512K); figures become estimates\n"
+     "  --rotate SIZE|DURATION  go on in another file (FILE.1, FILE.2, ...) from 1G or after 10min on;\n"
+     "                          'heapwake report FILE.*' takes them together\n"
      "  --max-size SIZE         no more events once the file has this size; totals go on\n"
      "\n"
      "The exit status is the program's own.\n",

@@ -5,6 +5,7 @@
 #include "cmd/report_data.h"
 
 #include "cmd/facts.h"
+#include "cmd/parts.h"
 #include "query/combine.h"
 #include "tool/file.h"
 
@@ -131,17 +132,18 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
                            struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
-    if (o->shape == REPORT_SITES && o->measures == 0 && (o->files.count == 1 || o->worst != WORST_NONE)) {
+    if (o->shape == REPORT_SITES && o->measures == 0 && d->recordings == 1) {
         q.ticks = REPORT_TICKS;
         q.rough_ticks = wake_reader_summary(r)->events > REPORT_FEW_EVENTS;
     }
     return asking_run(&d->asking, &q, r, answer, err);
 }
 
-static int report_data_add_file(struct report_data *d, const struct report_options *o, const char *path,
-                                struct err *err)
+/* One recording, in one file or several. */
+static int report_data_add(struct report_data *d, const struct report_options *o, const char *const *paths,
+                           size_t count, struct err *err)
 {
-    struct wake_reader *r = asking_open(&d->asking, path, err);
+    struct wake_reader *r = asking_open_series(&d->asking, paths, count, err);
     struct query_result answer;
     uint32_t base;
     if (r == NULL)
@@ -167,12 +169,17 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     int code = 0;
     if (o->worst != WORST_NONE)
         code = worst_pick(o->worst, o->files.data, o->files.count, &d->chosen, &d->chosen_value, err);
+    const char *const *files = o->files.data;
+    struct parts parts = {0};
+    if (code == 0)
+        code = parts_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
+                          o->worst == WORST_NONE ? o->files.count : 1, err);
+    d->recordings = parts.first.count;
     asking_begin(&d->asking);
-    for (size_t i = 0; i < o->files.count && code == 0; i++) {
-        if (o->worst == WORST_NONE || i == d->chosen)
-            code = report_data_add_file(d, o, o->files.data[i], err);
-    }
+    for (size_t i = 0; i < parts.first.count && code == 0; i++)
+        code = report_data_add(d, o, parts.paths.data + parts.first.data[i], parts_count(&parts, i), err);
     asking_end(&d->asking);
+    parts_release(&parts);
     d->head.omitted_blocks = d->result.omitted_blocks;
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->result, err);

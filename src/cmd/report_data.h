@@ -22,6 +22,7 @@ struct report_data {
     struct suppress suppress;
     struct section_head head;
     struct asking asking;
+    size_t recordings; /* of which some may be several files */
     char end[64];
     size_t chosen; /* --worst: which of the files; and what makes it the worst */
     uint64_t chosen_value;

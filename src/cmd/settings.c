@@ -51,6 +51,8 @@ static const struct {
     {"HEAPWAKE_CULL_MS", keeping_is_milliseconds, "no number from 1 to 86400000", "10000 is used"},
     {"HEAPWAKE_CULL_PENDING", keeping_is_pending, "no number from 1 to 268435456", "1048576 is used"},
     {"HEAPWAKE_SAMPLE", keeping_is_sample, "no size such as 512K", "every block is recorded"},
+    {"HEAPWAKE_ROTATE", keeping_is_rotate, "neither a size from 64K nor a time from 100ms",
+     "there is one file"},
     {"HEAPWAKE_MAX_SIZE", keeping_is_size, "no size of at least 1M", "the file has no limit"},
 };
 

@@ -139,8 +139,10 @@ static uint64_t collector_drain(struct collector *c)
         if (taken > most)
             most = taken;
     }
-    if (is_tick)
+    if (is_tick) {
         c->last_tick_ns = now;
+        tracee_rotate(c, now);
+    }
     if (now - c->last_flush_ns >= COLLECTOR_FLUSH_MS * MS) {
         c->last_flush_ns = now;
         for (size_t i = 0; i < c->output.files.count; i++) {

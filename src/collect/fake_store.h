@@ -199,4 +199,11 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
     fake.live_count = live_count;
 }
 
+void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                               const struct wake_stack_totals *totals, uint32_t stack_count,
+                               struct wake_live_block *live, size_t live_count)
+{
+    wake_writer_end_process(w, process, end, totals, stack_count, live, live_count);
+}
+
 #endif

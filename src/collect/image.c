@@ -173,6 +173,25 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
     e->threads = m->book.tids.count;
 }
 
+void image_pause(struct image *m, uint64_t now_ns)
+{
+    struct image_end end = {0};
+    size_t live_count = 0;
+    struct wake_live_block *live = m->pair.blocks.slots == NULL ? NULL : pair_live(&m->pair, &live_count);
+    struct wake_stack_totals *totals = totals_copy(&m->pair.totals);
+    if ((live == NULL && live_count != 0) || totals == NULL)
+        m->failed = true;
+    image_fill_end(m, true, &end);
+    uint64_t base = m->line.base_ns;
+    end.process.end_ns = now_ns > base && now_ns - base > m->line.last ? now_ns - base : m->line.last;
+    end.process.wait_status = -1;
+    wake_writer_pause_process(m->writer, m->process, &end.process, totals,
+                              totals == NULL ? 0 : (uint32_t)m->pair.totals.count - 1, live,
+                              live == NULL ? 0 : live_count);
+    free(live);
+    free(totals);
+}
+
 static void image_free(struct image *m)
 {
     order_release(&m->order);

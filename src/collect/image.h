@@ -54,6 +54,8 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
 uint64_t image_drain(struct image *m);
 /* Publishes the present stamp; samples RSS and looks for a seccomp filter when it is time. */
 void image_tick(struct image *m, uint64_t now_ns);
+/* Writes how the section is now, for a file that is about to be left. */
+void image_pause(struct image *m, uint64_t now_ns);
 /* Takes the last, ends the section, unmaps and frees.  peak_rss: from
  * elsewhere, 0 = not known.  gone: nobody writes any more. */
 void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_t peak_rss, uint64_t end_ns,

@@ -271,6 +271,21 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     free(t);
 }
 
+void tracee_rotate(struct collector *c, uint64_t now_ns)
+{
+    for (size_t n = c->output.files.count; n-- > 0;) {
+        struct output_file *f = c->output.files.data[n];
+        if (f->users == 0 || !output_is_full(&c->output, f, now_ns))
+            continue;
+        for (size_t i = 0; i < c->tracees.count; i++) {
+            if (c->tracees.data[i]->file == f)
+                image_pause(c->tracees.data[i]->image, now_ns);
+        }
+        output_rotate(&c->output, f, now_ns, cpu_ns());
+        tracee_say(c, LEVEL_INFO, "The recording goes on in %.300s.", f->name);
+    }
+}
+
 void tracee_poll(struct collector *c)
 {
     for (size_t i = 0; i < c->tracees.count; i++) {

@@ -37,7 +37,8 @@ static int view_check(struct view *v, uint64_t file_size, struct err *err)
         h->chunk_offset % 4096 != 0 || h->chunk_offset < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE ||
         h->next_offset < SEGMENT_HEAD_SIZE || !view_fits(h->lane_offset, h->lane_max, 4, file_size) ||
         !view_fits(h->next_offset, h->chunk_max, 4, file_size) ||
-        !view_fits(h->filter_offset, SEGMENT_FILTER_SLOTS, 1, file_size) ||
+        (h->filter_offset != 0 && (h->filter_offset < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE ||
+                                   !view_fits(h->filter_offset, SEGMENT_FILTER_SLOTS, 1, file_size))) ||
         !view_fits(h->chunk_offset, h->chunk_max, SEGMENT_CHUNK_SIZE, file_size))
         return err_set(err, ERR_INPUT, "The segment's head contradicts its size.");
     if (h->stamp_kind != SEGMENT_STAMP_TSC && h->stamp_kind != SEGMENT_STAMP_SEQUENCE)

@@ -72,8 +72,9 @@ struct answer {
 static bool answer_totals_agree(const struct answer *a, uint32_t process)
 {
     const struct wake_process *p = wake_reader_process(a->reader, process);
-    uint64_t allocations = p->omitted.culled_blocks + p->omitted.allocations;
-    uint64_t frees = p->omitted.culled_blocks + p->omitted.frees;
+    uint64_t allocations =
+        p->omitted.culled_blocks + p->omitted.allocations + p->omitted.elsewhere_allocations;
+    uint64_t frees = p->omitted.culled_blocks + p->omitted.frees + p->omitted.elsewhere_frees;
     struct wake_span span;
     for (size_t i = 0; wake_reader_span(a->reader, process, i, &span); i++) {
         allocations += span.allocations;
@@ -118,7 +119,7 @@ static bool answer_is_sampled(const struct answer *a, uint32_t process)
 static uint64_t answer_omitted(const struct answer *a, uint32_t process)
 {
     const struct wake_omissions *o = &wake_reader_process(a->reader, process)->omitted;
-    return o->culled_blocks + o->allocations;
+    return o->culled_blocks + o->allocations + o->elsewhere_allocations;
 }
 
 /* ------------------------------------------------------------------ results */

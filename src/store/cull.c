@@ -162,11 +162,14 @@ static void cull_count(struct cull *c, const struct cull_event *e)
 
 static void cull_write_alloc(struct cull *c, const struct cull_event *e)
 {
-    uint64_t *number = numbered_add(&c->written, e->values[VALUE_NUMBER], sizeof *number);
-    if (number == NULL)
+    struct wake_live_block *block = numbered_add(&c->written, e->values[VALUE_NUMBER], sizeof *block);
+    if (block == NULL)
         c->failed = true;
     else
-        *number = c->stream->next_allocation;
+        *block = (struct wake_live_block){.allocation = c->stream->next_allocation,
+                                          .address = e->values[VALUE_ADDRESS],
+                                          .size = e->values[VALUE_SIZE],
+                                          .stack = e->stack};
     uint64_t previous = e->values[VALUE_PREVIOUS] == 0 ? 0 : c->chains.data[e->chain].last_written;
     stream_put_alloc(c->stream, e->time_ns, e->thread, e->kind, e->stack, e->values[VALUE_ADDRESS],
                      e->values[VALUE_SIZE], e->values[VALUE_USABLE], previous);
@@ -174,8 +177,8 @@ static void cull_write_alloc(struct cull *c, const struct cull_event *e)
 
 static void cull_write_free(struct cull *c, const struct cull_event *e)
 {
-    const uint64_t *found = numbered_take(&c->written, e->values[VALUE_NUMBER], sizeof *found);
-    uint64_t number = found == NULL ? UINT64_MAX : *found;
+    const struct wake_live_block *found = numbered_take(&c->written, e->values[VALUE_NUMBER], sizeof *found);
+    uint64_t number = found == NULL ? UINT64_MAX : found->allocation;
     if (e->kind == HOW_REALLOC && found != NULL)
         c->chains.data[e->chain].last_written = number + 1;
     stream_put_free(c->stream, e->time_ns, e->thread, e->kind, number, e->values[VALUE_SIZE]);
@@ -250,8 +253,8 @@ void cull_finish(struct cull *c)
 
 uint64_t cull_number(const struct cull *c, uint64_t number)
 {
-    const uint64_t *found = numbered_find(&c->written, number, sizeof *found);
-    return found == NULL ? UINT64_MAX : *found;
+    const struct wake_live_block *found = numbered_find(&c->written, number, sizeof *found);
+    return found == NULL ? UINT64_MAX : found->allocation;
 }
 
 /* ------------------------------------------------------------------ entering */

@@ -64,7 +64,7 @@ struct cull {
     VEC(struct cull_chain) chains;
     uint32_t unused;         /* first of the chains that are */
     struct numbered alive;   /* number -> chain, of live blocks */
-    struct numbered written; /* number -> number in the file, of blocks whose release was not written */
+    struct numbered written; /* number -> the block as it is in the file, until its release is written */
     VEC(struct cull_limbo) limbo;
     VEC(struct wake_culled_stack) culled; /* by stack */
     uint64_t blocks, bytes;               /* culled in all */

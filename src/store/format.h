@@ -45,6 +45,7 @@ enum format_type {
     FORMAT_SYMBOLS = 13, /* of the whole recording, like the rest of these */
     FORMAT_BINARY = 14,
     FORMAT_OMISSIONS = 15, /* of a process */
+    FORMAT_CARRIED = 16,   /* likewise */
     FORMAT_TYPE_COUNT
 };
 
@@ -104,6 +105,7 @@ enum {
     PROCESS_FORKED = 1, /* flags of a process record */
     END_COMPLETE = 1,   /* flags of a process-end record */
     END_EXECED = 2,
+    END_GOES_ON = 4,      /* in the next file of the series */
     OMISSIONS_CULLED = 1, /* flags of an omissions record */
     OMISSIONS_LIMITED = 2,
     OMISSIONS_SAMPLED = 4,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "store/annex.h"
+#include "store/copy_meta.h"
 #include "store/cull.h"
 #include "store/live.h"
 #include "store/stream.h"
@@ -25,53 +26,8 @@ struct thin {
     struct wake_stream *stream; /* of the process in the copy */
     uint32_t number;            /* ... and which it is there */
     struct wake_live live;      /* tells how large a freed block was */
-    VEC(struct wake_frame) frames;
     bool out_of_memory;
 };
-
-/* -------------------------------------------------------- what is known of it */
-
-static void thin_stack(struct thin *s, const struct wake_stack *stack)
-{
-    const struct wake_process *p = s->process;
-    s->frames.count = 0;
-    for (uint32_t node = stack->leaf; node != 0; node = p->nodes.data[node].parent) {
-        struct wake_frame frame = {p->nodes.data[node].address, p->nodes.data[node].module};
-        if (!vec_push(&s->frames, frame))
-            s->out_of_memory = true;
-    }
-    wake_writer_add_stack(s->writer, s->number, s->frames.data, (uint32_t)s->frames.count, stack->omitted,
-                          stack->cut);
-}
-
-static void thin_meta(struct thin *s)
-{
-    const struct wake_process *p = s->process;
-    for (size_t i = 0; i < p->threads.count; i++) {
-        const struct wake_thread *t = &p->threads.data[i];
-        wake_writer_add_thread(s->writer, s->number, t->number, t->tid, t->start_ns);
-        if (t->name[0] != '\0')
-            wake_writer_name_thread(s->writer, s->number, t->number, t->name, strlen(t->name), t->start_ns);
-    }
-    for (size_t i = 0; i < p->modules.count; i++) {
-        const struct wake_module *m = &p->modules.data[i];
-        const struct wake_module_info info = {
-            .start = m->start,
-            .end = m->end,
-            .bias = m->bias,
-            .build_id = m->build_id,
-            .build_id_length = m->build_id_length,
-            .path = m->path,
-            .path_length = strlen(m->path),
-        };
-        wake_writer_add_module(s->writer, s->number, &info);
-    }
-    for (size_t i = 1; i < p->stacks.count; i++)
-        thin_stack(s, &p->stacks.data[i]);
-    for (size_t i = 0; i < p->samples.count; i++)
-        wake_writer_sample_rss(s->writer, s->number, p->samples.data[i].time_ns,
-                               p->samples.data[i].rss_bytes);
-}
 
 /* What had been left out before. */
 static void thin_former_omissions(struct thin *s)
@@ -185,7 +141,8 @@ static int thin_process(struct thin *s, size_t process, struct err *err)
         return err_set(err, ERR_MEMORY, "There is no memory for the copy.");
     wake_live_init(&s->live);
     thin_former_omissions(s);
-    thin_meta(s);
+    if (!copy_meta(s->writer, s->number, s->process, true))
+        s->out_of_memory = true;
     int code = wake_reader_visit(s->reader, process, 0, UINT64_MAX, thin_block, s, err);
     if (code == 0)
         thin_end(s, process == 0);
@@ -249,7 +206,6 @@ int wake_thin(struct wake_reader *r, const char *path, const struct wake_cull_op
     for (size_t i = 0; i < wake_reader_process_count(r) && code == 0; i++)
         code = thin_process(&s, i, err);
     int closed = wake_writer_close(s.writer, summary->collector_cpu_ns, code == 0 ? err : NULL);
-    vec_release(&s.frames);
     code = code != 0 ? code : closed;
     return code != 0 ? code : thin_names(r, path, err);
 }

@@ -21,48 +21,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "store/codec.h"
-#include "store/cull.h"
 #include "store/format.h"
-#include "store/index.h"
-#include "store/meta.h"
-#include "store/sink.h"
-#include "store/stream.h"
 #include "store/tail.h"
+#include "store/writing.h"
 #include "tool/err.h"
-#include "tool/strbuf.h"
-#include "tool/vec.h"
 
 enum {
-    WRITER_TOTALS_STEP = 64 << 10, /* stacks in a totals chunk */
-    WRITER_LIVE_STEP = 128 << 10,  /* blocks in a live chunk */
     WRITER_TAIL_MAX = 4 << 20,
     WRITER_GIVE_UP = 64, /* events chunks that are sacrificed for the end, at most */
-};
-
-struct writer_process {
-    struct wake_stream stream; /* first: a stream is found in its process */
-    struct meta meta;
-    uint32_t number;
-    bool ended;
-};
-
-struct wake_writer {
-    struct sink sink;
-    struct codec codec;
-    struct index index;
-    struct strbuf scratch;
-    VEC(struct writer_process *) processes;
-    int error;         /* errno of the failure, 0 = none */
-    uint64_t not_kept; /* events of chunks that had to go */
-    struct wake_cull_options cull;
-    bool is_culling;
-    uint64_t limit;       /* bytes; 0 = none */
-    uint64_t end_wall_ns; /* of a copy; 0 = now */
-    struct strbuf tail;
-    struct index tail_index; /* offsets from the beginning of the tail */
 };
 
 /* ---------------------------------------------------------------- chunks */
@@ -81,7 +51,7 @@ static uint64_t writer_forget_after(struct wake_writer *w, uint64_t size)
     return FORMAT_HEADER_SIZE;
 }
 
-static void writer_fail(struct wake_writer *w, int error)
+void writer_fail(struct wake_writer *w, int error)
 {
     if (w->error != 0)
         return;
@@ -117,7 +87,7 @@ static void writer_chunk(struct wake_writer *w, unsigned type, uint32_t process,
     writer_chunk_late(w, type, process, bytes, length);
 }
 
-static void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, struct strbuf *payload)
+void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, struct strbuf *payload)
 {
     if (payload->failed)
         writer_fail(w, ENOMEM);
@@ -125,7 +95,7 @@ static void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t proce
         writer_chunk(w, type, process, payload->text, payload->length);
 }
 
-static void writer_put_meta(struct wake_writer *w, struct writer_process *p)
+void writer_put_meta(struct wake_writer *w, struct writer_process *p)
 {
     writer_chunk_of(w, FORMAT_THREADS, p->number, &p->meta.threads);
     writer_chunk_of(w, FORMAT_MODULES, p->number, &p->meta.modules);
@@ -164,26 +134,24 @@ static void writer_put_events(struct wake_writer *w, struct writer_process *p)
 }
 
 /* Everything of a process that has gathered. */
-static void writer_put(struct wake_writer *w, struct writer_process *p)
+void writer_put(struct wake_writer *w, struct writer_process *p)
 {
     writer_put_meta(w, p);
     if (w->error == 0 && stream_pending(&p->stream) > 0)
         writer_put_events(w, p);
 }
 
-/* What is left out of the events, as far as it is known. */
-static void writer_put_omissions(struct wake_writer *w, struct writer_process *p)
+void writer_put_omissions(struct wake_writer *w, uint32_t process, const struct wake_omissions *o,
+                          const struct wake_culled_stack *rows, size_t count)
 {
-    const struct cull *c = p->stream.cull;
-    size_t rows = c == NULL ? 0 : c->culled.count, first = 0;
+    size_t first = 0;
     do {
-        size_t count = rows - first < WRITER_TOTALS_STEP ? rows - first : WRITER_TOTALS_STEP;
+        size_t step = count - first < WRITER_TOTALS_STEP ? count - first : WRITER_TOTALS_STEP;
         strbuf_clear(&w->scratch);
-        meta_encode_omissions(&w->scratch, &p->stream.omitted, c == NULL ? NULL : c->culled.data, first,
-                              count);
-        writer_chunk_of(w, FORMAT_OMISSIONS, p->number, &w->scratch);
-        first += count;
-    } while (first < rows);
+        meta_encode_omissions(&w->scratch, o, rows, first, step);
+        writer_chunk_of(w, FORMAT_OMISSIONS, process, &w->scratch);
+        first += step;
+    } while (first < count);
 }
 
 /* Decides about all events that were held back; the live blocks get the numbers that they have in the
@@ -229,6 +197,35 @@ static uint64_t writer_wall_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+int writer_open_file(struct wake_writer *w, const char *path, struct err *err)
+{
+    uint8_t head[FORMAT_HEADER_SIZE];
+    file_header_encode(head, &(struct file_header){
+                                 .major = FORMAT_MAJOR,
+                                 .minor = FORMAT_MINOR,
+                                 .length = FORMAT_HEADER_SIZE,
+                                 .wall_ns = w->begin_wall_ns,
+                                 .series = w->series,
+                                 .part = w->part,
+                             });
+    return sink_open(&w->sink, path, head, sizeof head, err);
+}
+
+static int writer_open(struct wake_writer **w, const char *path, const struct wake_writer *as,
+                       struct err *err)
+{
+    *w = calloc(1, sizeof **w);
+    if (*w == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+    **w = *as;
+    int code = writer_open_file(*w, path, err);
+    if (code != 0) {
+        free(*w);
+        *w = NULL;
+    }
+    return code;
+}
+
 int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
 {
     return wake_writer_open_dated(w, path, 0, 0, err);
@@ -237,23 +234,18 @@ int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
 int wake_writer_open_dated(struct wake_writer **w, const char *path, uint64_t begin_ns, uint64_t end_ns,
                            struct err *err)
 {
-    *w = calloc(1, sizeof **w);
-    if (*w == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
-    uint8_t head[FORMAT_HEADER_SIZE];
-    file_header_encode(head, &(struct file_header){
-                                 .major = FORMAT_MAJOR,
-                                 .minor = FORMAT_MINOR,
-                                 .length = FORMAT_HEADER_SIZE,
-                                 .wall_ns = begin_ns != 0 ? begin_ns : writer_wall_ns(),
-                             });
-    (*w)->end_wall_ns = end_ns;
-    int code = sink_open(&(*w)->sink, path, head, sizeof head, err);
-    if (code != 0) {
-        free(*w);
-        *w = NULL;
-    }
-    return code;
+    const struct wake_writer as = {.begin_wall_ns = begin_ns != 0 ? begin_ns : writer_wall_ns(),
+                                   .end_wall_ns = end_ns};
+    return writer_open(w, path, &as, err);
+}
+
+int wake_writer_open_series(struct wake_writer **w, const char *path, struct err *err)
+{
+    struct wake_writer as = {.begin_wall_ns = writer_wall_ns(), .part = 1};
+    while (as.series == 0)
+        if (getrandom(&as.series, sizeof as.series, 0) != sizeof as.series)
+            as.series = as.begin_wall_ns ^ (uint64_t)getpid() << 48;
+    return writer_open(w, path, &as, err);
 }
 
 void wake_writer_cull(struct wake_writer *w, const struct wake_cull_options *options)
@@ -268,7 +260,7 @@ void wake_writer_limit(struct wake_writer *w, uint64_t bytes)
 }
 
 /* A process that may still grow, or NULL. */
-static struct writer_process *writer_find(struct wake_writer *w, uint32_t process)
+struct writer_process *writer_find(struct wake_writer *w, uint32_t process)
 {
     if (process >= w->processes.count || w->processes.data[process]->ended)
         return NULL;
@@ -299,7 +291,7 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
     }
     p->stream.omitted.sample_rate = info->sample_rate;
     if (p->stream.omitted.is_culled || info->sample_rate != 0)
-        writer_put_omissions(w, p); /* a recording that is cut says so too */
+        writer_put_omissions(w, number, &p->stream.omitted, NULL, 0); /* a cut recording says so too */
     if (w->error != 0)
         stream_close(&p->stream);
     else if (w->limit != 0 && sink_size(&w->sink) >= w->limit)
@@ -384,16 +376,11 @@ void wake_writer_flush(struct wake_writer *w)
         writer_fail(w, w->sink.error);
 }
 
-void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
-                             const struct wake_stack_totals *totals, uint32_t stack_count,
-                             struct wake_live_block *live, size_t live_count)
+void writer_put_end(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                    const struct wake_stack_totals *totals, uint64_t rows, const struct wake_live_block *live,
+                    size_t live_count, const struct wake_omissions *o, const struct wake_culled_stack *culled,
+                    size_t culled_count)
 {
-    struct writer_process *p = writer_find(w, process);
-    if (p == NULL)
-        return;
-    writer_end_cull(p, live, live_count);
-    writer_put(w, p);
-    uint64_t rows = totals == NULL ? 0 : (uint64_t)stack_count + 1;
     for (uint64_t first = 0; first < rows; first += WRITER_TOTALS_STEP) {
         uint64_t count = rows - first < WRITER_TOTALS_STEP ? rows - first : WRITER_TOTALS_STEP;
         strbuf_clear(&w->scratch);
@@ -406,22 +393,37 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
         meta_encode_live(&w->scratch, live + first, count);
         writer_chunk_of(w, FORMAT_LIVE, process, &w->scratch);
     }
+    if (o->is_culled || o->is_limited || o->sample_rate != 0)
+        writer_put_omissions(w, process, o, culled, culled_count);
+    /* Last: who finds it has the totals and the live blocks too. */
+    strbuf_clear(&w->scratch);
+    meta_encode_end(&w->scratch, end);
+    writer_chunk_of(w, FORMAT_PROCESS_END, process, &w->scratch);
+}
+
+void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                             const struct wake_stack_totals *totals, uint32_t stack_count,
+                             struct wake_live_block *live, size_t live_count)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p == NULL)
+        return;
+    writer_end_cull(p, live, live_count);
+    writer_put(w, p);
     struct wake_omissions *o = &p->stream.omitted;
     if (o->sample_rate != 0 && o->samples == 0) { /* a copy has them from elsewhere */
         o->samples = p->stream.made;
         o->freed_samples = p->stream.released;
     }
-    if (o->is_culled || o->is_limited || o->sample_rate != 0)
-        writer_put_omissions(w, p);
-    /* Last: who finds it has the totals and the live blocks too. */
-    strbuf_clear(&w->scratch);
-    meta_encode_end(&w->scratch, end);
-    writer_chunk_of(w, FORMAT_PROCESS_END, process, &w->scratch);
+    const struct cull *c = p->stream.cull;
+    writer_put_end(w, process, end, totals, totals == NULL ? 0 : (uint64_t)stack_count + 1, live, live_count,
+                   o, c == NULL ? NULL : c->culled.data, c == NULL ? 0 : c->culled.count);
     p->ended = true;
     stream_close(&p->stream);
     cull_free(p->stream.cull);
     p->stream.cull = NULL;
     meta_release(&p->meta);
+    vec_release(&p->carried);
 }
 
 bool wake_writer_has_failed(const struct wake_writer *w)
@@ -440,7 +442,7 @@ static uint64_t writer_not_kept(const struct wake_writer *w)
 }
 
 /* Tail, index and end, in one go.  False: not written (and cut away again). */
-static bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
+bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
 {
     uint64_t base = sink_size(&w->sink);
     size_t kept = w->index.entries.count;
@@ -483,6 +485,7 @@ static void writer_free(struct wake_writer *w)
     for (size_t i = 0; i < w->processes.count; i++) {
         stream_release(&w->processes.data[i]->stream);
         cull_free(w->processes.data[i]->stream.cull);
+        vec_release(&w->processes.data[i]->carried);
         meta_release(&w->processes.data[i]->meta);
         free(w->processes.data[i]);
     }

@@ -63,6 +63,7 @@ struct wake_process_end {
     int32_t wait_status; /* as waitpid gives it; -1 = not known */
     bool complete;       /* everything the process published has been read */
     bool execed;         /* the process went on in another image */
+    bool goes_on;        /* in the next file of the series: this is how it was when that began */
     uint64_t allocations, frees, allocated_bytes;
     uint64_t peak_bytes, peak_blocks, peak_time_ns, peak_event;
     uint64_t leaked_blocks, leaked_bytes;
@@ -100,6 +101,8 @@ struct wake_omissions {
      * estimates (store/weight.h).  0: every block is recorded. */
     uint64_t sample_rate;
     uint64_t samples, freed_samples; /* as they were made, culled or not */
+    /* Of a series of which not all files are there: allocations and releases in the others. */
+    uint64_t elsewhere_allocations, elsewhere_frees;
 };
 
 struct wake_cull_options {
@@ -111,6 +114,9 @@ int wake_writer_open(struct wake_writer **w, const char *path, struct err *err);
 /* For a copy: the file says that it was begun and closed then (CLOCK_REALTIME; 0 = now). */
 int wake_writer_open_dated(struct wake_writer **w, const char *path, uint64_t begin_ns, uint64_t end_ns,
                            struct err *err);
+
+/* The first of several files that follow each other. */
+int wake_writer_open_series(struct wake_writer **w, const char *path, struct err *err);
 
 /* Processes that are added from here on are culled (store/cull.h). */
 void wake_writer_cull(struct wake_writer *w, const struct wake_cull_options *options);
@@ -165,6 +171,17 @@ void wake_writer_advance(struct wake_writer *w, uint64_t now_ns);
 void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
                              const struct wake_stack_totals *totals, uint32_t stack_count,
                              struct wake_live_block *live, size_t live_count);
+
+/* Bytes of the file so far. */
+uint64_t wake_writer_size(const struct wake_writer *w);
+/* What wake_writer_end_process takes, as it is now, for a process that goes on in the next file. */
+void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                               const struct wake_stack_totals *totals, uint32_t stack_count,
+                               struct wake_live_block *live, size_t live_count);
+/* After all processes that have not ended were paused: closes the file and goes on in
+ * another, which can be read alone, or together with those before it (store/series.h).
+ * Streams and numbers stay. On failure (the first file is whole) writing has failed. */
+int wake_writer_rotate(struct wake_writer *w, const char *path, uint64_t cpu_ns, struct err *err);
 
 /* True when writing has failed. */
 bool wake_writer_has_failed(const struct wake_writer *w);

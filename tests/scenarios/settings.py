@@ -24,7 +24,7 @@ def expect(what, condition, run):
 for name, value in (("HEAPWAKE_DEPTH", "banana"), ("HEAPWAKE_DEPTH", "0"), ("HEAPWAKE_MMAP", "7"),
                     ("HEAPWAKE_CHILDREN", "nothing"), ("HEAPWAKE_SYMBOLS", "maybe"),
                     ("HEAPWAKE_CULL", "often"), ("HEAPWAKE_CULL_MS", "0"), ("HEAPWAKE_CULL_PENDING", "many"),
-                    ("HEAPWAKE_MAX_SIZE", "1K"), ("HEAPWAKE_SAMPLE", "half"), ("HEAPWAKE_SAMPLE", "1.5K"),
+                    ("HEAPWAKE_MAX_SIZE", "1K"), ("HEAPWAKE_SAMPLE", "half"), ("HEAPWAKE_ROTATE", "1K"), ("HEAPWAKE_ROTATE", "never"), ("HEAPWAKE_SAMPLE", "1.5K"),
                     ("HEAPWAKE_EMBED_BINARIES", "yes"), ("HEAPWAKE_LOG", "loud"),
                     ("HEAPWAKE_LOGFILE", "/nowhere/at/all")):
     run = record({name: value})
