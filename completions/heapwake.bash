@@ -8,7 +8,8 @@ _heapwake_program_at()
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         --) echo $((i + 1)) && return ;;
-        -o | --output | --children | --symbols | --enabled | --depth | --mmap | --pool | --sigusr1 | --sigusr2) ((i++)) ;;
+        -o | --output | --children | --symbols | --enabled | --depth | --mmap | --pool | --sigusr1 | --sigusr2 | --cull-ms | \
+            --cull-pending | --max-size | --sample | --rotate) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -31,11 +32,12 @@ _heapwake_record()
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --children | --symbols | --enabled | --mmap) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
     --sigusr1 | --sigusr2) mapfile -t COMPREPLY < <(compgen -W 'toggle report tag' -- "$current") ;;
-    --depth | --pool) ;;
+    --depth | --pool | --cull-ms | --cull-pending | --max-size | --sample | --rotate) ;;
     *)
         if [[ $current == -* ]]; then
             mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries --enabled --depth --mmap
-                --free-stacks --precise-timestamps --zero-memory --pool --sigusr1 --sigusr2 -q --quiet --help --' -- "$current")
+                --free-stacks --precise-timestamps --zero-memory --pool --sigusr1 --sigusr2 --cull --cull-ms --cull-pending
+                --max-size --sample --rotate -q --quiet --help --' -- "$current")
         else
             mapfile -t COMPREPLY < <(compgen -c -- "$current")
         fi
@@ -48,7 +50,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history ctl info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history ctl info dump verify symbolize extract strip help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -56,13 +58,14 @@ _heapwake()
     report)
         case $previous in
         --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file thread kind process' -- "$current") && return ;;
+        --worst) mapfile -t COMPREPLY < <(compgen -W 'rss peak leaked' -- "$current") && return ;;
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
         --without) mapfile -t COMPREPLY < <(compgen -W 'function~ source~ module~' -- "$current") && return ;;
         --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where | --earlier | --since | --until | --depth) return ;;
         esac
         options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --pools --verdict --misuse --advice --without --earlier
             --by --tree --top-down --callers --callees -n --threshold
-            --from --to --pid --where --include --exclude --suppressions --no-built-in-suppressions --json --help'
+            --from --to --pid --where --include --exclude --worst --suppressions --no-built-in-suppressions --json --help'
         ;;
     export)
         case $previous in
@@ -107,7 +110,8 @@ _heapwake()
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history ctl info dump verify symbolize extract' -- "$current") && return ;;
+    strip) options='--threshold -o --output --help' ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history ctl info dump verify symbolize extract strip' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Completion of heapwake's commands, options and files for fish.
 
-set -l commands record report export diff check history ctl info dump verify symbolize extract help version
+set -l commands record report export diff check history ctl info dump verify symbolize extract strip help version
 
 complete -c heapwake -f
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a record -d 'Run a program and record its heap'
@@ -17,6 +17,7 @@ complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a verify -d
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a symbolize -d 'Put names of functions into a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a extract -d 'Get the binaries out of a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a help -d 'Say how a command is used'
+complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a strip -d 'Copy a recording without short-lived blocks'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a version -d 'Print the version'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -l version -d 'Say which version it is'
 complete -c heapwake -l help -d 'Say how it is used'
@@ -35,6 +36,14 @@ complete -c heapwake -n '__fish_seen_subcommand_from record' -l pool -x -d 'Memo
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l sigusr1 -x -a 'toggle report tag' -d 'What the signal does'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l sigusr2 -x -a 'toggle report tag' -d 'What the signal does'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -s q -l quiet -d 'No closing line'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull -d 'Leave short-lived blocks out of the events'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull-ms -x -d 'What is short, in milliseconds'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l cull-pending -x -d 'Events that may wait'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l sample -x -d 'Bytes a sample'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l rotate -x -d 'Size or time after which another file begins'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -l max-size -x -d 'Size from which on events are left out'
+complete -c heapwake -n '__fish_seen_subcommand_from strip' -l threshold -x -d 'What is short, such as 10s'
+complete -c heapwake -n '__fish_seen_subcommand_from strip' -s o -l output -r -F -d 'Name of the copy'
 complete -c heapwake -n '__fish_seen_subcommand_from record' -xa '(__fish_complete_subcommand --fcs-skip=2)'
 
 complete -c heapwake -n '__fish_seen_subcommand_from report diff' -l leaks -d 'Blocks never freed'
@@ -79,6 +88,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from report' -l include -x -d 'O
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l exclude -x -d 'No stacks that match'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l suppressions -r -F -d 'Known leaks'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l no-built-in-suppressions -d 'libc and libstdc++ too'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l worst -x -a 'rss peak leaked' -d 'Only the worst of several'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l json -d 'As a JSON object'
 complete -c heapwake -n '__fish_seen_subcommand_from export' -s f -l format -x -a 'callgrind csv dhat dot flamegraph folded gprof2dot heaptrack html json massif pdf perfetto pprof ps speedscope sqlite svg' -d 'Format'
 complete -c heapwake -n '__fish_seen_subcommand_from export' -s o -l output -r -F -d 'Name of the file'
@@ -109,5 +119,5 @@ complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l debuginfod -d
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -s C -x -a '(__fish_complete_directories)' -d 'Below this folder'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l list -d 'Only say what there is'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l force -d 'Replace files that are there'
-complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export diff check history ctl info dump verify symbolize extract'
-complete -c heapwake -n '__fish_seen_subcommand_from report export diff check history ctl info dump verify symbolize extract' -k -a '(__fish_complete_suffix .wake)'
+complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export diff check history ctl info dump verify symbolize extract strip'
+complete -c heapwake -n '__fish_seen_subcommand_from report export diff check history ctl info dump verify symbolize extract strip' -k -a '(__fish_complete_suffix .wake)'

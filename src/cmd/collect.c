@@ -11,6 +11,7 @@
 #include "cmd/closing.h"
 #include "cmd/command.h"
 #include "cmd/finish.h"
+#include "cmd/keeping.h"
 #include "cmd/live_report.h"
 #include "cmd/logging.h"
 #include "cmd/settings.h"
@@ -35,6 +36,17 @@ static const char *collect_find(const char *message, size_t length, const char *
             return message + at + want + 1;
     }
     return NULL;
+}
+
+struct collect_message {
+    const char *text;
+    size_t length;
+};
+
+static const char *collect_get(void *of, const char *name)
+{
+    const struct collect_message *m = of;
+    return collect_find(m->text, m->length, name);
 }
 
 static bool collect_receive(int fd, char *message, size_t *length)
@@ -75,8 +87,11 @@ static int collect_work(int fd, const char *message, size_t length)
     logging_open(&log, level, collect_find(message, length, "HEAPWAKE_LOGFILE"),
                  level == NULL ? -1 : STDERR_FILENO);
     settings_check(&log);
+    struct output_keeping keeping;
+    keeping_read(&keeping, collect_get, &(struct collect_message){message, length});
     struct collector_options options = {
         .output = collect_find(message, length, "HEAPWAKE_OUTPUT"),
+        .keeping = &keeping,
         .address = message,
         .children = children == NULL || strcmp(children, "no") != 0,
         .say = logging_say,

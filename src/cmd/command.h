@@ -38,6 +38,7 @@ int command_verify(int argc, char **argv);
 int command_symbolize(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_extract(int argc, char **argv);
+int command_strip(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_version(int argc, char **argv);
 

@@ -98,6 +98,13 @@ static void info_json_totals(struct json *j, const struct facts *f, const struct
     json_add_number(j, "inherited_frees", f->inherited_frees);
     json_add_number(j, "implied_frees", f->implied_frees);
     json_add_number(j, "peak_rss_bytes", f->peak_rss_bytes);
+    json_add_number(j, "sample_rate", f->sample_rate);
+    json_add_number(j, "samples", f->samples);
+    json_add_number(j, "cull_threshold_ns", f->cull_threshold_ns);
+    json_add_number(j, "culled_blocks", f->culled_blocks);
+    json_add_number(j, "culled_bytes", f->culled_bytes);
+    json_add_number(j, "limit_ns", f->limit_ns);
+    json_add_number(j, "limited_events", f->limited_events);
     json_add_bool(j, "complete", f->complete);
     json_add_number(j, "file_bytes", s->file_size);
     json_add_real(j, "bytes_per_event", info_density(f, s));
@@ -158,6 +165,22 @@ static void info_text_losses(struct strbuf *out, const struct wake_reader *r, co
     if (f->unknown_frees != 0) {
         info_line(out, "unknown frees");
         strbuf_addf(out, "%s\n", units_count(a, f->unknown_frees));
+    }
+    if (f->sample_rate != 0) {
+        info_line(out, "sampled");
+        strbuf_addf(out, "%s blocks, one in ", units_count(a, f->samples));
+        strbuf_addf(out, "%s; sums are estimates\n", units_bytes(a, f->sample_rate));
+    }
+    if (f->cull_threshold_ns != 0) {
+        info_line(out, "culled");
+        strbuf_addf(out, "%s of ", units_count(a, f->culled_blocks));
+        strbuf_addf(out, "%s that lived ", units_bytes(a, f->culled_bytes));
+        strbuf_addf(out, "less than %s\n", units_time(a, f->cull_threshold_ns));
+    }
+    if (f->limited_events != 0) {
+        info_line(out, "limited");
+        strbuf_addf(out, "events end at %s; ", units_time(a, f->limit_ns));
+        strbuf_addf(out, "%s later ones are in the totals only\n", units_count(a, f->limited_events));
     }
     info_line(out, "complete");
     if (f->complete && f->lost_events == 0) {

@@ -13,8 +13,9 @@ const struct command command_list[] = {
      "usage: heapwake record [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
      "\n"
      "  -o FILE, --output FILE  name of the recording (default %e.%p.wake); %e program, %p process id,\n"
-     "                          %t seconds since 1970, %n a free number, %h host, %% a percent sign.\n"
-     "                          Without %p and %n one file holds the whole process tree.\n"
+     "                          %t seconds since 1970, %n a free number, %h host, %j batch job,\n"
+     "                          %r MPI rank, %% a percent sign.  Without %p, %n and %r one file holds\n"
+     "                          the whole process tree.\n"
      "  --children yes|no       record the program's children too (default yes)\n"
      "  --symbols yes|no        look up names of functions at the end and put them into the file (default\n"
      "                          yes; Ctrl-C stops the search)\n"
@@ -32,6 +33,16 @@ const struct command command_list[] = {
      "  --sigusr1 WHAT, --sigusr2 WHAT\n"
      "                          what the signal does: toggle, report or tag (HEAPWAKE_SIGUSR1,\n"
      "                          HEAPWAKE_SIGUSR2; default: it is the program's)\n"
+     "\n"
+     "For long runs (each also a variable, see the manual page):\n"
+     "  --cull                  leave blocks that live shorter than --cull-ms out of the events; totals\n"
+     "                          stay exact\n"
+     "  --cull-ms MS            that threshold (default 10000)\n"
+     "  --cull-pending N        events that may wait for it (default 1048576, 64 bytes each)\n"
+     "  --sample SIZE           record one block in so many bytes (512K); figures become estimates\n"
+     "  --rotate SIZE|DURATION  go on in another file (FILE.1, FILE.2, ...) from 1G or after 10min on;\n"
+     "                          'heapwake report FILE.*' takes them together\n"
+     "  --max-size SIZE         no more events once the file has this size; totals go on\n"
      "\n"
      "The exit status is the program's own.\n",
      false},
@@ -76,6 +87,7 @@ const struct command command_list[] = {
      "  --top-down              callees below the functions that call them\n"
      "  --callers F, --callees F  the same for one function\n"
      "\n"
+     "  --worst rss|peak|leaked  of several recordings only the one with the most of it\n"
      "  -n N                    how many sites or groups (0 = all)\n"
      "  --threshold PERCENT     leave out what is less than this share of the total\n"
      "  --from TIME, --to TIME  only this stretch of the run\n"
@@ -143,6 +155,12 @@ const struct command command_list[] = {
      "\n"
      "Reads every byte: checksums, order of events for each address, times, totals, losses.\n"
      "Exit status 1 and a sentence for each thing that is off.\n",
+     false},
+    {"strip", command_strip, "copy a recording without short-lived blocks",
+     "usage: heapwake strip --threshold DURATION FILE -o OUT\n"
+     "\n"
+     "Blocks, and whole realloc chains, that lived shorter than DURATION (500ms, 10s) are not among the\n"
+     "events of OUT. They are still counted: all totals, by site too, stay exact.\n",
      false},
     {"export", command_export, "write a recording in the format of another tool",
      "usage: heapwake export -f FORMAT [-o FILE] [--from TIME] [--to TIME] [--pid PID]\n"

@@ -5,6 +5,7 @@
 #include "cmd/closing.h"
 #include "cmd/command.h"
 #include "cmd/finish.h"
+#include "cmd/keeping.h"
 #include "cmd/live_report.h"
 #include "cmd/logging.h"
 #include "cmd/preload.h"
@@ -70,6 +71,12 @@ static int record_parse(struct record_options *o, char **argv)
     return EXIT_DONE;
 }
 
+static const char *record_get(void *of, const char *name)
+{
+    (void)of;
+    return getenv(name);
+}
+
 /* Options that are not given come from the environment. */
 static void record_take_environment(struct record_options *o)
 {
@@ -132,6 +139,7 @@ int command_record(int argc, char **argv)
     struct err err;
     struct launch l;
     struct live_report reports = {0};
+    struct output_keeping keeping;
     static struct collector c;
     (void)argc;
     record_take_environment(&o);
@@ -141,7 +149,9 @@ int command_record(int argc, char **argv)
     err_init(&err);
     logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
     settings_check(&log);
+    keeping_read(&keeping, record_get, NULL);
     struct collector_options options = {.output = o.output,
+                                        .keeping = &keeping,
                                         .children = o.children,
                                         .say = logging_say,
                                         .say_of = &log,

@@ -117,6 +117,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
             .suppress = &r->data.suppress,
             .verdicts = is_judged ? &verdicts : NULL,
             .explain = o->verdicts,
+            .sample_rate = r->data.head.sample_rate,
         };
         if (o->json) {
             section_sites_json(&r->json, &s);
@@ -266,6 +267,13 @@ static int report_sections(struct report *r, struct err *err)
 static int report_text(struct report *r, struct err *err)
 {
     screen_init(&r->page, &r->out);
+    if (r->options->worst != WORST_NONE) {
+        char a[UNITS_MAX], b[UNITS_MAX];
+        page_addf(&r->page, COLOUR_PLAIN, "%s has %s of %s recordings: %s",
+                  r->options->files.data[r->data.chosen], worst_describe(r->options->worst),
+                  units_count(a, r->options->files.count), units_bytes(b, r->data.chosen_value));
+        page_end_line(&r->page);
+    }
     section_head_text(&r->page, &r->data.head);
     if (r->data.result.timeline.count > 0) {
         page_end_line(&r->page);
@@ -281,8 +289,10 @@ static int report_json(struct report *r, struct err *err)
     json_open_object(&r->json, NULL);
     json_add_text(&r->json, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
     json_open_array(&r->json, "files");
-    for (size_t i = 0; i < o->files.count; i++)
-        json_add_text(&r->json, NULL, o->files.data[i], strlen(o->files.data[i]));
+    for (size_t i = 0; i < o->files.count; i++) {
+        if (o->worst == WORST_NONE || i == r->data.chosen)
+            json_add_text(&r->json, NULL, o->files.data[i], strlen(o->files.data[i]));
+    }
     json_close_array(&r->json);
     section_head_json(&r->json, &r->data.head);
     json_add_bool(&r->json, "interrupted", r->data.result.interrupted);

@@ -6,6 +6,7 @@
 
 #include "cmd/facts.h"
 #include "cmd/known_leaks.h"
+#include "cmd/parts.h"
 #include "cmd/report_findings.h"
 #include "present/safe.h"
 #include "query/combine.h"
@@ -79,6 +80,16 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
     h->lost_events += f.lost_events;
     h->stacks += f.stacks;
     h->cut_stacks += f.cut_stacks;
+    if (f.cull_threshold_ns > h->cull_threshold_ns)
+        h->cull_threshold_ns = f.cull_threshold_ns;
+    if (f.sample_rate > h->sample_rate)
+        h->sample_rate = f.sample_rate;
+    h->samples += f.samples;
+    h->culled_blocks += f.culled_blocks;
+    h->culled_bytes += f.culled_bytes;
+    if (f.limit_ns != 0 && (h->limit_ns == 0 || f.limit_ns < h->limit_ns))
+        h->limit_ns = f.limit_ns;
+    h->limited_events += f.limited_events;
     h->complete &= f.complete;
 }
 
@@ -166,7 +177,7 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
                      !report_findings_are_wanted(o);
     if (moment != NULL) {
         q.moment = *moment;
-    } else if (is_screen && o->files.count == 1) {
+    } else if (is_screen && d->recordings == 1) {
         /* A long recording has enough chunks for a plot from their headers alone; the events of a
          * short one are read in a moment. */
         size_t rough = report_data_count_spans(r) / 2;
@@ -176,10 +187,11 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
     return asking_run(&d->asking, &q, r, answer, err);
 }
 
-static int report_data_add_file(struct report_data *d, const struct report_options *o, const char *path,
-                                struct err *err)
+/* One recording, in one file or several. */
+static int report_data_add(struct report_data *d, const struct report_options *o, const char *const *paths,
+                           size_t count, struct err *err)
 {
-    struct wake_reader *r = asking_open(&d->asking, path, err);
+    struct wake_reader *r = asking_open_series(&d->asking, paths, count, err);
     struct query_result answer;
     uint32_t base;
     if (r == NULL)
@@ -195,7 +207,7 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
     if (code == 0)
         code = combine_add(&d->result, &answer, base, err);
     if (code == 0)
-        asking_warn(r, path);
+        asking_warn(r, paths[0]);
     query_result_release(&answer);
     query_result_init(&answer);
     if (code == 0 && o->since.when != WHEN_UNSET)
@@ -213,10 +225,20 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err)
 {
     int code = 0;
+    if (o->worst != WORST_NONE)
+        code = worst_pick(o->worst, o->files.data, o->files.count, &d->chosen, &d->chosen_value, err);
+    const char *const *files = o->files.data;
+    struct parts parts = {0};
+    if (code == 0)
+        code = parts_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
+                          o->worst == WORST_NONE ? o->files.count : 1, err);
+    d->recordings = parts.first.count;
     asking_begin(&d->asking);
-    for (size_t i = 0; i < o->files.count && code == 0; i++)
-        code = report_data_add_file(d, o, o->files.data[i], err);
+    for (size_t i = 0; i < parts.first.count && code == 0; i++)
+        code = report_data_add(d, o, parts.paths.data + parts.first.data[i], parts_count(&parts, i), err);
     asking_end(&d->asking);
+    parts_release(&parts);
+    d->head.omitted_blocks = d->result.omitted_blocks;
     if (code == 0)
         code = report_data_find_nameless(d, err);
     if (code == 0)

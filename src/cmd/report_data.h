@@ -26,8 +26,11 @@ struct report_data {
     struct accounts accounts; /* of pools */
     struct section_head head;
     struct asking asking;
+    size_t recordings; /* of which some may be several files */
     char end[64];
     struct strbuf nameless;
+    size_t chosen; /* --worst: which of the files; and what makes it the worst */
+    uint64_t chosen_value;
 };
 
 void report_data_init(struct report_data *d);

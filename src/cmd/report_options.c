@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef int report_option_fn(struct report_options *o, const char *value, struct err *err);
 
@@ -199,6 +200,14 @@ static int report_option_no_built_in(struct report_options *o, const char *value
     return 0;
 }
 
+static int report_option_worst(struct report_options *o, const char *value, struct err *err)
+{
+    o->worst = worst_find(value);
+    if (o->worst == WORST_NONE)
+        return err_set(err, ERR_USAGE, "--worst takes rss, peak or leaked, not '%s'.", value);
+    return 0;
+}
+
 static int report_option_json(struct report_options *o, const char *value, struct err *err)
 {
     (void)value;
@@ -214,6 +223,7 @@ static const struct {
     enum measure measure; /* that is asked for, where there is no function */
 } report_option_list[] = {
     {"--json", false, report_option_json, 0},
+    {"--worst", true, report_option_worst, 0},
     {"--leaks", false, NULL, MEASURE_LEAKED},
     {"--peak", false, NULL, MEASURE_PEAK},
     {"--allocated", false, NULL, MEASURE_ALLOCATED},
@@ -263,6 +273,27 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
                    argv[*at]);
 }
 
+/* A recording, or a pattern that the shell has left alone. */
+static int report_options_add_file(struct report_options *o, const char *name, struct err *err)
+{
+    struct stat st;
+    size_t before = o->globbed.gl_pathc;
+    if (strpbrk(name, "*?[") == NULL || lstat(name, &st) == 0) {
+        if (!vec_push(&o->files, name))
+            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+        return 0;
+    }
+    int code = glob(name, before == 0 ? 0 : GLOB_APPEND, NULL, &o->globbed);
+    if (code == GLOB_NOMATCH)
+        return err_set(err, ERR_ABSENT, "No file is named like '%s'.", name);
+    if (code != 0)
+        return err_set(err, ERR_IO, "The files named like '%s' cannot be listed.", name);
+    for (size_t i = before; i < o->globbed.gl_pathc; i++)
+        if (!vec_push(&o->files, o->globbed.gl_pathv[i]))
+            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+    return 0;
+}
+
 int report_options_init(struct report_options *o, int argc, char **argv, struct err *err)
 {
     bool options_end = false;
@@ -277,8 +308,8 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
             options_end = true;
         else if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0')
             code = report_options_take(o, argv, &i, err);
-        else if (!vec_push(&o->files, argv[i]))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the options.");
+        else
+            code = report_options_add_file(o, argv[i], err);
         if (code != 0)
             return code;
     }
@@ -301,6 +332,8 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
 void report_options_release(struct report_options *o)
 {
     vec_release(&o->files);
+    if (o->globbed.gl_pathc != 0)
+        globfree(&o->globbed);
     vec_release(&o->suppressions);
     sieve_release(&o->sieve);
     what_if_release(&o->what_if);

@@ -5,6 +5,7 @@
 #ifndef HW_CMD_REPORT_OPTIONS_H
 #define HW_CMD_REPORT_OPTIONS_H
 
+#include "cmd/worst.h"
 #include "query/measure.h"
 #include "query/query.h"
 #include "query/rollup.h"
@@ -14,6 +15,7 @@
 #include "tool/err.h"
 #include "tool/vec.h"
 
+#include <glob.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,6 +34,8 @@ struct report_options {
     size_t limit;
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
+    enum worst worst; /* of the files only this one is looked at */
+    glob_t globbed;   /* names that patterns stand for */
     bool histograms;
     bool misuse, advice;
     struct what_if what_if;

@@ -5,6 +5,7 @@
 #include "cmd/settings.h"
 
 #include "cmd/command.h"
+#include "cmd/keeping.h"
 #include "tool/strbuf.h"
 
 #include <stddef.h>
@@ -79,6 +80,17 @@ static const struct {
      "SIGUSR1 is left to the program"},
     {"HEAPWAKE_SIGUSR2", "--sigusr2", false, settings_is_wish, "neither toggle, report nor tag",
      "SIGUSR2 is left to the program"},
+    {"HEAPWAKE_CULL", "--cull", true, settings_is_switch, "neither 0 nor 1", "nothing is culled"},
+    {"HEAPWAKE_CULL_MS", "--cull-ms", false, keeping_is_milliseconds, "no number from 1 to 86400000",
+     "10000 is used"},
+    {"HEAPWAKE_CULL_PENDING", "--cull-pending", false, keeping_is_pending, "no number from 1 to 268435456",
+     "1048576 is used"},
+    {"HEAPWAKE_SAMPLE", "--sample", false, keeping_is_sample, "no size such as 512K",
+     "every block is recorded"},
+    {"HEAPWAKE_ROTATE", "--rotate", false, keeping_is_rotate, "neither a size from 64K nor a time from 100ms",
+     "there is one file"},
+    {"HEAPWAKE_MAX_SIZE", "--max-size", false, keeping_is_size, "no size of at least 1M",
+     "the file has no limit"},
     {"HEAPWAKE_CHILDREN", NULL, false, settings_is_answer, "neither yes nor no", "children are recorded"},
     {"HEAPWAKE_SYMBOLS", NULL, false, settings_is_switch, "neither 0 nor 1", "names are looked up"},
     {"HEAPWAKE_EMBED_BINARIES", NULL, false, settings_is_switch, "neither 0 nor 1", "binaries are left out"},

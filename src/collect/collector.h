@@ -47,9 +47,10 @@ typedef int collector_report_fn(void *of, const struct collector_report *report,
                                 struct err *err);
 
 struct collector_options {
-    const char *output;  /* pattern; NULL = the default */
-    const char *address; /* where to listen; NULL = somewhere of its own choice */
-    bool children;       /* processes other than the launched one are recorded too */
+    const char *output;                   /* pattern; NULL = the default */
+    const struct output_keeping *keeping; /* NULL = everything is kept */
+    const char *address;                  /* where to listen; NULL = somewhere of its own choice */
+    bool children;                        /* processes other than the launched one are recorded too */
     collector_say_fn *say;
     void *say_of;
     collector_report_fn *report; /* NULL: nobody can write one */

@@ -124,7 +124,9 @@ static enum diagnose_result diagnose_elf(const char *argv0, const char *path, co
         return DIAGNOSE_FOREIGN;
     }
     if (loader != NULL && loader[0] == '\0') {
-        err_set(err, ERR_UNSUPPORTED, "'%s' is statically linked, so the probe cannot be preloaded into it.",
+        err_set(err, ERR_UNSUPPORTED,
+                "'%s' is statically linked, so the probe cannot be preloaded into it; it can be linked in, "
+                "with @heapwake.ld.",
                 argv0);
         return DIAGNOSE_HARMLESS;
     }

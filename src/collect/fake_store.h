@@ -226,11 +226,18 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
 
 void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
                              const struct wake_stack_totals *totals, uint32_t stack_count,
-                             const struct wake_live_block *live, size_t live_count)
+                             struct wake_live_block *live, size_t live_count)
 {
     (void)w, (void)process, (void)totals, (void)stack_count, (void)live;
     fake.end = *end;
     fake.live_count = live_count;
+}
+
+void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                               const struct wake_stack_totals *totals, uint32_t stack_count,
+                               struct wake_live_block *live, size_t live_count)
+{
+    wake_writer_end_process(w, process, end, totals, stack_count, live, live_count);
 }
 
 #endif

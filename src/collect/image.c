@@ -43,6 +43,7 @@ static void image_add_process(struct image *m, uint64_t base_ns, uint32_t parent
         .exe = m->view.exe,
         .args = m->view.args,
         .args_length = m->view.args_length,
+        .sample_rate = h->sample_rate,
     };
     m->process = wake_writer_add_process(m->writer, &info);
     m->line.base_ns = base_ns;
@@ -100,6 +101,8 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->pair.has_gaps = &m->view.head->has_gaps;
     m->pair.on_mark = image_note;
     m->pair.on_mark_of = m;
+    m->pair.sample_rate = m->view.fixed.sample_rate;
+    m->pair.filter = m->view.filter;
     m->order.tick = image_tick_in_round;
     m->order.tick_of = m;
     if (!m->failed && view->fixed.control == SEGMENT_OFF)
@@ -195,6 +198,25 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
     e->cut_stacks = m->book.stacks.cut_stacks;
     e->peak_rss_bytes = m->peak_rss;
     e->threads = m->book.tids.count;
+}
+
+void image_pause(struct image *m, uint64_t now_ns)
+{
+    struct image_end end = {0};
+    size_t live_count = 0;
+    struct wake_live_block *live = m->pair.blocks.slots == NULL ? NULL : pair_live(&m->pair, &live_count);
+    struct wake_stack_totals *totals = totals_copy(&m->pair.totals);
+    if ((live == NULL && live_count != 0) || totals == NULL)
+        m->failed = true;
+    image_fill_end(m, true, &end);
+    uint64_t base = m->line.base_ns;
+    end.process.end_ns = now_ns > base && now_ns - base > m->line.last ? now_ns - base : m->line.last;
+    end.process.wait_status = -1;
+    wake_writer_pause_process(m->writer, m->process, &end.process, totals,
+                              totals == NULL ? 0 : (uint32_t)m->pair.totals.count - 1, live,
+                              live == NULL ? 0 : live_count);
+    free(live);
+    free(totals);
 }
 
 static void image_free(struct image *m)

@@ -71,6 +71,8 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
 uint64_t image_drain(struct image *m);
 /* Publishes the present stamp; samples RSS and looks for a seccomp filter when it is time. */
 void image_tick(struct image *m, uint64_t now_ns);
+/* Writes how the section is now, for a file that is about to be left. */
+void image_pause(struct image *m, uint64_t now_ns);
 /* Recording on or off, at somebody's wish. */
 void image_switch(struct image *m, bool on);
 bool image_is_on(const struct image *m);

@@ -194,7 +194,7 @@ static int pair_compare(const void *a, const void *b)
 
 struct wake_live_block *pair_live(const struct pair *p, size_t *count)
 {
-    *count = p->totals.live_blocks;
+    *count = p->made - p->released;
     if (*count == 0)
         return NULL;
     struct wake_live_block *live = malloc(*count * sizeof *live);

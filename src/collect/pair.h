@@ -78,6 +78,10 @@ struct pair {
     VEC(uint64_t) work;             /* addresses whose queues are to be tried again */
     uint64_t round;
     uint64_t events; /* handed to the store */
+    uint64_t made;   /* allocations among them: the number of the next */
+    uint64_t released;
+    uint64_t sample_rate; /* 0: every block is told of */
+    uint8_t *filter;      /* counters of sampled blocks (wire/segment.h), NULL = none */
     uint64_t unknown_frees, implied_frees;
     uint64_t undefined_stacks; /* events whose stack was never defined */
     uint64_t noted_losses;     /* sum of LOST records */

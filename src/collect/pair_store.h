@@ -8,7 +8,9 @@
 #define HW_COLLECT_PAIR_STORE_H
 
 #include "collect/pair.h"
+#include "store/weight.h"
 #include "wire/record.h"
+#include "wire/segment.h"
 
 #define PAIR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -46,7 +48,7 @@ static inline void pair_store_alloc(struct pair *p, const struct item *i, struct
 {
     uint32_t stack = pair_stack(p, i->stack);
     uint64_t time = pair_time(p, i);
-    uint64_t number = p->totals.allocations;
+    uint64_t number = p->made++;
     block_set(b, i->address, i->size, number, stack);
     p->blocks.count++;
     if (PAIR_UNLIKELY(i->thread >= p->latest.count) && !pair_reserve_thread(p, i->thread))
@@ -55,10 +57,20 @@ static inline void pair_store_alloc(struct pair *p, const struct item *i, struct
         p->latest.data[i->thread] = number + 1;
     if (PAIR_UNLIKELY(p->pass != NULL))
         passlist_add(p->pass, i->address);
-    totals_alloc(&p->totals, stack, i->size, time, p->events);
+    struct weight weight = weight_of(p->sample_rate, number, i->size);
+    totals_alloc(&p->totals, stack, weight.blocks, weight.bytes, time, p->events);
     p->events++;
     wake_stream_alloc(p->stream, time, i->thread, i->kind, stack, i->address, i->size, i->usable,
                       i->previous);
+}
+
+/* Frees at this address need not be told any more on account of this block. */
+static inline void pair_forget_sample(struct pair *p, uint64_t address)
+{
+    uint8_t *counter = &p->filter[segment_filter_slot(address)];
+    uint8_t count = __atomic_load_n(counter, __ATOMIC_RELAXED);
+    if (count != 0 && count < SEGMENT_FILTER_FULL)
+        __atomic_fetch_sub(counter, 1, __ATOMIC_RELAXED);
 }
 
 /* Takes b out of the table. */
@@ -66,10 +78,16 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
 {
     uint64_t time = pair_time(p, i);
     uint64_t number = block_number(b), size = b->size;
-    bool temporary = i->thread < p->latest.count && p->latest.data[i->thread] == number + 1;
-    totals_free(&p->totals, b->stack, size, temporary);
+    /* Of a sample nobody knows what was allocated next. */
+    bool temporary =
+        i->thread < p->latest.count && p->latest.data[i->thread] == number + 1 && p->sample_rate == 0;
+    struct weight weight = weight_of(p->sample_rate, number, size);
+    totals_free(&p->totals, b->stack, weight.blocks, weight.bytes, temporary);
+    p->released++;
     if (PAIR_UNLIKELY(p->pass != NULL))
         passlist_remove(p->pass, b->address);
+    if (PAIR_UNLIKELY(p->filter != NULL))
+        pair_forget_sample(p, b->address);
     blocks_remove(&p->blocks, b);
     p->events++;
     uint32_t from = i->op == ITEM_FREE ? i->stack : 0;
@@ -79,7 +97,8 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
         wake_stream_free(p->stream, time, i->thread, how, number, size);
 }
 
-/* A free of a block never seen.  Where blocks were left out by somebody's wish, it is one of those. */
+/* A free of a block never seen.  Where blocks were left out, by somebody's wish or because only some
+ * are sampled, it is one of those. */
 static inline void pair_store_unknown(struct pair *p, const struct item *i, unsigned how, uint64_t address)
 {
     if (p->has_gaps != NULL && __atomic_load_n(p->has_gaps, __ATOMIC_ACQUIRE) != 0)

@@ -142,7 +142,8 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
 {
     struct tracee *before = tracee_find(c, h->pid);
     struct tracee *parent = tracee_find(c, h->hello.ppid);
-    struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND};
+    struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND, view->fixed.job,
+                               view->fixed.rank};
     struct tracee *t = calloc(1, sizeof *t);
     if (t == NULL)
         return NULL;
@@ -297,6 +298,21 @@ void tracee_stop(struct collector *c, struct tracee *t)
     t->is_stopped = true;
     image_silence(t->image);
     tracee_end(c, t, false, false);
+}
+
+void tracee_rotate(struct collector *c, uint64_t now_ns)
+{
+    for (size_t n = c->output.files.count; n-- > 0;) {
+        struct output_file *f = c->output.files.data[n];
+        if (f->users == 0 || !output_is_full(&c->output, f, now_ns))
+            continue;
+        for (size_t i = 0; i < c->tracees.count; i++) {
+            if (c->tracees.data[i]->file == f)
+                image_pause(c->tracees.data[i]->image, now_ns);
+        }
+        output_rotate(&c->output, f, now_ns, cpu_ns());
+        tracee_say(c, LEVEL_INFO, "The recording goes on in %.300s.", f->name);
+    }
 }
 
 void tracee_poll(struct collector *c)

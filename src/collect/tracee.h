@@ -30,4 +30,7 @@ bool tracee_await(struct collector *c);
 /* A round has taken so many events of it: said at LEVEL_TRACE. */
 void tracee_trace(const struct collector *c, const struct tracee *t, uint64_t taken);
 
+/* Lets the files that are full go on in others. */
+void tracee_rotate(struct collector *c, uint64_t now_ns);
+
 #endif

@@ -9,12 +9,15 @@
  */
 #include "probe/create.h"
 
+#include "probe/cluster.h"
 #include "probe/environment.h"
 #include "probe/handover.h"
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "probe/sampling.h"
 #include "probe/share.h"
+#include "probe/tracing.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -73,7 +76,7 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->pass_offset = CREATE_PASS_AT;
     head->is_precise = environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1;
     head->control = share.first_control;
-    head->has_gaps = (share.first_control & SEGMENT_STATE_MASK) != SEGMENT_ON;
+    head->has_gaps = (share.first_control & SEGMENT_STATE_MASK) != SEGMENT_ON || sampling_rate != 0;
     head->depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
     char *text = (char *)head + SEGMENT_HEAD_SIZE;
     const char *exe = environment_exe();
@@ -85,6 +88,9 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->exe_length = (uint32_t)length;
     head->args_length = (uint32_t)environment_arguments(text + length, SEGMENT_TEXT_SIZE - length, &is_cut);
     head->args_cut = (uint32_t)is_cut;
+    cluster_fill_head(head);
+    head->sample_rate = sampling_rate;
+    head->filter_offset = sampling_rate == 0 ? 0 : CREATE_FILTER_AT;
     __atomic_store_n(&head->magic, SEGMENT_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -101,12 +107,14 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     create_fill_head(head, chunks, forked);
     share.lanes = (void *)(base + CREATE_LANES_AT);
     share.next = (void *)(base + CREATE_NEXT_AT);
+    share.filter = base + CREATE_FILTER_AT;
     share.window[0] = base + CREATE_CHUNKS_AT;
     share.first_length = length;
     share.stamp_kind = head->stamp_kind;
     share.growing = 0;
     share.pass = (void *)(base + CREATE_PASS_AT);
     share.head = head;
+    TRACE(TRACE_SHARE, 1, "segment at %x, %u chunks of which %u are mapped", (uintptr_t)base, chunks, first);
     return true;
 }
 
@@ -150,6 +158,7 @@ void share_close(void)
     }
     struct segment_head *head = share.head;
     share.head = NULL;
+    share.filter = NULL;
     share_begin();
     sys_munmap(head, share.first_length);
 }

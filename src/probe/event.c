@@ -16,7 +16,9 @@
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "probe/sampling.h"
 #include "probe/stack.h"
+#include "probe/tracing.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -125,6 +127,7 @@ static inline __attribute__((always_inline)) void event_put_alloc(struct lane *l
         at[words++] = (uint64_t)(uintptr_t)old;
     uint64_t op = RECORD_ALLOC | (is_stamped ? RECORD_STAMPED : 0) | kind;
     lane_publish(lane, op | (uint64_t)size << 8 | (uint64_t)stack << 32, words);
+    TRACE(TRACE_HOOKS, 2, "alloc %x of %u bytes, stack %u", address, size, stack);
 }
 
 static inline __attribute__((always_inline)) void event_write_free(struct lane *lane, const void *block,
@@ -145,6 +148,7 @@ static inline __attribute__((always_inline)) void event_write_free(struct lane *
         at[1] = lane_now();
     lane_publish(lane, RECORD_FREE | (is_stamped ? RECORD_STAMPED : 0) | how | address << 16,
                  is_stamped ? 2 : 1);
+    TRACE(TRACE_HOOKS, 2, "free %x, how %u", address, how, 0);
 }
 
 void event_put_free(struct lane *lane, const void *block, enum record_how how)
@@ -158,18 +162,59 @@ void event_alloc_on(const void *block, size_t size, enum record_kind kind, const
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
-    if (LIKELY(lane->suppressed == 0))
-        event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), NULL);
+    event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), NULL);
     lane_leave(lane);
 }
+
+bool event_free_on(const void *block, enum record_how how, const void *frame)
+{
+    struct lane *lane = lane_enter(frame);
+    if (UNLIKELY(lane == NULL))
+        return false;
+    event_write_free(lane, block, how);
+    lane_leave(lane);
+    return true;
+}
+
+/* ------------------------------------------------------- off, sampled, suppressed */
 
 void event_want_free_stacks(void)
 {
     event_has_free_stacks = true;
+    share_mix();
 }
 
-static __attribute__((noinline)) void event_put_free_stack(struct lane *lane, const void *block,
-                                                           enum record_how how, const void *frame)
+/* Is a block of this size to be told of, as far as its size goes? */
+static bool event_is_wanted(size_t size)
+{
+    return share_state() == SEGMENT_ON && (sampling_rate == 0 || sampling_takes(size));
+}
+
+/* False: the thread does not want it told. */
+static bool event_tell_alloc(const void *block, size_t size, enum record_kind kind, const void *old,
+                             const void *frame)
+{
+    size_t usable = event_usable_size(block, size);
+    struct lane *lane = lane_enter(frame);
+    if (lane == NULL)
+        return true;
+    bool is_told = lane->suppressed == 0;
+    if (is_told) {
+        if (sampling_rate != 0)
+            sampling_mark(block);
+        event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), old);
+    }
+    lane_leave(lane);
+    return is_told;
+}
+
+void event_alloc_rare(const void *block, size_t size, enum record_kind kind, const void *frame)
+{
+    if (event_is_wanted(size))
+        (void)event_tell_alloc(block, size, kind, NULL, frame);
+}
+
+static void event_put_free_stack(struct lane *lane, const void *block, enum record_how how, const void *frame)
 {
     uint64_t stack = stack_take(lane, frame);
     if (lane_reserve(lane, 3)) {
@@ -180,12 +225,16 @@ static __attribute__((noinline)) void event_put_free_stack(struct lane *lane, co
     }
 }
 
-bool event_free_passed(const void *block, enum record_how how, const void *frame)
+bool event_free_rare(const void *block, enum record_how how, const void *frame)
 {
-    struct lane *lane = lane_enter(frame);
-    if (UNLIKELY(lane == NULL))
+    if (sampling_rate != 0 && !sampling_may_have(block))
         return false;
-    if (UNLIKELY(event_has_free_stacks))
+    if (share_state() == SEGMENT_OFF && !share_passes(block))
+        return false;
+    struct lane *lane = lane_enter(frame);
+    if (lane == NULL)
+        return false;
+    if (event_has_free_stacks)
         event_put_free_stack(lane, block, how, frame);
     else
         event_write_free(lane, block, how);
@@ -193,11 +242,18 @@ bool event_free_passed(const void *block, enum record_how how, const void *frame
     return true;
 }
 
+static __attribute__((noinline)) void event_realloc_rare(const void *block, size_t size, const void *old,
+                                                         bool is_told, const void *frame)
+{
+    const void *from = is_told ? old : NULL;
+    if ((!event_is_wanted(size) || !event_tell_alloc(block, size, KIND_REALLOC, from, frame)) && is_told)
+        event_realloc_freed(old, frame);
+}
+
 void event_realloc(const void *block, size_t size, const void *old, bool is_told, const void *frame)
 {
-    if (UNLIKELY(share_state() != SEGMENT_ON)) {
-        if (is_told)
-            event_realloc_freed(old, frame);
+    if (UNLIKELY(share_mode() != SEGMENT_ON)) {
+        event_realloc_rare(block, size, old, is_told, frame);
         return;
     }
     size_t usable = event_usable_size(block, size);
@@ -306,7 +362,8 @@ void event_fork(uint32_t child, const void *frame)
 
 void event_put_early(struct lane *lane, const void *block, size_t size)
 {
-    if ((share.first_control & SEGMENT_STATE_MASK) != SEGMENT_ON || !lane_reserve(lane, 4))
+    bool is_wanted = (share.first_control & SEGMENT_STATE_MASK) == SEGMENT_ON && sampling_rate == 0;
+    if (!is_wanted || !lane_reserve(lane, 4))
         return;
     lane->at[1] = (uint64_t)(uintptr_t)block;
     lane->at[2] = size;
@@ -325,4 +382,5 @@ void event_put_thread(struct lane *lane)
     lane->at[4] = lane_now();
     lane_publish(lane, RECORD_THREAD | (uint64_t)lane->tid << 32, 5);
     lane->clock = 0;
+    TRACE(TRACE_HOOKS, 1, "thread %u has lane %u, number %u", lane->tid, lane->index, lane->thread);
 }

@@ -23,20 +23,24 @@
 
 struct lane;
 
+/* The ON forms are for a mode that is SEGMENT_ON, the RARE ones for any other (share_mode). */
 void event_alloc_on(const void *block, size_t size, enum record_kind kind, const void *frame);
+void event_alloc_rare(const void *block, size_t size, enum record_kind kind, const void *frame);
 static inline void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
-    if (share_state() == SEGMENT_ON)
+    if (__builtin_expect(share_mode() == SEGMENT_ON, 1))
         event_alloc_on(block, size, kind, frame);
+    else
+        event_alloc_rare(block, size, kind, frame);
 }
 
 /* False: it was not told. */
-bool event_free_passed(const void *block, enum record_how how, const void *frame);
+bool event_free_on(const void *block, enum record_how how, const void *frame);
+bool event_free_rare(const void *block, enum record_how how, const void *frame);
 static inline bool event_free(const void *block, enum record_how how, const void *frame)
 {
-    if (share_state() == SEGMENT_OFF && !share_passes(block))
-        return false;
-    return event_free_passed(block, how, frame);
+    return __builtin_expect(share_mode() == SEGMENT_ON, 1) ? event_free_on(block, how, frame)
+                                                           : event_free_rare(block, how, frame);
 }
 
 /* After the real call: `block` is the new one.  is_told: the release of the old one was. */

@@ -12,10 +12,12 @@
 #include "probe/lane.h"
 #include "probe/module.h"
 #include "probe/real.h"
+#include "probe/sampling.h"
 #include "probe/share.h"
 #include "probe/signals.h"
 #include "probe/stack.h"
 #include "probe/sys.h"
+#include "probe/tracing.h"
 
 #include <errno.h>
 
@@ -50,6 +52,7 @@ static bool life_is_wanted(bool forked)
 
 static bool life_open(void)
 {
+    sampling_init();
     handover_parse(&handover, environment_find("HEAPWAKE_SOCKET"));
     uint32_t depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
     share.first_control = environment_number("HEAPWAKE_ENABLED", 0, 1, 1) == 1 ? SEGMENT_ON : SEGMENT_OFF;
@@ -67,7 +70,9 @@ static void life_birth(void)
     real_find();
     __atomic_store_n(&life.state, LIFE_OPEN, __ATOMIC_RELEASE);
     life.pid = (uint32_t)sys_getpid();
+    tracing_init();
     bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && life_open();
+    TRACE(TRACE_LIFE, 1, "born, recording %u, sampling %u, first %u", is_on, sampling_rate, real.is_first);
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     hook_thread_publish();
     signals_open(is_on);
@@ -139,6 +144,7 @@ bool life_renew(void)
         is_on = share_open(true);
         share_begin();
     }
+    TRACE(TRACE_LIFE, 1, "renewed after a fork, recording %u", is_on, 0, 0);
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     return is_on;
 }

@@ -222,17 +222,6 @@ static void module_tell_gone(struct lane *lane, uint64_t pc)
     }
 }
 
-bool module_is_ours(uint64_t pc)
-{
-    static uint64_t start, end;
-    struct module_object o;
-    if (end == 0 && real.dl_find_object((void *)(uintptr_t)&module_is_ours, &o) == 0) {
-        start = (uint64_t)(uintptr_t)o.map_start;
-        end = (uint64_t)(uintptr_t)o.map_end;
-    }
-    return pc >= start && pc < end;
-}
-
 bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
 {
     struct module_object o;

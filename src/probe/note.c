@@ -171,6 +171,7 @@ void note_suppress(int step, const void *frame)
     if (lane == NULL)
         return;
     share_note_gaps();
+    share_mix();
     if (step > 0 || lane->suppressed != 0)
         lane->suppressed += (uint64_t)(int64_t)step;
     lane_leave(lane);

@@ -18,11 +18,6 @@
 __asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
 __asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
 
-struct real real;
-
-/* What has been found, before it takes effect. */
-static struct real found;
-
 static const char never_single;
 
 void *real_find_name(const char *name)
@@ -47,17 +42,28 @@ bool real_same_module(const void *a, const void *b)
            real.dl_find_object((void *)(uintptr_t)b, &y) == 0 && x.link_map == y.link_map;
 }
 
+bool real_is_ours(uint64_t pc)
+{
+    static uint64_t start, end;
+    struct module_object o;
+    if (end == 0 && real.dl_find_object((void *)(uintptr_t)&real_is_ours, &o) == 0) {
+        start = (uint64_t)(uintptr_t)o.map_start;
+        end = (uint64_t)(uintptr_t)o.map_end;
+    }
+    return pc >= start && pc < end;
+}
+
 const struct real *real_look(void)
 {
     /* Several threads may be here: all of them find the same. */
-#define X(field, name, result, arguments)                                \
-    {                                                                    \
-        void *next = real_find_name(name);                               \
-        __atomic_store_n((void **)&found.field, next, __ATOMIC_RELAXED); \
+#define X(field, name, result, arguments)                                     \
+    {                                                                         \
+        void *next = real_find_name(name);                                    \
+        __atomic_store_n((void **)&real_found.field, next, __ATOMIC_RELAXED); \
     }
     REAL_FUNCTIONS(X)
 #undef X
-    return &found;
+    return &real_found;
 }
 
 void real_find(void)
@@ -70,90 +76,8 @@ void real_find(void)
     *(void **)&real.dl_find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
     (void)real_look();
     real.is_glibc =
-        real_same_module((void *)(uintptr_t)found.malloc, (void *)(uintptr_t)gnu_get_libc_version);
+        real_same_module((void *)(uintptr_t)real_found.malloc, (void *)(uintptr_t)gnu_get_libc_version);
     *(void **)&real.program_free = dlsym(RTLD_DEFAULT, "free");
     /* By module: our own `malloc` names whichever definition comes first. */
     real.is_first = real_same_module(dlsym(RTLD_DEFAULT, "malloc"), (void *)(uintptr_t)real_find);
-}
-
-/* HEAPWAKE_ZERO_MEMORY: what hooks call instead. The size of a block is what can be used of it. */
-static size_t real_usable(void *block)
-{
-    return found.malloc_usable_size == NULL ? 0 : found.malloc_usable_size(block);
-}
-
-static void *real_zero(void *block, size_t from, size_t size)
-{
-    if (block != NULL && from < size)
-        __builtin_memset((unsigned char *)block + from, 0, size - from);
-    return block;
-}
-
-static void *real_zero_malloc(size_t size)
-{
-    return found.calloc(1, size);
-}
-
-static void *real_zero_realloc(void *old, size_t size)
-{
-    size_t had = old == NULL ? 0 : real_usable(old);
-    return real_zero(found.realloc(old, size), had, size);
-}
-
-static void *real_zero_memalign(size_t alignment, size_t size)
-{
-    return real_zero(found.memalign(alignment, size), 0, size);
-}
-
-static void *real_zero_aligned_alloc(size_t alignment, size_t size)
-{
-    return real_zero(found.aligned_alloc(alignment, size), 0, size);
-}
-
-static int real_zero_posix_memalign(void **block, size_t alignment, size_t size)
-{
-    int result = found.posix_memalign(block, alignment, size);
-    if (result == 0)
-        (void)real_zero(*block, 0, size);
-    return result;
-}
-
-static void *real_zero_valloc(size_t size)
-{
-    return real_zero(found.valloc(size), 0, size);
-}
-
-static void *real_zero_pvalloc(size_t size)
-{
-    return real_zero(found.pvalloc(size), 0, size);
-}
-
-static struct real chosen;
-
-void real_choose(bool zero_memory)
-{
-    chosen = found;
-    if (!zero_memory)
-        return;
-    chosen.malloc = real_zero_malloc;
-    chosen.realloc = real_zero_realloc;
-    chosen.memalign = real_zero_memalign;
-    chosen.aligned_alloc = real_zero_aligned_alloc;
-    chosen.posix_memalign = real_zero_posix_memalign;
-    chosen.valloc = real_zero_valloc;
-    chosen.pvalloc = real_zero_pvalloc;
-}
-
-void real_publish(void)
-{
-#define X(field, name, result, arguments)            \
-    if ((void *)&real.field != (void *)&real.malloc) \
-        __atomic_store_n(&real.field, chosen.field, __ATOMIC_RELEASE);
-    REAL_FUNCTIONS(X)
-#undef X
-}
-
-void real_publish_malloc(void)
-{
-    __atomic_store_n(&real.malloc, chosen.malloc, __ATOMIC_RELEASE);
 }

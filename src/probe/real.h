@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * real: the functions that our hooks stand in front of.
+ * real: the functions that our hooks stand in front of. real.c finds them through
+ * the loader, real_static.c is for programs that are linked statically; the build
+ * takes one of them.
  *
  * One line a function. `real.x` is what the program would have called without
  * us: the next definition after ours in the loader's order, be it glibc's, a
@@ -71,6 +73,7 @@ struct real {
 };
 
 extern struct real real;
+extern struct real real_found; /* before it takes effect */
 
 /* Finds everything; may call back into our hooks (dlsym allocates), which then
  * serve from the early pool. The functions stay NULL until real_publish, and
@@ -90,6 +93,9 @@ void *real_find_name(const char *name);
 
 /* The definition of `name` in a module or what it depends on, or NULL. */
 void *real_find_in(void *link_map, const char *name);
+
+/* Is pc in our own code? */
+bool real_is_ours(uint64_t pc);
 
 /* Do two code addresses lie in the same loaded module? */
 bool real_same_module(const void *a, const void *b);

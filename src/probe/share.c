@@ -14,14 +14,17 @@
 #include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/sys.h"
+#include "probe/tracing.h"
 
 #include <sys/mman.h>
 
 enum { SHARE_SPINS = 8, SHARE_NAP_NS = 100000 };
 
 struct share share;
-const uint32_t share_no_control = SEGMENT_FADING;
+const uint32_t share_words[2] = {SEGMENT_FADING, SHARE_MIXED};
 intptr_t share_control;
+
+_Static_assert((SHARE_MIXED & SEGMENT_STATE_MASK) == SHARE_MIXED, "a mode is like a state");
 
 static bool share_pop(uint32_t *index)
 {
@@ -103,8 +106,10 @@ static bool share_may_nap(void)
 bool share_take_chunk(uint32_t *index)
 {
     struct segment_head *head = share.head;
-    if (__builtin_expect(share_pop(index), 1))
+    if (__builtin_expect(share_pop(index), 1)) {
+        TRACE(TRACE_SHARE, 2, "chunk %u", *index, 0, 0);
         return true;
+    }
     __atomic_fetch_add(&head->waits, 1, __ATOMIC_RELAXED);
     uint64_t waited_ns = 0;
     for (unsigned spins = 0; !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE); spins++) {
@@ -154,10 +159,17 @@ void share_exec_failed(void)
 
 void share_begin(void)
 {
-    intptr_t there = (intptr_t)&share_no_control;
+    const uint32_t *word = &share_words[0];
     if (share.head != NULL)
-        there = (intptr_t)&share.head->control;
-    __atomic_store_n(&share_control, there - (intptr_t)&share_no_control, __ATOMIC_RELEASE);
+        word = share.is_mixed ? &share_words[1] : &share.head->control;
+    __atomic_store_n(&share_control, (intptr_t)word - (intptr_t)share_words, __ATOMIC_RELEASE);
+}
+
+void share_mix(void)
+{
+    share.is_mixed = true;
+    if (share_control != 0)
+        share_begin();
 }
 
 void share_note_gaps(void)
@@ -207,6 +219,7 @@ void share_stop(enum record_lost reason)
 {
     share.head->stop_reason = reason;
     __atomic_store_n(&share.head->stopped, 1, __ATOMIC_RELEASE);
+    TRACE(TRACE_SHARE, 1, "recording stops, reason %u", reason, 0, 0);
     lane_stop();
 }
 

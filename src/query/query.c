@@ -67,13 +67,31 @@ struct answer {
     uint64_t *medians; /* counts of all processes, when asked for */
 };
 
-static bool answer_is_plain(const struct answer *a, const struct filter *f)
+/* Totals have all the rows that are asked for. */
+static bool answer_is_whole(const struct answer *a, const struct filter *f)
 {
     const struct query *q = a->query;
-    bool no_ticks = q->ticks == 0 || a->result->timeline_is_rough;
-    return f->checks == 0 && q->split == SPLIT_NONE && q->want == 0 && no_ticks &&
-           q->temporary_allocations == 1 && q->temporary_ns == 0 && a->when.window.min == 0 &&
-           a->when.window.max >= a->when.run_to && a->when.moment >= a->when.run_to;
+    return f->checks == 0 && q->split == SPLIT_NONE && q->want == 0 && q->temporary_allocations == 1 &&
+           q->temporary_ns == 0 && a->when.window.min == 0 && a->when.window.max >= a->when.run_to &&
+           a->when.moment >= a->when.run_to;
+}
+
+/* ... and no timeline is to be made of events. */
+static bool answer_is_plain(const struct answer *a, const struct filter *f)
+{
+    return answer_is_whole(a, f) && (a->query->ticks == 0 || a->result->timeline_is_rough);
+}
+
+static bool answer_is_sampled(const struct answer *a, uint32_t process)
+{
+    return wake_reader_process(a->reader, process)->omitted.sample_rate != 0;
+}
+
+/* Allocations that are not among the events. */
+static uint64_t answer_omitted(const struct answer *a, uint32_t process)
+{
+    const struct wake_omissions *o = &wake_reader_process(a->reader, process)->omitted;
+    return o->culled_blocks + o->allocations + o->elsewhere_allocations;
 }
 
 /* ------------------------------------------------------------------ results */
@@ -197,13 +215,18 @@ static int answer_from_scan(struct answer *a, struct scan *s, uint32_t process, 
 
 /* ---------------------------------------------------------------- processes */
 
+/* Reads the events.  Where some were left out on purpose and the totals have the rows, the rows come
+ * from there. */
 static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
+    bool agrees = decide_totals_agree(a->reader, process);
+    bool is_partial = answer_omitted(a, process) != 0 || answer_is_sampled(a, process);
+    bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
     struct bitset chosen;
     struct scan *scan = NULL;
     int code = 0;
     bitset_init(&chosen);
-    if (decide_is_needed(f, decide_totals_agree(a->reader, process))) {
+    if (decide_is_needed(f, agrees)) {
         a->watch.total += f->process->events;
         code = decide_run(f, &chosen, &a->watch, a->reader, process, err);
     }
@@ -216,8 +239,12 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     }
     code = scan_run(scan, a->query, &a->when, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL,
                     &a->watch, a->reader, process, a->result, err);
-    if (code == 0)
+    if (code == 0 && has_rows) {
+        code = answer_from_totals(a, process, err);
+    } else if (code == 0) {
         code = answer_from_scan(a, scan, process, err);
+        a->result->omitted_blocks += answer_omitted(a, process);
+    }
 out:
     if (scan != NULL)
         scan_release(scan);
@@ -256,6 +283,7 @@ static int answer_prepare_ticks(struct answer *a, struct err *err)
         if (code == 0)
             result->timeline_is_rough = result->timeline_is_rough && answer_is_plain(a, &f) &&
                                         decide_totals_agree(a->reader, process) &&
+                                        !answer_is_sampled(a, process) &&
                                         timeline_has_fine_spans(result, a->reader, process);
         filter_release(&f);
         if (code != 0)

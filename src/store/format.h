@@ -44,7 +44,9 @@ enum format_type {
     FORMAT_END = 12,
     FORMAT_SYMBOLS = 13, /* of the whole recording, like the rest of these */
     FORMAT_BINARY = 14,
-    FORMAT_POOLS = 15, /* of a process */
+    FORMAT_POOLS = 15,     /* of a process */
+    FORMAT_OMISSIONS = 16, /* likewise */
+    FORMAT_CARRIED = 17,   /* likewise */
     FORMAT_TYPE_COUNT
 };
 
@@ -107,6 +109,10 @@ enum {
     PROCESS_FORKED = 1, /* flags of a process record */
     END_COMPLETE = 1,   /* flags of a process-end record */
     END_EXECED = 2,
+    END_GOES_ON = 4,      /* in the next file of the series */
+    OMISSIONS_CULLED = 1, /* flags of an omissions record */
+    OMISSIONS_LIMITED = 2,
+    OMISSIONS_SAMPLED = 4,
 };
 
 #endif

@@ -126,8 +126,8 @@ static bool lookup_head(struct wake_reader *r, const struct index_entry *e, uint
                         struct piece *piece)
 {
     size_t got, head, want = e->stored < PIECE_HEAD_MAX ? e->stored : PIECE_HEAD_MAX;
-    return file_read_at(r->fd, bytes, want, e->offset + FORMAT_CHUNK_HEADER_SIZE, &got) == 0 && got == want &&
-           piece_decode_head(bytes, want, piece, &head);
+    return file_read_at(recording_fd(r, e), bytes, want, e->offset + FORMAT_CHUNK_HEADER_SIZE, &got) == 0 &&
+           got == want && piece_decode_head(bytes, want, piece, &head);
 }
 
 static int lookup_add_piece(struct wake_reader *r, size_t at)

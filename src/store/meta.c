@@ -212,7 +212,8 @@ void meta_encode_end(struct strbuf *to, const struct wake_process_end *end)
     const uint64_t values[] = {
         end->end_ns,
         varint_zigzag((uint64_t)(int64_t)end->wait_status),
-        (end->complete ? END_COMPLETE : 0u) | (end->execed ? END_EXECED : 0u),
+        (end->complete ? END_COMPLETE : 0u) | (end->execed ? END_EXECED : 0u) |
+            (end->goes_on ? END_GOES_ON : 0u),
         end->allocations,
         end->frees,
         end->allocated_bytes,
@@ -248,6 +249,40 @@ void meta_encode_totals(struct strbuf *to, const struct wake_stack_totals *total
         strbuf_add_varint(to, t->peak_bytes);
         strbuf_add_varint(to, t->temporary);
         strbuf_add_varint(to, t->temporary_bytes);
+    }
+}
+
+void meta_encode_omissions(struct strbuf *to, const struct wake_omissions *o,
+                           const struct wake_culled_stack *rows, size_t first, size_t count)
+{
+    const uint64_t values[] = {
+        (o->is_culled ? OMISSIONS_CULLED : 0u) | (o->is_limited ? OMISSIONS_LIMITED : 0u) |
+            (o->sample_rate != 0 ? OMISSIONS_SAMPLED : 0u),
+        o->threshold_ns,
+        o->culled_blocks,
+        o->culled_bytes,
+        o->limit_ns,
+        o->allocations,
+        o->frees,
+        o->others,
+        o->sample_rate,
+        o->samples,
+        o->freed_samples,
+    };
+    uint8_t record[sizeof values / sizeof values[0] * VARINT_MAX], *end = record;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        end = varint_put(end, values[i]);
+    meta_add_text(to, record, (size_t)(end - record));
+    size_t last = 0;
+    for (size_t i = first; i < first + count; i++) {
+        if (rows[i].blocks == 0)
+            continue;
+        strbuf_add_varint(to, i - last);
+        strbuf_add_varint(to, rows[i].blocks);
+        strbuf_add_varint(to, rows[i].bytes);
+        strbuf_add_varint(to, rows[i].smallest);
+        strbuf_add_varint(to, rows[i].largest - rows[i].smallest);
+        last = i;
     }
 }
 

@@ -55,6 +55,9 @@ void meta_encode_process(struct strbuf *to, const struct wake_process_info *info
 void meta_encode_end(struct strbuf *to, const struct wake_process_end *end);
 void meta_encode_totals(struct strbuf *to, const struct wake_stack_totals *totals, uint32_t first,
                         uint32_t count);
+/* Rows of the stacks first .. first + count - 1; those without culled blocks are left out. */
+void meta_encode_omissions(struct strbuf *to, const struct wake_omissions *o,
+                           const struct wake_culled_stack *rows, size_t first, size_t count);
 void meta_encode_live(struct strbuf *to, const struct wake_live_block *live, size_t count);
 
 #endif

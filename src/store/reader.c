@@ -42,7 +42,8 @@ static int reader_load(struct wake_reader *r)
         struct payload payload;
         if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
             r->summary.added_size += index_entry_end(e) - e->offset;
-        if (e->type == 0 || (e->type >= FORMAT_INDEX && e->type != FORMAT_POOLS))
+        bool is_ours = e->type < FORMAT_INDEX || (e->type >= FORMAT_POOLS && e->type <= FORMAT_CARRIED);
+        if (e->type == 0 || !is_ours)
             continue;
         int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : recording_read(r, e, &payload);
         if (code == 0 && e->type != FORMAT_EVENTS)
@@ -78,6 +79,38 @@ static int reader_complete(struct wake_reader *r, struct err *err)
     return 0;
 }
 
+/* What the end counts and this file does not have is in other files of its series. */
+static void reader_find_elsewhere(struct wake_reader *r)
+{
+    for (size_t i = 0; i < r->shelves.count && r->summary.series != 0 && r->summary.not_kept == 0; i++) {
+        struct wake_process *p = &r->shelves.data[i]->process;
+        struct wake_omissions *o = &p->omitted;
+        uint64_t allocations = o->culled_blocks + o->allocations, frees = o->culled_blocks + o->frees;
+        struct wake_span span;
+        for (size_t n = 0; wake_reader_span(r, i, n, &span); n++) {
+            allocations += span.allocations;
+            frees += span.frees;
+        }
+        uint64_t made = o->sample_rate != 0 ? o->samples : p->end.allocations;
+        uint64_t released = o->sample_rate != 0 ? o->freed_samples : p->end.frees;
+        if (!p->ended || p->derived || made < allocations || released < frees)
+            continue;
+        o->elsewhere_allocations = made - allocations;
+        o->elsewhere_frees = released - frees;
+    }
+}
+
+int reader_take_in(struct wake_reader *r, struct err *err)
+{
+    if (reader_load(r) != 0)
+        return err_set(err, ERR_MEMORY, "There is no memory to open %s.", r->path);
+    if (!r->summary.closed || r->summary.write_error != 0 || r->summary.not_kept != 0)
+        r->summary.complete = false;
+    int code = reader_complete(r, err);
+    reader_find_elsewhere(r);
+    return code;
+}
+
 int wake_reader_open(struct wake_reader **out, const char *path, struct err *err)
 {
     struct wake_reader *r = calloc(1, sizeof *r);
@@ -85,16 +118,8 @@ int wake_reader_open(struct wake_reader **out, const char *path, struct err *err
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
     int code = recording_open(r, path, err);
-    if (code != 0)
-        goto out;
-    if (reader_load(r) != 0) {
-        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
-        goto out;
-    }
-    if (!r->summary.closed || r->summary.write_error != 0 || r->summary.not_kept != 0)
-        r->summary.complete = false;
-    code = reader_complete(r, err);
-out:
+    if (code == 0)
+        code = reader_take_in(r, err);
     if (code != 0)
         wake_reader_close(r);
     else
@@ -175,7 +200,7 @@ int wake_reader_verify(struct wake_reader *r, struct err *err)
     for (size_t i = 0; i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
         struct payload payload;
-        if (e->offset != end)
+        if (e->offset != end && r->parts.count == 0)
             recording_damage(r, end, "%llu bytes from byte %llu on belong to no chunk.",
                              (unsigned long long)(e->offset - end), (unsigned long long)end);
         if (recording_read(r, e, &payload) == ERR_MEMORY)

@@ -85,6 +85,10 @@ struct wake_process {
     VEC(struct wake_pool) pools;          /* in no order */
     VEC(struct wake_stack_totals) totals; /* by stack number; may be shorter than stacks */
     VEC(struct wake_live_block) live;     /* in no order */
+    struct wake_omissions omitted;
+    VEC(struct wake_culled_stack) culled; /* by stack number; may be shorter than stacks */
+    VEC(struct wake_live_block) carried;  /* made in an earlier file of the series; visited as if made at */
+    uint64_t carried_ns;                  /* ... this time, when this file began */
     struct wake_process_end end;
     bool ended;              /* end is from the file */
     bool derived;            /* totals and live blocks (and end, unless ended) come from the events */
@@ -103,11 +107,13 @@ struct wake_summary {
     uint64_t file_size;
     uint64_t added_size; /* of that, chunks with names and binaries */
     unsigned major, minor;
-    bool complete;     /* closed in order, nothing damaged, every process ended, nothing left out */
-    bool closed;       /* has its end record */
-    int write_error;   /* errno that stopped the writer, 0 = none */
-    uint64_t not_kept; /* events that the writer could not write */
-    uint64_t events;   /* of all processes, in the file */
+    uint64_t series;          /* of files that follow each other; 0 = it is alone */
+    uint32_t part, last_part; /* which of them: from 1 */
+    bool complete;            /* closed in order, nothing damaged, every process ended, nothing left out */
+    bool closed;              /* has its end record */
+    int write_error;          /* errno that stopped the writer, 0 = none */
+    uint64_t not_kept;        /* events that the writer could not write */
+    uint64_t events;          /* of all processes, in the file */
 };
 
 struct wake_reader;

@@ -22,14 +22,23 @@ enum {
 const char *recording_type_name(unsigned type)
 {
     static const char *const names[FORMAT_TYPE_COUNT] = {
-        [FORMAT_PROCESS] = "process", [FORMAT_THREADS] = "threads",
-        [FORMAT_MODULES] = "modules", [FORMAT_STACKS] = "stacks",
-        [FORMAT_EVENTS] = "events",   [FORMAT_SAMPLES] = "samples",
-        [FORMAT_MARKS] = "marks",     [FORMAT_PROCESS_END] = "process-end",
-        [FORMAT_TOTALS] = "totals",   [FORMAT_LIVE] = "live-blocks",
-        [FORMAT_INDEX] = "index",     [FORMAT_END] = "end",
-        [FORMAT_SYMBOLS] = "symbols", [FORMAT_BINARY] = "binary",
+        [FORMAT_PROCESS] = "process",
+        [FORMAT_THREADS] = "threads",
+        [FORMAT_MODULES] = "modules",
+        [FORMAT_STACKS] = "stacks",
+        [FORMAT_EVENTS] = "events",
+        [FORMAT_SAMPLES] = "samples",
+        [FORMAT_MARKS] = "marks",
+        [FORMAT_PROCESS_END] = "process-end",
+        [FORMAT_TOTALS] = "totals",
+        [FORMAT_LIVE] = "live-blocks",
+        [FORMAT_INDEX] = "index",
+        [FORMAT_END] = "end",
+        [FORMAT_SYMBOLS] = "symbols",
+        [FORMAT_BINARY] = "binary",
         [FORMAT_POOLS] = "pools",
+        [FORMAT_OMISSIONS] = "omissions",
+        [FORMAT_CARRIED] = "carried-blocks",
     };
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }
@@ -90,7 +99,7 @@ int recording_read(struct wake_reader *r, const struct index_entry *e, struct pa
     size_t need = FORMAT_CHUNK_HEADER_SIZE + (size_t)e->stored, got;
     if (!recording_reserve(&r->stored, &r->stored_capacity, need))
         return ERR_MEMORY;
-    int error = file_read_at(r->fd, r->stored, need, e->offset, &got);
+    int error = file_read_at(recording_fd(r, e), r->stored, need, e->offset, &got);
     if (error != 0 || got < need) {
         recording_damage(r, e->offset, "The %s chunk at byte %llu cannot be read: %s.", name,
                          (unsigned long long)e->offset,
@@ -154,6 +163,8 @@ static int recording_check_header(struct wake_reader *r, struct err *err)
         r->summary.major = h.major;
         r->summary.minor = h.minor;
         r->summary.wall_ns = h.wall_ns;
+        r->summary.series = h.series;
+        r->summary.part = r->summary.last_part = h.part;
         return 0;
     }
     if (state == FILE_HEADER_ALIEN && !recording_smells_right(r))
@@ -185,6 +196,9 @@ int recording_open(struct wake_reader *r, const char *path, struct err *err)
 void recording_close(struct wake_reader *r)
 {
     file_close(r->fd);
+    for (size_t i = 0; i < r->parts.count; i++)
+        file_close(r->parts.data[i]);
+    vec_release(&r->parts);
     vec_release(&r->damages);
     index_release(&r->index);
     codec_release(&r->codec);

@@ -32,8 +32,10 @@
 #include "store/stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/varint.h"
+#include "store/cull.h"
 #include "wire/record.h"
 
 enum {
@@ -69,6 +71,13 @@ void stream_close(struct wake_stream *s)
     s->lost += stream_pending(s);
     stream_release(s);
     s->closed = true;
+    s->stage.events = s->stage.limit = 0;
+}
+
+void stream_limit(struct wake_stream *s)
+{
+    s->is_limited = s->omitted.is_limited = true;
+    stream_release(s);
     s->stage.events = s->stage.limit = 0;
 }
 
@@ -198,9 +207,14 @@ static __attribute__((noinline)) bool stream_make_room(struct wake_stream *s, ui
         if (stream_pending(s) >= STREAM_EVENTS_MAX || stream_raw(s) >= STREAM_RAW_MAX)
             s->close_chunk(s, s->owner);
     }
-    for (unsigned i = 1; i < COLUMN_COUNT && !s->closed; i++)
+    for (unsigned i = 1; i < COLUMN_COUNT && !s->closed && !s->is_limited; i++)
         if (i != COLUMN_RARE && !stream_grow(s, i, (STREAM_STAGE + 1) * VARINT_MAX))
             stream_close(s);
+    if (s->is_limited) {
+        if (s->omitted.limit_ns == 0)
+            s->omitted.limit_ns = time_ns;
+        return false;
+    }
     if (s->closed) {
         s->lost++;
         return false;
@@ -238,12 +252,17 @@ static inline bool stream_begin(struct wake_stream *s, uint64_t time_ns, uint32_
     return true;
 }
 
-void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind,
-                       uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous)
+void stream_put_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind, uint32_t stack,
+                      uint64_t address, uint64_t size, uint64_t usable, uint64_t previous)
 {
     struct stream_stage *stage = &s->stage;
-    if (!stream_begin(s, time_ns, thread, kind & OP_ALLOC_MAX))
+    if (!stream_begin(s, time_ns, thread, kind & OP_ALLOC_MAX)) {
+        if (s->is_limited) {
+            s->omitted.allocations++;
+            s->next_allocation++;
+        }
         return;
+    }
     /* Without a branch: whether a stack repeats is a coin toss in many programs. */
     unsigned other = stack != s->last_stack;
     stage->op[stage->events - 1] |= (uint8_t)(other * OP_STACK);
@@ -270,24 +289,20 @@ static inline bool stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t
                                uint64_t allocation, uint64_t size)
 {
     if (__builtin_expect(allocation >= s->next_allocation, 0)) {
-        wake_stream_free_unknown(s, time_ns, thread, how, 0);
+        stream_put_rare(s, time_ns, thread, RARE_FREE_UNKNOWN, (uint64_t[]){how, 0}, 2);
         return false;
     }
-    if (!stream_begin(s, time_ns, thread, OP_FREE + (how & (OP_FREE_MAX - OP_FREE))))
+    if (!stream_begin(s, time_ns, thread, OP_FREE + (how & (OP_FREE_MAX - OP_FREE)))) {
+        s->omitted.frees += s->is_limited;
         return false;
+    }
     s->stage.ref[s->stage.frees++] = s->next_allocation - 1 - allocation;
     s->live_bytes -= size;
     return true;
 }
 
-void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                      uint64_t allocation, uint64_t size)
-{
-    (void)stream_free(s, time_ns, thread, how, allocation, size);
-}
-
-void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                           uint32_t stack, uint64_t allocation, uint64_t size)
+void stream_put_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how, uint32_t stack,
+                     uint64_t allocation, uint64_t size)
 {
     if (!stream_free(s, time_ns, thread, how, allocation, size) || stack == 0)
         return;
@@ -295,25 +310,76 @@ void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thr
     stream_put(s, COLUMN_FREE_STACK, stack);
 }
 
-/* A record of `count` numbers for the rare column. */
-static void stream_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned type,
-                        const uint64_t *values, unsigned count)
+void stream_put_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned type,
+                     const uint64_t *values, unsigned count)
 {
     uint8_t record[STREAM_RARE_MAX];
     uint8_t *end = record;
     for (unsigned i = 0; i < count; i++)
         end = varint_put(end, values[i]);
-    if (s->closed || !stream_grow(s, COLUMN_RARE, 2 * VARINT_MAX + sizeof record)) {
+    if (!s->is_limited && (s->closed || !stream_grow(s, COLUMN_RARE, 2 * VARINT_MAX + sizeof record))) {
         s->lost++;
         return;
     }
     /* A chunk that closes here empties the rare column and leaves its memory. */
-    if (!stream_begin(s, time_ns, thread, OP_RARE))
+    if (!stream_begin(s, time_ns, thread, OP_RARE)) {
+        s->omitted.others += s->is_limited;
         return;
+    }
     stream_put(s, COLUMN_RARE, type);
     stream_put(s, COLUMN_RARE, (uint64_t)(end - record));
     memcpy(s->at[COLUMN_RARE], record, (size_t)(end - record));
     s->at[COLUMN_RARE] += end - record;
+}
+
+/* ------------------------------------------------- the calls of store/writer.h */
+
+void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind,
+                       uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous)
+{
+    uint64_t number = s->made++;
+    if (__builtin_expect(s->cull == NULL, 1)) {
+        stream_put_alloc(s, time_ns, thread, kind, stack, address, size, usable, previous);
+        return;
+    }
+    const struct cull_event e = {.time_ns = time_ns,
+                                 .thread = thread,
+                                 .kind = (uint8_t)kind,
+                                 .stack = stack,
+                                 .values = {address, size, usable}};
+    cull_add_alloc(s->cull, &e, number, previous);
+}
+
+void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                           uint32_t stack, uint64_t allocation, uint64_t size)
+{
+    s->released++;
+    if (__builtin_expect(s->cull == NULL, 1)) {
+        stream_put_free(s, time_ns, thread, how, stack, allocation, size);
+        return;
+    }
+    const struct cull_event e = {
+        .time_ns = time_ns, .thread = thread, .kind = (uint8_t)how, .stack = stack, .values = {0, size}};
+    cull_add_free(s->cull, &e, allocation);
+}
+
+void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                      uint64_t allocation, uint64_t size)
+{
+    wake_stream_free_from(s, time_ns, thread, how, 0, allocation, size);
+}
+
+static void stream_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned type,
+                        const uint64_t *values, unsigned count)
+{
+    if (__builtin_expect(s->cull == NULL, 1)) {
+        stream_put_rare(s, time_ns, thread, type, values, count);
+        return;
+    }
+    struct cull_event e = {
+        .time_ns = time_ns, .thread = thread, .kind = (uint8_t)type, .count = (uint8_t)count};
+    memcpy(e.values, values, count * sizeof *values);
+    cull_add_other(s->cull, &e);
 }
 
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,

@@ -31,6 +31,7 @@ struct wake_process_info {
     const char *exe;   /* path; may be empty */
     const char *args;  /* NUL between arguments */
     size_t args_length;
+    uint64_t sample_rate; /* bytes a sample on average; 0: every block is recorded */
 };
 
 struct wake_module_info {
@@ -62,6 +63,7 @@ struct wake_process_end {
     int32_t wait_status; /* as waitpid gives it; -1 = not known */
     bool complete;       /* everything the process published has been read */
     bool execed;         /* the process went on in another image */
+    bool goes_on;        /* in the next file of the series: this is how it was when that began */
     uint64_t allocations, frees, allocated_bytes;
     uint64_t peak_bytes, peak_blocks, peak_time_ns, peak_event;
     uint64_t leaked_blocks, leaked_bytes;
@@ -81,7 +83,45 @@ struct wake_live_block {
     uint32_t stack;
 };
 
+/* What of a process is not among the events of a file, on purpose.  Totals,
+ * live blocks and the end of the process count it all the same. */
+struct wake_culled_stack {
+    uint64_t blocks, bytes; /* each was made and freed */
+    uint64_t smallest, largest;
+};
+
+struct wake_omissions {
+    bool is_culled;
+    uint64_t threshold_ns; /* blocks, or whole realloc chains, that lived shorter than this were culled */
+    uint64_t culled_blocks, culled_bytes;
+    bool is_limited; /* the file has reached its size: no events from limit_ns on */
+    uint64_t limit_ns;
+    uint64_t allocations, frees, others; /* events that the limit has left out */
+    /* Blocks are samples: the events have only some, and all sums of the end and the totals are
+     * estimates (store/weight.h).  0: every block is recorded. */
+    uint64_t sample_rate;
+    uint64_t samples, freed_samples; /* as they were made, culled or not */
+    /* Of a series of which not all files are there: allocations and releases in the others. */
+    uint64_t elsewhere_allocations, elsewhere_frees;
+};
+
+struct wake_cull_options {
+    uint64_t threshold_ns;
+    size_t pending; /* events that may wait, 64 bytes each; rounded up to a power of two */
+};
+
 int wake_writer_open(struct wake_writer **w, const char *path, struct err *err);
+/* For a copy: the file says that it was begun and closed then (CLOCK_REALTIME; 0 = now). */
+int wake_writer_open_dated(struct wake_writer **w, const char *path, uint64_t begin_ns, uint64_t end_ns,
+                           struct err *err);
+
+/* The first of several files that follow each other. */
+int wake_writer_open_series(struct wake_writer **w, const char *path, struct err *err);
+
+/* Processes that are added from here on are culled (store/cull.h). */
+void wake_writer_cull(struct wake_writer *w, const struct wake_cull_options *options);
+/* Once the file has this many bytes no more events go into it. */
+void wake_writer_limit(struct wake_writer *w, uint64_t bytes);
 
 uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_process_info *info);
 struct wake_stream *wake_writer_stream(struct wake_writer *w, uint32_t process);
@@ -136,11 +176,25 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
 
 /* Sends what is pending to the file, so that a reader (or a crash of ours) finds it there. */
 void wake_writer_flush(struct wake_writer *w);
+/* It is now_ns on the recording's clock: events that were held back until then can go. */
+void wake_writer_advance(struct wake_writer *w, uint64_t now_ns);
 
-/* Ends the stream of a process.  totals[0..stack_count], index = stack number. */
+/* Ends the stream of a process.  totals[0..stack_count], index = stack number.  Where events
+ * are culled the live blocks are renumbered in place. */
 void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
                              const struct wake_stack_totals *totals, uint32_t stack_count,
-                             const struct wake_live_block *live, size_t live_count);
+                             struct wake_live_block *live, size_t live_count);
+
+/* Bytes of the file so far. */
+uint64_t wake_writer_size(const struct wake_writer *w);
+/* What wake_writer_end_process takes, as it is now, for a process that goes on in the next file. */
+void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                               const struct wake_stack_totals *totals, uint32_t stack_count,
+                               struct wake_live_block *live, size_t live_count);
+/* After all processes that have not ended were paused: closes the file and goes on in
+ * another, which can be read alone, or together with those before it (store/series.h).
+ * Streams and numbers stay. On failure (the first file is whole) writing has failed. */
+int wake_writer_rotate(struct wake_writer *w, const char *path, uint64_t cpu_ns, struct err *err);
 
 /* True when writing has failed. */
 bool wake_writer_has_failed(const struct wake_writer *w);

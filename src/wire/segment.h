@@ -6,11 +6,11 @@
  * no collector), fills in the head, hands it over and closes the descriptor.
  * From then on both sides only read and write memory.
  *
- *     offset 0            4096          8192                 pass_offset   chunk_offset
- *     +-------------------+-------------+--------------------+-------------+-----------------+
- *     | head: who, sizes, | text: exe,  | lanes: u32 first   | pass list,  | chunk 0 | 1 | . |
- *     | control words     | cmdline     | chunk + 1 of each  | one bit ... | 8 KiB each      |
- *     +-------------------+-------------+--------------------+-------------+-----------------+
+ *     offset 0            4096          8192                 pass_offset   filter_offset  chunk_offset
+ *     +-------------------+-------------+--------------------+-------------+--------------+-----------------+
+ *     | head: who, sizes, | text: exe,  | lanes: u32 first   | pass list,  | counters of  | chunk 0 | 1 | . |
+ *     | control words     | cmdline     | chunk + 1 of each  | one bit ... | sampled ones | 8 KiB each      |
+ *     +-------------------+-------------+--------------------+-------------+--------------+-----------------+
  *
  * A *lane* is one stream of records (wire/record.h) with one writer at a time.
  * It is a chain of chunks: each ends in a LINK record that names the next.  A
@@ -144,12 +144,21 @@ struct segment_head {
     uint32_t chunk_limit;            /* chunks mapped by the probe so far (<= chunk_max) */
     uint32_t stopped;                /* 1: the probe has given up, for the reason below */
     uint32_t stop_reason;            /* enum record_lost */
-    uint32_t has_gaps;               /* 1: there are blocks that were not told of, by somebody's wish */
-    uint64_t exec_ns; /* CLOCK_MONOTONIC when the process set out to become another image; 0: has not */
+    uint32_t has_gaps; /* 1: there are blocks that were not told of: by somebody's wish, or sampled */
+    uint64_t exec_ns;  /* CLOCK_MONOTONIC when the process set out to become another image; 0: has not */
     uint32_t wishes[SEGMENT_WISHES]; /* how often each was uttered; written by a signal handler */
     uint32_t unused2;
     uint64_t asked;                     /* requests that somebody waits for: the latest number given out */
     uint64_t answered[SEGMENT_ANSWERS]; /* request n is done when answered[n % SEGMENT_ANSWERS] >= n */
+
+    /* Written once by the probe before the segment is handed over: texts with a NUL, "" = none. */
+    char job[48];  /* of a batch system */
+    char rank[16]; /* in an MPI program */
+
+    /* Sampling; written once as well. */
+    uint64_t sample_rate;   /* bytes a sample on average; 0: every block is told of */
+    uint32_t filter_offset; /* of the counters of sampled blocks; 0: there are none */
+    uint32_t unused4;
 };
 
 static inline uint32_t segment_change(uint32_t control, enum segment_state to)
@@ -158,6 +167,19 @@ static inline uint32_t segment_change(uint32_t control, enum segment_state to)
 }
 
 _Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");
+
+/* Counters of live sampled blocks, by address: blocks that lie near each other share a cache line.
+ * The probe counts up before it publishes a block, the collector down when it has applied its release.
+ * A counter that has come to SEGMENT_FILTER_FULL stays there. */
+enum {
+    SEGMENT_FILTER_SLOTS = 1 << 18, /* a byte each */
+    SEGMENT_FILTER_FULL = 200,
+};
+
+static inline uint32_t segment_filter_slot(uint64_t address)
+{
+    return (uint32_t)(address >> 4 ^ address >> 22) & (SEGMENT_FILTER_SLOTS - 1);
+}
 
 /* What the probe sends with the descriptor over the collector's socket. */
 #define HELLO_MAGIC UINT32_C(0x4f4c4c48) /* "HLLO" */

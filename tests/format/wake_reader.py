@@ -18,7 +18,7 @@ import sys
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
          8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
-         15: 'pools'}
+         15: 'pools', 16: 'omissions', 17: 'carried-blocks'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
 HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized', 6: 'ignore'}
@@ -171,6 +171,7 @@ class Process:
         self.modules = [None]  # (bias, build id, path)
         self.stacks = [[]]     # [(module, address, exact)], innermost first
         self.pools = {}
+        self.omitted, self.culled = [0] * 11, {}
 
     def add_process(self, p):
         self.pid = p.varint()
@@ -239,6 +240,38 @@ class Process:
         for _ in range(8 * count):
             p.varint()
         self.totals += count
+
+    def add_omissions(self, p):
+        record = Bytes(p.text())
+        self.omitted = [record.varint() for _ in range(11)]
+        stack = 0
+        while p.left():
+            stack += p.varint()
+            demand(stack < len(self.stacks), 'culled blocks of an unknown stack')
+            self.culled[stack] = p.varint(), p.varint()
+            p.varint(), p.varint()
+
+    def add_carried(self, p, out):
+        time, self.next_event, self.next_allocation = p.varint(), p.varint(), p.varint()
+        number = address = 0
+        for _ in range(p.varint()):
+            number, address = number + p.signed(), address + p.signed()
+            size, stack = p.varint(), p.varint()
+            demand(number < self.next_allocation and number not in self.live, 'a carried block of a later number')
+            self.live[number] = (address, size)
+            self.live_bytes += size
+            out(self, (time, 0, 'alloc', address, size, stack, '-', size))
+
+    def check_sums(self):
+        """What the end counts is in the events, or was left out on purpose."""
+        if self.end is None:
+            return
+        _, _, blocks, size, _, allocations, frees, _, rate, samples, freed = self.omitted
+        demand(sum(b for b, _ in self.culled.values()) == blocks, 'culled blocks')
+        demand(sum(s for _, s in self.culled.values()) == size, 'culled bytes')
+        made, released = (samples, freed) if rate else (self.end[3], self.end[4])
+        demand(made == self.allocations + blocks + allocations, 'allocations in all')
+        demand(released == self.frees + blocks + frees, 'frees in all')
 
     def add_live(self, p):
         count = p.varint()
@@ -362,6 +395,7 @@ class Recording:
         self.major, self.minor, length, needs = struct.unpack('<HHIQ', head[8:24])
         demand(struct.unpack('<Q', head[56:])[0] == checksum(head[:56]), 'checksum of the file header')
         demand(self.major == 1 and needs == 0, 'a newer version')
+        self.series, self.part = struct.unpack('<QI', head[40:52])
         self.chunks, at = [], length
         while at < len(self.data):
             self.chunks.append(Chunk(self.data, at))
@@ -376,9 +410,12 @@ class Recording:
             if chunk.type == 5:
                 p.add_events(chunk, out)
                 continue
+            if chunk.type == 17:
+                p.add_carried(chunk.payload(), out)
+                continue
             {1: p.add_process, 2: p.add_threads, 3: p.add_modules, 4: p.add_stacks, 6: p.add_samples,
              7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live,
-             15: p.add_pools}[chunk.type](chunk.payload())
+             15: p.add_pools, 16: p.add_omissions}[chunk.type](chunk.payload())
         return processes
 
     def check_index(self):
@@ -497,7 +534,9 @@ def main(args):
                 process = '-' if c.process == NONE else str(c.process)
                 print('%d\t%s\t%s\t%d\t%d' % (c.offset, TYPES.get(c.type, str(c.type)), process, c.raw, c.stored))
         elif mode == '--check':
-            recording.replay(lambda p, e: None)
+            for process in recording.replay(lambda p, e: None).values():
+                if recording.series == 0:
+                    process.check_sums()
             recording.check_index()
             Names(recording.chunks).check()
         elif mode == '--names':

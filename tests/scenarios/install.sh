@@ -4,7 +4,7 @@
 set -eu
 meson install -C "$BUILD" --no-rebuild --destdir "$TMPDIR/root" >log 2>&1 || { cat log; exit 1; }
 prefix=$(dirname "$(dirname "$(find "$TMPDIR/root" -path '*/bin/heapwake')")")
-for file in bin/heapwake lib/libheapwake.so lib/libheapwake.a share/man/man1/heapwake.1 \
+for file in bin/heapwake lib/libheapwake.so lib/libheapwake.a lib/heapwake.ld share/man/man1/heapwake.1 \
     share/bash-completion/completions/heapwake include/heapwake.h lib/pkgconfig/heapwake.pc \
     lib/cmake/heapwake/heapwakeConfig.cmake; do
     [ -f "$prefix/$file" ] || { echo "$file is not installed."; exit 1; }

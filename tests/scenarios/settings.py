@@ -26,6 +26,9 @@ for name, value in (("HEAPWAKE_DEPTH", "banana"), ("HEAPWAKE_DEPTH", "0"), ("HEA
                     ("HEAPWAKE_EMBED_BINARIES", "yes"), ("HEAPWAKE_LOG", "loud"), ("HEAPWAKE_ENABLED", "off"),
                     ("HEAPWAKE_FREE_STACKS", "2"), ("HEAPWAKE_PRECISE_TIMESTAMPS", "x"), ("HEAPWAKE_ZERO_MEMORY", "-1"),
                     ("HEAPWAKE_POOL", "12"), ("HEAPWAKE_POOL", "9G"), ("HEAPWAKE_SIGUSR1", "kill"), ("HEAPWAKE_SIGUSR2", "on"),
+                    ("HEAPWAKE_CULL", "often"), ("HEAPWAKE_CULL_MS", "0"), ("HEAPWAKE_CULL_PENDING", "many"),
+                    ("HEAPWAKE_MAX_SIZE", "1K"), ("HEAPWAKE_SAMPLE", "half"), ("HEAPWAKE_SAMPLE", "1.5K"),
+                    ("HEAPWAKE_ROTATE", "1K"), ("HEAPWAKE_ROTATE", "never"),
                     ("HEAPWAKE_LOGFILE", "/nowhere/at/all")):
     run = record({name: value})
     expect(f"{name}={value}", run.returncode == 3 and run.stdout == "out\n", run)
