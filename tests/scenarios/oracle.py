@@ -67,13 +67,14 @@ def add(sums):
     return tuple(map(sum, zip((0, 0, 0), *sums.values())))
 
 
-blocks = 0
+blocks = programs = 0
 for case in read_table():
     if case.seen or case.reason_not_to_run() or case.name in APART or "loose" in case.notes or "partly" in case.notes:
         continue
     if case.argv[0] in ("gdb", "strace"):
         continue
     blocks += compare(case.name, case.argv, case.env)
+    programs += 1
 
 with open("program.cc", "w", encoding="utf-8") as f:
     f.write("#include <map>\n#include <string>\nint main() { std::map<std::string, int> m; return (int)m.size(); }\n")
@@ -90,5 +91,6 @@ LARGE = {
 for name, argv in LARGE.items():
     if shutil.which(argv[0]):
         blocks += compare(name, argv, {})
-print(f"{blocks} blocks counted twice.")
+        programs += 1
+print(f"{blocks} blocks of {programs} programs counted twice.")
 check.done()
