@@ -173,6 +173,6 @@ void note_suppress(int step, const void *frame)
     share_note_gaps();
     share_mix();
     if (step > 0 || lane->suppressed != 0)
-        lane->suppressed += (uint64_t)(int64_t)step;
+        lane->suppressed += (uint32_t)step;
     lane_leave(lane);
 }
