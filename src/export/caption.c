@@ -4,6 +4,8 @@
  */
 #include "export/caption.h"
 
+#include "present/markup.h"
+
 #include <string.h>
 
 #include "present/safe.h"
@@ -78,4 +80,14 @@ void caption_add_command(struct strbuf *out, struct veil *veil, const struct wak
         caption_add_bytes(out, args + at, n);
         at += n + 1;
     }
+}
+
+void caption_add_markup(struct strbuf *out, const char *text)
+{
+    struct strbuf line;
+    strbuf_init(&line);
+    caption_add_text(&line, text);
+    markup_add_xml(out, strbuf_get(&line));
+    out->failed = out->failed || line.failed;
+    strbuf_release(&line);
 }

@@ -28,4 +28,7 @@ void caption_add_place(struct strbuf *out, const struct frame *f);
  * program where that is not known. */
 void caption_add_command(struct strbuf *out, struct veil *veil, const struct wake_process *p);
 
+/* One line of text as XML and HTML have it: entities for what means something there. */
+void caption_add_markup(struct strbuf *out, const char *text);
+
 #endif

@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-#include "export/markup.h"
-
 static void check_text(const char *text, const char *expected)
 {
     struct strbuf b;
@@ -83,7 +81,7 @@ static void markup_holds_no_markup(void **state)
     (void)state;
     struct strbuf b;
     strbuf_init(&b);
-    markup_add(&b, "<a href=\"x\" b='y'>&amp;\x01</a>]]>");
+    caption_add_markup(&b, "<a href=\"x\" b='y'>&amp;\x01</a>]]>");
     assert_string_equal(strbuf_get(&b),
                         "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;?&lt;/a&gt;]]&gt;");
     strbuf_release(&b);

@@ -45,7 +45,7 @@ static void values_arrive(void **state)
     database_open(&d, path);
     database_run(&d, "CREATE TABLE t (a INTEGER, b INTEGER, c TEXT, d TEXT)");
     int t = database_prepare(&d, "INSERT INTO t VALUES (?, ?, ?, ?)");
-    database_insert(&d, t, "iott", UINT64_C(1) << 62, UINT64_MAX, "caf\xc3\xa9 '\"", NULL);
+    database_insert(&d, t, "iott", UINT64_C(1) << 62, UINT64_MAX, "caf\xc3\xa9 '\"", (const char *)NULL);
     database_insert(&d, t, "iott", UINT64_C(7), UINT64_C(8), "bad \xff\xc3 end", "");
     assert_int_equal(database_close(&d, &err), 0);
     expect_text(path, "SELECT count(*) FROM t WHERE a = 4611686018427387904 AND b IS NULL AND d IS NULL",

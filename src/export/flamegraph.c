@@ -19,7 +19,6 @@
 
 #include "export/caption.h"
 #include "export/flamegraph_script.h"
-#include "export/markup.h"
 #include "present/units.h"
 #include "query/tree.h"
 #include "tool/vec.h"
@@ -113,18 +112,18 @@ static void flamegraph_write_title(const struct flamegraph *g, const struct tree
     char bytes[UNITS_MAX], blocks[UNITS_MAX];
     double share = g->total == 0 ? 0 : 100.0 * (double)flamegraph_value(g, n) / (double)g->total;
     strbuf_add_text(b, "<title>");
-    markup_add(b, name);
+    caption_add_markup(b, name);
     strbuf_addf(b, "\n%.2f %%: %s in %s blocks", share, units_bytes(bytes, n->all.bytes),
                 units_count(blocks, n->all.blocks));
     if (f != NULL && f->file[0] != '\0') {
         strbuf_add_char(b, '\n');
-        markup_add(b, f->file);
+        caption_add_markup(b, f->file);
         if (f->line != 0 && !n->lines_differ)
             strbuf_addf(b, ":%u", f->line);
     }
     if (f != NULL && f->module[0] != '\0') {
         strbuf_add_char(b, '\n');
-        markup_add(b, f->module);
+        caption_add_markup(b, f->module);
     }
     strbuf_add_text(b, "</title>");
 }
@@ -142,7 +141,7 @@ static void flamegraph_write_label(struct strbuf *out, struct strbuf *name, doub
         strbuf_cut(name, keep);
         strbuf_add_text(name, "\xe2\x80\xa6");
     }
-    markup_add(out, strbuf_get(name));
+    caption_add_markup(out, strbuf_get(name));
 }
 
 static void flamegraph_write_box(const struct flamegraph *g, const struct flamegraph_box *box,
@@ -195,7 +194,7 @@ static void flamegraph_write_head(const struct flamegraph *g)
         strbuf_cut(&command, 120);
         strbuf_add_text(&command, "...");
     }
-    markup_add(b, strbuf_get(&command));
+    caption_add_markup(b, strbuf_get(&command));
     strbuf_release(&command);
     strbuf_addf(b,
                 "</text>\n<text id=\"reset\" x=\"%d\" y=\"46\">show all</text>\n"

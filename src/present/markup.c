@@ -20,6 +20,9 @@ void markup_add_xml(struct strbuf *out, const char *text)
         case '"':
             strbuf_add_text(out, "&quot;");
             break;
+        case '\'':
+            strbuf_add_text(out, "&#39;");
+            break;
         default:
             strbuf_add_char(out, *text);
         }

@@ -144,6 +144,8 @@ def compare(name, command, every, least):
                            str(COUNT), "--", *command], env={**os.environ, "PYTHONMALLOC": "malloc"},
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace")
+    # A handler that interrupts the probe itself in the middle of a walk: one stack of 46,300 was once seen cut there, on
+    # a busy machine; marked, and never wrong. Nowhere else may a stack be cut.
     said = re.search(r"^(stacks \d+ .*)$", done.stdout, re.M)
     numbers = dict(re.findall(r"(\w+) (\d+)", said.group(1))) if said else {}
     print(f"{name}: {said.group(1) if said else 'no result'}")
@@ -151,7 +153,7 @@ def compare(name, command, every, least):
         wrong.append(f"{name} ended with {done.returncode}:\n" + done.stdout[-8192:])
     elif int(numbers["stacks"]) < min(COUNT, least):
         wrong.append(f"{name}: only {numbers['stacks']} stacks were compared.")
-    elif int(numbers["cut"]) > 0:
+    elif int(numbers["cut"]) > (int(numbers["stacks"]) // 10000 if name == "interrupted" else 0):
         wrong.append(f"{name}: all of this code has unwind data, and yet stacks are cut:\n" + done.stdout[-8192:])
 
 

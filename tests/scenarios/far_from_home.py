@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A stripped program recorded on one machine is read on another: nothing is named at first, and `symbolize` finds names and
+lines in a debug path or below a sysroot, refuses the file of another build, and the report then blames the line."""
+import json
+import os
+import shutil
+import subprocess
+
+from support import HEAPWAKE, Check, record, tool
+
+SOURCE = """#include <stdlib.h>
+__attribute__((noinline)) static void *forget(size_t n) { return malloc(n); }
+int main(void) { for (int i = 0; i < 50; i++) *(volatile char *)forget(4321) = 1; return 0; }
+"""
+check = Check()
+
+
+def build(name, *options):
+    with open(f"{name}.c", "w") as f:
+        f.write(SOURCE)
+    subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id", *options, f"{name}.c", "-o", name], check=True)
+
+
+def blamed(path):
+    """Function and line of the program's own frame in the only large leak."""
+    done = subprocess.run([HEAPWAKE, "report", "--json", "--leaks", path], capture_output=True, check=True)
+    sites = [s for s in json.loads(done.stdout)["leaks"]["sites"] if s["bytes"] == 50 * 4321]
+    check.equal(f"{path}: leaking sites", 1, len(sites))
+    return [(f["function"], os.path.basename(f["file"]), f["line"]) for f in sites[0]["frames"][:2]]
+
+
+def fresh(name):
+    shutil.copy("plain.wake", name)
+    return name
+
+
+build("app")
+os.makedirs("there/usr/bin")
+shutil.copy("app", "full")
+subprocess.run(["strip", "app"], check=True)
+path = os.path.abspath("app")
+record([path], output="plain.wake", env={"HEAPWAKE_SYMBOLS": "0"})
+os.remove("app")  # the target's file is not here
+
+check.equal("without any file", [("", "", 0), ("", "", 0)], blamed(fresh("none.wake")))
+
+os.makedirs("debug")
+shutil.copy("full", "debug/app")
+done = tool("symbolize", "--debug-path", "nowhere:debug", fresh("debug.wake"))
+check.equal("symbolize --debug-path: exit status", 0, done.status)
+want = [("forget", "app.c", 2), ("main", "app.c", 3)]
+check.equal("names from a debug path", want, blamed("debug.wake"))
+
+below = "there" + path
+os.makedirs(os.path.dirname(below))
+shutil.copy("full", below)
+check.equal("symbolize --sysroot: exit status", 0, tool("symbolize", "--sysroot", "there", fresh("sysroot.wake")).status)
+check.equal("names from a sysroot", want, blamed("sysroot.wake"))
+
+build("other", "-DOTHER=1", "-Wl,-z,now", "-O2")
+shutil.copy("other", below)
+done = tool("symbolize", "--sysroot", "there", fresh("other.wake"))
+check.holds(b"build" in done.out and b"app" in done.out, f"A file of another build is not named: {done.out!r}")
+check.equal("names from another build", [("", "", 0), ("", "", 0)], blamed("other.wake"))
+
+check.equal("verify", 0, tool("verify", "debug.wake").status)
+for bad, word in ((["--maps", "absent"], b"absent"), (["--nonsense"], b"--nonsense")):
+    done = tool("symbolize", *bad, "debug.wake")
+    check.holds(done.status != 0 and word in done.err, f"{bad}: {done.err!r}")
+check.done()
