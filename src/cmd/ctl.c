@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * ctl: tells the collector of a running process what to do (wire/control.h).
- *
- * Which collector that is: /proc/net/unix lists the sockets of all that listen,
- * and each is asked whether the process is one of its own.
  */
 #include "cmd/command.h"
-#include "tool/vec.h"
-#include "wire/control.h"
+#include "collect/caller.h"
+#include "present/safe.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-enum { CTL_FIND_MS = 3000, CTL_ACT_MS = 120000, CTL_NAME_MAX = 100 };
+enum { CTL_ACT_MS = 120000 };
 
 static const struct {
     const char *name;
@@ -36,83 +28,22 @@ static const struct {
 
 enum { CTL_COMMANDS = sizeof ctl_commands / sizeof *ctl_commands };
 
-/* One question, one answer.  False: nobody answers in time. */
-static bool ctl_ask(const char *name, const struct control_request *request, int patience_ms,
-                    struct control_answer *answer)
+static int ctl_missing(uint32_t pid, enum caller_finding finding)
 {
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    size_t length = strlen(name);
-    memcpy(to.sun_path + 1, name, length); /* the leading NUL makes it abstract */
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    bool done = fd >= 0 &&
-                connect(fd, (struct sockaddr *)&to,
-                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) == 0 &&
-                send(fd, request, sizeof *request, MSG_NOSIGNAL) == sizeof *request;
-    int ready = -1;
-    do
-        ready = done ? poll(&wait, 1, patience_ms) : -1;
-    while (done && ready < 0 && errno == EINTR);
-    done =
-        ready == 1 && recv(fd, answer, sizeof *answer, 0) == sizeof *answer && answer->magic == CONTROL_MAGIC;
-    answer->text[sizeof answer->text - 1] = '\0';
-    if (fd >= 0)
-        close(fd);
-    return done;
-}
-
-/* The name of a collector's socket in a line of /proc/net/unix; NULL: it is none. */
-static char *ctl_socket_name(char *line)
-{
-    char *at = strstr(line, " @" CONTROL_SOCKET_PREFIX);
-    if (at == NULL)
-        return NULL;
-    at += 2;
-    at[strcspn(at, "\n")] = '\0';
-    return strlen(at) < CTL_NAME_MAX ? at : NULL;
-}
-
-/* Finds the collector of a process.  *name gets its socket; else *refused: it is another user's. */
-static bool ctl_find(uint32_t pid, char name[CTL_NAME_MAX], bool *refused, bool *silent)
-{
-    static struct control_request request;
-    static struct control_answer answer;
-    char *line = NULL;
-    size_t room = 0;
-    bool found = false;
-    FILE *f = fopen("/proc/net/unix", "re");
-    *refused = *silent = false;
-    request = (struct control_request){
-        .magic = CONTROL_MAGIC, .version = CONTROL_VERSION, .op = CONTROL_FIND, .pid = pid};
-    while (f != NULL && !found && getline(&line, &room, f) >= 0) {
-        const char *socket_name = ctl_socket_name(line);
-        if (socket_name == NULL)
-            continue;
-        if (!ctl_ask(socket_name, &request, CTL_FIND_MS, &answer)) {
-            *silent |= errno != ECONNREFUSED; /* a connection of its own, not the listener */
-            continue;
-        }
-        *refused |= answer.code == CONTROL_REFUSED;
-        found = answer.code == CONTROL_DONE;
-        if (found)
-            snprintf(name, CTL_NAME_MAX, "%s", socket_name);
-    }
-    free(line);
-    if (f != NULL)
-        fclose(f);
-    return found;
-}
-
-static int ctl_missing(uint32_t pid, bool refused, bool silent)
-{
-    if (refused)
-        command_say("Process %u is recorded for another user; only that user and root may control it.", pid);
-    else if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+    switch (finding) {
+    case CALLER_NO_PROCESS:
         command_say("There is no process %u.", pid);
-    else if (silent)
+        break;
+    case CALLER_REFUSED:
+        command_say("Process %u is recorded for another user; only that user and root may control it.", pid);
+        break;
+    case CALLER_SILENT:
         command_say("No collector says that it records process %u, but not all of them answer.", pid);
-    else
+        break;
+    default:
         command_say("Process %u is not being recorded by heapwake.", pid);
+        break;
+    }
     return EXIT_FAILED;
 }
 
@@ -188,15 +119,15 @@ int command_ctl(int argc, char **argv)
 {
     static struct control_request request;
     static struct control_answer answer;
-    char name[CTL_NAME_MAX];
-    bool refused, silent;
+    struct caller_partner collector;
     request = (struct control_request){.magic = CONTROL_MAGIC, .version = CONTROL_VERSION};
     int status = ctl_parse(&request, argc, argv);
     if (status != EXIT_DONE)
         return status;
-    if (!ctl_find(request.pid, name, &refused, &silent))
-        return ctl_missing(request.pid, refused, silent);
-    if (!ctl_ask(name, &request, CTL_ACT_MS, &answer)) {
+    enum caller_finding finding = caller_find(request.pid, &collector);
+    if (finding != CALLER_FOUND)
+        return ctl_missing(request.pid, finding);
+    if (!caller_ask(&collector, &request, CTL_ACT_MS, &answer)) {
         command_say("The collector of process %u does not answer.", request.pid);
         return EXIT_FAILED;
     }
@@ -206,7 +137,8 @@ int command_ctl(int argc, char **argv)
     }
     struct strbuf out;
     strbuf_init(&out);
-    strbuf_addf(&out, "%s\n", answer.text);
+    safe_add(&out, answer.text, strlen(answer.text));
+    strbuf_add_text(&out, "\n");
     status = command_print(&out) ? EXIT_DONE : EXIT_FAILED;
     strbuf_release(&out);
     return status;

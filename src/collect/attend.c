@@ -149,7 +149,8 @@ static enum control_code attend_act(struct collector *c, struct tracee *t,
 {
     struct err err;
     err_init(&err);
-    attend_catch_up(c, t);
+    if (request->op != CONTROL_FIND)
+        attend_catch_up(c, t);
     switch (request->op) {
     case CONTROL_ENABLE:
     case CONTROL_DISABLE:
@@ -173,14 +174,17 @@ static enum control_code attend_act(struct collector *c, struct tracee *t,
     case CONTROL_STATUS:
         attend_status(t, text);
         break;
+    case CONTROL_FIND:
+        strbuf_add_text(text, "Here.");
+        break;
     case CONTROL_STOP:
         strbuf_addf(text, "Process %u is no longer recorded; it runs on. The recording is %s.", t->pid,
                     t->file->name);
         tracee_stop(c, t);
         break;
     default:
-        strbuf_add_text(text, "Here."); /* CONTROL_FIND */
-        break;
+        strbuf_add_text(text, "The collector does not know this command.");
+        return CONTROL_FAILED;
     }
     return CONTROL_DONE;
 }
@@ -207,6 +211,9 @@ void attend_control(struct collector *c, int connection, const struct control_re
     } else if (!is_trusted) {
         answer.code = CONTROL_REFUSED;
         strbuf_addf(&text, "Process %u is recorded for another user; only that user and root may.", t->pid);
+    } else if (request->version != CONTROL_VERSION && request->op != CONTROL_FIND) {
+        answer.code = CONTROL_FAILED;
+        strbuf_addf(&text, "Process %u is recorded by another version of heapwake.", t->pid);
     } else {
         answer.code = attend_act(c, t, request, &text);
     }

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-typedef void real_handler(int);
+typedef void (*real_handler)(int);
 
 #define REAL_FUNCTIONS(X)                                                                                   \
     X(malloc, "malloc", void *, (size_t))                                                                   \
@@ -42,7 +42,7 @@ typedef void real_handler(int);
     X(pthread_setname_np, "pthread_setname_np", int, (unsigned long, const char *))                         \
     X(dlclose, "dlclose", int, (void *))                                                                    \
     X(sigaction, "sigaction", int, (int, const struct sigaction *, struct sigaction *))                     \
-    X(signal, "signal", real_handler *, (int, real_handler *))                                              \
+    X(signal, "signal", real_handler, (int, real_handler))                                                  \
     X(fork, "fork", pid_t, (void))                                                                          \
     X(execve, "execve", int, (const char *, char *const *, char *const *))                                  \
     X(execvpe, "execvpe", int, (const char *, char *const *, char *const *))                                \

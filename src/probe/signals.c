@@ -89,18 +89,18 @@ static bool signals_is_default(const struct sigaction *action)
     return (action->sa_flags & SA_SIGINFO) == 0 && action->sa_handler == SIG_DFL;
 }
 
-HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+HOOK int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     const struct real *call = life_real();
     if (call == NULL) {
         errno = EAGAIN;
         return -1;
     }
-    struct signals_watch *w = signals_find_ours(call, signal);
+    struct signals_watch *w = signals_find_ours(call, number);
     if (HOOK_OFTEN(w == NULL))
-        return call->sigaction(signal, action, old);
+        return call->sigaction(number, action, old);
     struct sigaction seen = w->seen;
-    if (action != NULL && !signals_is_default(action) && call->sigaction(signal, action, NULL) != 0)
+    if (action != NULL && !signals_is_default(action) && call->sigaction(number, action, NULL) != 0)
         return -1;
     if (action != NULL)
         w->seen = *action;
@@ -109,20 +109,19 @@ HOOK int sigaction(int signal, const struct sigaction *action, struct sigaction 
     return 0;
 }
 
-HOOK void (*signal(int signal, void (*handler)(int)))(int)
+HOOK real_handler signal(int number, real_handler handler)
 {
     const struct real *call = life_real();
     if (call == NULL) {
         errno = EAGAIN;
         return SIG_ERR;
     }
-    struct signals_watch *w = signals_find_ours(call, signal);
-    if (HOOK_OFTEN(w == NULL))
-        return call->signal(signal, handler);
-    void (*seen)(int) = w->seen.sa_handler;
-    if (handler != SIG_DFL && call->signal(signal, handler) == SIG_ERR)
-        return SIG_ERR;
+    struct signals_watch *w = signals_find_ours(call, number);
+    real_handler former = w == NULL ? SIG_DFL : w->seen.sa_handler;
+    real_handler replaced = w == NULL || handler != SIG_DFL ? call->signal(number, handler) : former;
+    if (w == NULL || replaced == SIG_ERR)
+        return replaced;
     memory_zero(&w->seen, sizeof w->seen);
     w->seen.sa_handler = handler;
-    return seen;
+    return former;
 }

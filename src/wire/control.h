@@ -4,6 +4,9 @@
  * collector's socket (abstract, sequenced packets): one request, one answer, and the
  * connection is closed.
  *
+ * The size of both and the meaning of magic, version, CONTROL_FIND, pid, code and text stay
+ * what they are in all versions, so that one that does not fit can be told.
+ *
  * No secret is needed: the collector asks the kernel who stands at the other
  * end, and listens to its own user and to root.
  */
@@ -27,7 +30,6 @@ enum control_op {
     CONTROL_REPORT = 6, /* text: absolute path of the file, "" = beside the recording */
     CONTROL_STATUS = 7,
     CONTROL_STOP = 8,
-    CONTROL_OP_COUNT
 };
 
 enum control_code {
