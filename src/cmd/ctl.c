@@ -65,7 +65,8 @@ static bool ctl_ask(const char *name, const struct control_request *request, int
 static char *ctl_socket_name(char *line)
 {
     char *at = strstr(line, " @" CONTROL_SOCKET_PREFIX);
-    if (at == NULL)
+    /* The flags tell the one that listens from its connections, which have the same name. */
+    if (at == NULL || strstr(line, " 00010000 ") == NULL)
         return NULL;
     at += 2;
     at[strcspn(at, "\n")] = '\0';
@@ -89,7 +90,7 @@ static bool ctl_find(uint32_t pid, char name[CTL_NAME_MAX], bool *refused, bool 
         if (socket_name == NULL)
             continue;
         if (!ctl_ask(socket_name, &request, CTL_FIND_MS, &answer)) {
-            *silent |= errno != ECONNREFUSED; /* a connection of its own, not the listener */
+            *silent = true;
             continue;
         }
         *refused |= answer.code == CONTROL_REFUSED;
