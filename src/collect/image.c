@@ -12,7 +12,11 @@
 
 #define MS UINT64_C(1000000)
 
-enum { IMAGE_LAST_ROUNDS = 1000000, IMAGE_REQUESTS_MAX = 1 << 16 };
+enum {
+    IMAGE_LAST_ROUNDS = 1000000,
+    IMAGE_REQUESTS_MAX = 1 << 16,
+    IMAGE_MARGIN = 50, /* us, or counts where stamps are counts */
+};
 
 /* Between batches of a long round: the program's clock must not stand still. */
 static void image_tick_in_round(void *of)
@@ -99,6 +103,7 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
         m->failed = true; /* the section is there, and will say that it is not complete */
     m->drain.blocks = &m->pair.blocks;
     m->pair.has_gaps = &m->view.head->has_gaps;
+    m->pair.margin = m->line.is_sequence ? IMAGE_MARGIN : IMAGE_MARGIN * timebase_quantum(time);
     m->pair.on_mark = image_note;
     m->pair.on_mark_of = m;
     m->pair.sample_rate = m->view.fixed.sample_rate;

@@ -88,6 +88,7 @@ struct pair {
     uint64_t dropped;          /* events that we had no memory for */
     struct passlist *pass;     /* kept up to date while recording is off; NULL = it is on */
     const uint32_t *has_gaps;  /* the segment's word; NULL = no block is left out */
+    uint64_t margin;           /* stamps by which the order of events may be out; used where there are gaps */
     struct pools pools;
     pair_mark_fn *on_mark; /* called at each mark, in the order of events; may be NULL */
     void *on_mark_of;

@@ -275,12 +275,51 @@ static void pair_work(struct pair *p)
     }
 }
 
+/* While recording is off most releases are of blocks never told of, and an address can be
+ * released a thousand times a round.  Of two releases of one lane with no allocation told in
+ * between only the later needs to wait: if the block is told of after all, that will do. */
+static bool pair_replace(struct pair *p, uint32_t parked, const struct item *i)
+{
+    struct parked_entry *e = &p->parked.entries.data[parked];
+    if (!pair_has_gaps(p) || e->item.op != ITEM_FREE || e->wake != 0 ||
+        (i->op != ITEM_FREE && i->op != ITEM_RELEASE))
+        return false;
+    e->item = *i;
+    e->round = p->round;
+    return true;
+}
+
+/* Nor can a release wait for two rounds then: what its lane and others do with the address
+ * meanwhile would get out of order.  Events come by their stamps, but for a cache miss or so: an
+ * allocation that has not come within `margin` of the release was never told. */
+static void pair_overtake(struct pair *p, const struct item *i)
+{
+    uint32_t queue;
+    while (p->parked.count != 0 && (queue = parked_find(&p->parked, i->address)) != 0) {
+        struct parked_entry e = p->parked.entries.data[p->parked.queues.data[queue].first];
+        if ((e.item.op != ITEM_FREE && e.item.op != ITEM_RELEASE) || i->stamp < e.item.stamp ||
+            i->stamp - e.item.stamp < p->margin)
+            return;
+        parked_remove(&p->parked, queue, 0);
+        if (!pair_try(p, &e.item))
+            pair_decide(p, &e.item);
+        if (e.wake != 0)
+            pair_stir(p, e.wake);
+        pair_work(p);
+    }
+}
+
 void pair_fit(struct pair *p, const struct item *given)
 {
     struct item i = *given;
     bool ends = i.op == ITEM_REALLOC_FAILED || i.op == ITEM_REALLOC_FREED;
+    if (p->parked.count != 0 && pair_has_gaps(p))
+        pair_overtake(p, &i);
     uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, i.address);
-    bool behind = !ends && queue != 0 && parked_find_lane(&p->parked, queue, i.lane) != 0;
+    uint32_t parked = ends || queue == 0 ? 0 : parked_find_lane(&p->parked, queue, i.lane);
+    bool behind = parked != 0;
+    if (behind && pair_replace(p, parked, &i))
+        return;
     if (behind || !pair_try(p, &i)) {
         if (p->is_alone && !behind) {
             pair_decide(p, &i);

@@ -97,11 +97,16 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
         wake_stream_free(p->stream, time, i->thread, how, number, size);
 }
 
-/* A free of a block never seen.  Where blocks were left out, by somebody's wish or because only some
- * are sampled, it is one of those. */
+/* Have blocks been left out, by somebody's wish or because only some are sampled? */
+static inline bool pair_has_gaps(const struct pair *p)
+{
+    return p->has_gaps != NULL && __atomic_load_n(p->has_gaps, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* A free of a block never seen.  Where blocks were left out it is one of those. */
 static inline void pair_store_unknown(struct pair *p, const struct item *i, unsigned how, uint64_t address)
 {
-    if (p->has_gaps != NULL && __atomic_load_n(p->has_gaps, __ATOMIC_ACQUIRE) != 0)
+    if (pair_has_gaps(p))
         return;
     p->unknown_frees++;
     p->events++;
