@@ -11,8 +11,9 @@ from scenarios.support import Check, Ledger, events, info, native, record, tool,
 
 ROOT, BUILD = os.environ["ROOT"], os.environ["BUILD"]
 TURNOVER = os.path.join(ROOT, "tests/workloads/turnover.c")
+TOLD = os.path.join(ROOT, "tests/workloads/told.c")
 SPANS = os.path.join(ROOT, "tests/workloads/spans.c")
-PLAIN = ["-O2", "-g", "-D_GNU_SOURCE=", "-fno-builtin-malloc", "-fno-builtin-realloc", "-fno-builtin-free"]
+PLAIN = ["-I" + os.path.join(ROOT, "include"), "-O2", "-g", "-D_GNU_SOURCE=", "-fno-builtin-malloc", "-fno-builtin-realloc", "-fno-builtin-free"]
 STATIC = ["-L" + BUILD, "@" + os.path.join(BUILD, "heapwake.ld")]
 check = Check()
 
@@ -55,6 +56,7 @@ def static_programs():
             for size, count in {**told["short"], **told["long"]}.items():
                 check.equal(f"{name}: blocks of {size}", count, ledger.made[int(size)])
             check.sound("spans.wake")
+        static_calls(name, compiler)
         # Without record: the collector is found by its name, or in PATH.
         for variables in ({"HEAPWAKE_COLLECTOR": os.path.join(BUILD, "heapwake")},
                           {"PATH": BUILD + ":" + os.environ["PATH"]}):
@@ -62,6 +64,21 @@ def static_programs():
             wait_for(f"{name}-alone.wake")
             exact(f"{name}-alone.wake", truth(run))
             os.unlink(f"{name}-alone.wake")
+
+
+def static_calls(name, compiler):
+    """The calls of heapwake.h are in the library."""
+    if not build(*compiler, *PLAIN, TOLD, "-pthread", "-o", name + "-told", *STATIC):
+        return
+    said = truth(record([f"./{name}-told", "calls"], "told.wake"))
+    check.equal(f"{name}: answers", {"report": 0, "again": 0, "snapshot": 0, "flush": 0, "off": 0, "on": 1, "errno": 77}, said)
+    ledger = Ledger(events("told.wake"))
+    check.pairs(ledger)
+    for size, made, freed in ((7101, 1, 1), (7103, 1, 0), (7104, 0, 0), (7105, 0, 0), (7106, 1, 1), (7109, 0, 0), (7110, 1, 0)):
+        check.equal(f"{name}: blocks of {size}", (made, freed), (ledger.made[size], ledger.freed[size]))
+    tags = [e.kind for e in events("told.wake") if e.event == "tag" and not e.kind.startswith("recording ")]
+    check.equal(f"{name}: tags", ["begun", "one", "snapped", "two"], tags)
+    check.sound("told.wake")
 
 
 def wait_for(path):

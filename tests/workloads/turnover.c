@@ -2,8 +2,12 @@
  *
  * turnover BLOCKS [THREADS]: makes BLOCKS blocks of random sizes by three functions, in
  * each thread, and frees them in random order; a tenth of the slots is left at the end.
- * Prints what each function has made and what is left of it.
+ * Prints what each function has made and what is left of it.  Half way, and when nothing
+ * more comes, it says so to heapwake: tags `half` and `done`.
+ * build: -I{root}/include
  */
+#include <heapwake.h>
+
 #include "truth.h"
 
 #include <pthread.h>
@@ -93,6 +97,8 @@ static void *churn(void *of)
     struct work *w = of;
     for (long i = 0; i < w->blocks; i++) {
         struct slot *s = &w->slots[any(w) % SLOTS];
+        if (w == works && i == w->blocks / 2)
+            HEAPWAKE_TAG("half");
         drop(w, s);
         make(w, s);
     }
@@ -117,6 +123,7 @@ int main(int argc, char **argv)
     churn(&works[0]);
     for (int i = 1; i < threads && i < THREADS_MAX; i++)
         pthread_join(running[i], NULL);
+    HEAPWAKE_TAG("done");
     truth_add("{");
     for (int m = 0; m < MAKERS; m++) {
         struct account sum = {0};
