@@ -184,15 +184,15 @@ void event_want_free_stacks(void)
     share_mix();
 }
 
-/* Is a block of this size to be told of, as far as its size goes? */
-static bool event_is_wanted(size_t size)
+/* Is a block of this size to be told of? Most samples are not. */
+static inline bool event_is_wanted(size_t size)
 {
-    return share_state() == SEGMENT_ON && (sampling_rate == 0 || sampling_takes(size));
+    return (sampling_rate == 0 || sampling_takes(size)) && share_state() == SEGMENT_ON;
 }
 
 /* False: the thread does not want it told. */
-static bool event_tell_alloc(const void *block, size_t size, enum record_kind kind, const void *old,
-                             const void *frame)
+static __attribute__((noinline)) bool event_tell_alloc(const void *block, size_t size, enum record_kind kind,
+                                                       const void *old, const void *frame)
 {
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
@@ -225,10 +225,9 @@ static void event_put_free_stack(struct lane *lane, const void *block, enum reco
     }
 }
 
-bool event_free_rare(const void *block, enum record_how how, const void *frame)
+static __attribute__((noinline)) bool event_tell_free(const void *block, enum record_how how,
+                                                      const void *frame)
 {
-    if (sampling_rate != 0 && !sampling_may_have(block))
-        return false;
     if (share_state() == SEGMENT_OFF && !share_passes(block))
         return false;
     struct lane *lane = lane_enter(frame);
@@ -240,6 +239,11 @@ bool event_free_rare(const void *block, enum record_how how, const void *frame)
         event_write_free(lane, block, how);
     lane_leave(lane);
     return true;
+}
+
+bool event_free_rare(const void *block, enum record_how how, const void *frame)
+{
+    return (sampling_rate == 0 || sampling_may_have(block)) && event_tell_free(block, how, frame);
 }
 
 static __attribute__((noinline)) void event_realloc_rare(const void *block, size_t size, const void *old,

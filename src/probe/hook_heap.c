@@ -38,7 +38,7 @@ HOOK_TOLD void *malloc_rare(size_t size)
         return early_alloc(size, 16);
     void *block = real.malloc(size);
     if (HOOK_OFTEN(block != NULL))
-        event_alloc(block, size, KIND_MALLOC, HOOK_FRAME);
+        event_alloc_rare(block, size, KIND_MALLOC, HOOK_FRAME);
     return block;
 }
 
