@@ -80,6 +80,9 @@ void drain_give_back(struct drain *d, uint32_t chunk)
 {
     if (d->view->is_spool)
         return; /* owner[] keeps it: a chain must not come here again */
+    /* First word first: a thread that was thrown out of our code looks there (probe/lane.c). */
+    __atomic_store_n(view_chunk(d->view, chunk), 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     memset(view_chunk(d->view, chunk), 0, SEGMENT_CHUNK_SIZE);
     d->owner[chunk] = 0;
     uint64_t *list = &d->view->head->free_list;

@@ -70,7 +70,11 @@ static void lane_set_chunk(struct lane *lane, uint32_t chunk)
     uint64_t *words = share_chunk(chunk);
     __atomic_store_n(words, RECORD_CHUNK | (uint64_t)lane->index << 32, __ATOMIC_RELEASE);
     lane->limit = words + SEGMENT_CHUNK_WORDS - LANE_RECORD_WORDS - 1;
+    lane->first = words;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->at = words + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    lane->next = 0;
 }
 
 bool lane_reserve(struct lane *lane, unsigned words)
@@ -83,7 +87,12 @@ bool lane_reserve(struct lane *lane, unsigned words)
         return false;
     }
     *share_chunk(chunk) = RECORD_CHUNK | (uint64_t)lane->index << 32;
+    lane->left = lane->first;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    lane->next = chunk + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(lane->at, RECORD_LINK | (uint64_t)chunk << 32, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane_set_chunk(lane, chunk);
     return true;
 }
@@ -138,14 +147,32 @@ static struct lane *lane_inherit(uint32_t tid)
     return NULL;
 }
 
+/* The gate was left between taking a chunk and going on in it. Once the LINK is
+ * published the collector may give the chunk that it is in back, zeroed, first word
+ * first (drain_give_back). So a zero where the LINK belongs means that it was not
+ * published only if the first word, looked at afterwards, still names the lane. */
+static void lane_finish_link(struct lane *lane)
+{
+    uint32_t chunk = lane->next - 1;
+    uint64_t *words = share_chunk(chunk);
+    if (lane->at < words || lane->at >= words + SEGMENT_CHUNK_WORDS) {
+        uint64_t link = __atomic_load_n(lane->at, __ATOMIC_ACQUIRE);
+        uint64_t owner = __atomic_load_n(lane->left, __ATOMIC_ACQUIRE);
+        if (link == 0 && owner == (RECORD_CHUNK | (uint64_t)lane->index << 32))
+            __atomic_store_n(lane->at, RECORD_LINK | (uint64_t)chunk << 32, __ATOMIC_RELEASE);
+        lane_set_chunk(lane, chunk);
+    }
+    lane->next = 0;
+}
+
 /* The gate was left for good in the middle of our code: find the end of what
  * has been published and clear the rest of the chunk. */
 static void lane_recover(struct lane *lane)
 {
-    uint64_t first = __atomic_load_n(lane->at, __ATOMIC_ACQUIRE);
-    if ((first & 0xff) == RECORD_LINK) {
-        lane_set_chunk(lane, (uint32_t)(first >> 32));
+    if (lane->next != 0) {
+        lane_finish_link(lane);
     } else {
+        uint64_t first = __atomic_load_n(lane->at, __ATOMIC_ACQUIRE);
         lane->at += record_words(first);
         uint64_t *end = lane->limit + LANE_RECORD_WORDS + 1;
         for (uint64_t *at = lane->at; at < end; at++)

@@ -39,6 +39,8 @@ struct lane {
     uint64_t gate;
     uint64_t *at;        /* next word of the chunk */
     uint64_t *limit;     /* up to here a short record and a LINK fit */
+    uint64_t *first;     /* word of the chunk */
+    uint64_t *left;      /* while a LINK is being published: first word of the chunk that it is in */
     uint64_t clock;      /* the collector's, when the time was last told; 0 = tell it anew */
     uint64_t quiet;      /* unstamped events until the time is told again */
     uint64_t suppressed; /* depth of scopes whose allocations are not told */
@@ -47,6 +49,7 @@ struct lane {
     uint32_t index; /* in the segment's lane table */
     uint32_t tid;
     uint32_t thread;
+    uint32_t next; /* while a LINK is being published: the chunk it leads to + 1 */
     struct lane *nested;
     bool is_nested;
 };
@@ -85,8 +88,8 @@ static inline void lane_publish(struct lane *lane, uint64_t first, unsigned word
 {
     uint64_t *at = lane->at;
     __atomic_store_n(at, first, __ATOMIC_RELEASE);
-    /* A release store lets later stores pass: a handler that leaves by a jump must never find `at`
-     * behind a record that is not there. */
+    /* Whoever interrupts here and never returns leaves a record that lane_recover steps over;
+     * the other way round it would leave a hole that ends the lane. */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->at = at + words;
 }

@@ -3,9 +3,46 @@
 """Signal handlers that allocate in the middle of anything, leave by siglongjmp, or
 run on a small alternate stack: what is recorded and what is counted as lost is
 all that there was."""
+import json
+import os
+
 from support import Check, Ledger, events, info, record, tool, truth, workload
 
 check = Check()
+STRIDE = os.environ.get("STRIDE", "151")  # 1 takes an hour
+
+
+def way(site):
+    """The number that the functions on the way to malloc stand for (handlers.c)."""
+    names = [f["function"] for f in reversed(site["frames"]) if f["function"] in ("malloc_zero", "malloc_one")]
+    return sum((name == "malloc_one") << i for i, name in enumerate(names[1:]))
+
+
+check.about("steps")
+run = record([workload("handlers"), "steps", STRIDE])
+if check.equal("exit status", 0, run.status):
+    told = truth(run)
+    ledger = Ledger(events("out.wake"))
+    check.sound("out.wake")
+    check.equal("calls that came through", 3, told["whole"])
+    check.holds(told["whole"] <= ledger.freed[101] <= ledger.made[101] <= told["rounds"],
+                f"{told['rounds']} rounds, {ledger.made[101]} blocks made, {ledger.freed[101]} freed.")
+    answer = tool("report", "--json", "--calls", "-n", "100000", "--where", "size-min=7103", "--where",
+                  "size-max=7103", "out.wake")
+    sites = json.loads(answer.out)["calls"]["sites"]
+    check.equal("places of the calls that followed a jump", [(n, 1) for n in range(told["rounds"])],
+                sorted((way(site), site["blocks"]) for site in sites))
+
+check.about("within")
+run = record([workload("handlers"), "within"])
+if check.equal("exit status", 0, run.status):
+    told = truth(run)
+    check.sound("out.wake")
+    ledger = Ledger(events("out.wake"))
+    check.equal("made", told["handler_made"], ledger.made[7069])
+    check.equal("released", told["handler_freed"], ledger.freed[7069])
+    check.equal("cut stacks", 0, info("out.wake")["cut_stacks"])
+
 for i in range(2):
     for mode in ("timer", "timers"):
         check.about(f"{mode}, run {i}")

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * handlers MODE: signal handlers that allocate.
+ * handlers MODE [STRIDE]: signal handlers that allocate.
  *
  *   timer   a fast timer, whose handler allocates while main allocates
  *   timers  two of them, whose handlers interrupt each other as well
  *   jump    handlers leave with siglongjmp, out of the middle of malloc
  *   deeper  the same, and every call comes from deeper in the stack than the last
+ *   steps   the same out of every single instruction of a malloc that comes from a new
+ *           place, and of the free of its block; then malloc again from that place
+ *           (or out of every STRIDE-th instruction)
+ *   within  a handler allocates after every single instruction of a malloc from a new place,
+ *           of its free, of a realloc, and of an mmap
  *   stack   a handler allocates on an alternate stack of the least size + 16 KiB,
  *           with a guard page below
  *
@@ -19,6 +24,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <ucontext.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -123,6 +129,93 @@ static void jump_mode(bool deeper)
     truth_add("{\"begun\": %ld, \"done\": %ld, \"jumps\": %ld, \"after\": 1000}\n", begun, done, handled);
 }
 
+/* A way of its own for each number: its bits say who calls whom. */
+static NOINLINE void *malloc_zero(unsigned bits, unsigned left, size_t size);
+
+static NOINLINE void *malloc_one(unsigned bits, unsigned left, size_t size)
+{
+    if (left == 0)
+        return truth_keep(malloc(size));
+    return truth_keep((bits & 1) != 0 ? malloc_one(bits >> 1, left - 1, size)
+                                      : malloc_zero(bits >> 1, left - 1, size));
+}
+
+static NOINLINE void *malloc_zero(unsigned bits, unsigned left, size_t size)
+{
+    if (left == 0)
+        return truth_keep(malloc(size));
+    if ((bits & 1) == 0) /* not the words of malloc_one, or compilers make one of both */
+        return truth_keep(malloc_zero(bits >> 1, left - 1, size));
+    return truth_keep(malloc_one(bits >> 1, left - 1, size));
+}
+
+enum { TRAP_FLAG = 0x100, BITS = 13 };
+static volatile long steps_left;
+
+static void begin_steps(int signal_number, siginfo_t *about, void *context)
+{
+    (void)signal_number, (void)about;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+}
+
+static void step(int signal_number, siginfo_t *about, void *context)
+{
+    (void)signal_number, (void)about;
+    if (steps_left < 0)
+        ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+    else if (steps_left-- == 0)
+        siglongjmp(back, 1);
+}
+
+/* Until a call comes through whole; and again, since the first finds all that is looked up
+ * only once already there. */
+static void steps_mode(long stride)
+{
+    struct sigaction begin = {.sa_sigaction = begin_steps, .sa_flags = SA_SIGINFO};
+    struct sigaction trap = {.sa_sigaction = step, .sa_flags = SA_SIGINFO};
+    static volatile unsigned round, whole;
+    static volatile long after;
+    sigaction(SIGUSR1, &begin, NULL);
+    sigaction(SIGTRAP, &trap, NULL);
+    for (; whole < 3 && round < 1 << BITS; round++, after += stride) {
+        free(truth_keep(malloc(53))); /* from here, so that each round has the same way to go */
+        steps_left = after;
+        if (sigsetjmp(back, 1) == 0) {
+            raise(SIGUSR1);
+            free(malloc_one(round, BITS, 101));
+            steps_left = -1;
+            whole++;
+            after = 0;
+        }
+        malloc_one(round, BITS, 7103);
+    }
+    truth_add("{\"rounds\": %u, \"whole\": %u, \"bits\": %d}\n", round, whole, BITS);
+}
+
+static void allocate_and_step(int signal_number, siginfo_t *about, void *context)
+{
+    (void)about;
+    allocate_in_handler(signal_number);
+    if (steps_left < 0)
+        ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+}
+
+static void within_mode(void)
+{
+    struct sigaction begin = {.sa_sigaction = begin_steps, .sa_flags = SA_SIGINFO};
+    struct sigaction trap = {.sa_sigaction = allocate_and_step, .sa_flags = SA_SIGINFO};
+    sigaction(SIGUSR1, &begin, NULL);
+    sigaction(SIGTRAP, &trap, NULL);
+    raise(SIGUSR1);
+    for (unsigned round = 0; round < 2; round++) { /* once cold, once warm */
+        free(malloc_one(round, BITS, 101));
+        free(realloc(malloc_one(round + 16, 4, 103), 107));
+        munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+    }
+    steps_left = -1;
+    truth_add("{\"handler_made\": %ld, \"handler_freed\": %ld}\n", handler_made, handler_freed);
+}
+
 static void stack_mode(void)
 {
     size_t size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 16384;
@@ -139,11 +232,14 @@ static void stack_mode(void)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     if (strncmp(argv[1], "timer", 5) == 0)
         timer_mode(argv[1][5] == 's');
     else if (strcmp(argv[1], "jump") == 0 || strcmp(argv[1], "deeper") == 0)
         jump_mode(argv[1][0] == 'd');
+    else if (strcmp(argv[1], "steps") == 0)
+        steps_mode(argc > 2 ? atol(argv[2]) : 1);
+    else if (strcmp(argv[1], "within") == 0)
+        within_mode();
     else
         stack_mode();
     truth_tell(1);
