@@ -14,6 +14,9 @@
  *     everything published before it has been read.  A free is then one of a
  *     block never seen, an alloc implies a free that was not seen.
  *  4. While the process has only ever had one lane, 3 holds at once.
+ *  5. Where blocks are left out by somebody's wish, frees of blocks never seen are
+ *     common, and another thread may be given the address before they are settled.  A free
+ *     that waits is none of an allocation stamped after it.
  *
  * realloc is a release and a completion.  Between them the block is in limbo:
  * another lane may be given its address first, which frees it, and the

@@ -6,7 +6,10 @@
 
 #include "collect/pair_store.h"
 
-enum { PAIR_FEW = 4096 }; /* more reallocs than this that never end are forgotten */
+enum {
+    PAIR_FEW = 4096,  /* more reallocs than this that never end are forgotten */
+    PAIR_SKEW_US = 2, /* by more than this no two CPUs' stamps are out */
+};
 
 /* The queue of this address may fit now. */
 static void pair_stir(struct pair *p, uint64_t address)
@@ -134,6 +137,8 @@ static bool pair_try_alloc(struct pair *p, struct item *i)
 {
     if (i->kind == KIND_REALLOC && !i->linked && !pair_link(p, i))
         return false;
+    if ((i->traits & ITEM_SUPPRESSED) != 0 && i->previous == 0)
+        return true;
     struct block *b = blocks_find(&p->blocks, i->address);
     if (b != NULL) {
         if (!b->limbo)
@@ -275,9 +280,29 @@ static void pair_work(struct pair *p)
     }
 }
 
+/* An allocation has come: decides the releases at the head of its address's queue that are stamped
+ * well before it (rule 5). */
+static void pair_decide_older(struct pair *p, const struct item *i)
+{
+    uint64_t margin = p->line->is_sequence ? 0 : PAIR_SKEW_US * timebase_quantum(p->line->time);
+    uint32_t queue;
+    while (p->parked.count != 0 && (queue = parked_find(&p->parked, i->address)) != 0 &&
+           blocks_find(&p->blocks, i->address) == NULL) {
+        struct parked_entry e = p->parked.entries.data[p->parked.queues.data[queue].first];
+        if (e.item.op == ITEM_ALLOC || e.item.stamp + margin >= i->stamp)
+            break;
+        parked_remove(&p->parked, queue, 0);
+        pair_decide(p, &e.item);
+        if (e.wake != 0)
+            pair_stir(p, e.wake);
+    }
+}
+
 void pair_fit(struct pair *p, const struct item *given)
 {
     struct item i = *given;
+    if (i.op == ITEM_ALLOC && p->parked.count != 0 && pair_has_gaps(p))
+        pair_decide_older(p, &i);
     bool ends = i.op == ITEM_REALLOC_FAILED || i.op == ITEM_REALLOC_FREED;
     uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, i.address);
     bool behind = !ends && queue != 0 && parked_find_lane(&p->parked, queue, i.lane) != 0;

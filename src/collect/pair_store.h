@@ -16,7 +16,7 @@ bool pair_reserve_thread(struct pair *p, uint32_t thread);
 
 static inline uint64_t pair_time(struct pair *p, const struct item *i)
 {
-    return i->early ? p->line->last : timeline_advance(p->line, i->stamp);
+    return (i->traits & ITEM_EARLY) != 0 ? p->line->last : timeline_advance(p->line, i->stamp);
 }
 
 static inline uint32_t pair_stack(struct pair *p, uint32_t id)
@@ -79,10 +79,15 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
         wake_stream_free(p->stream, time, i->thread, how, number, size);
 }
 
+static inline bool pair_has_gaps(const struct pair *p)
+{
+    return p->has_gaps != NULL && __atomic_load_n(p->has_gaps, __ATOMIC_ACQUIRE) != 0;
+}
+
 /* A free of a block never seen.  Where blocks were left out by somebody's wish, it is one of those. */
 static inline void pair_store_unknown(struct pair *p, const struct item *i, unsigned how, uint64_t address)
 {
-    if (p->has_gaps != NULL && __atomic_load_n(p->has_gaps, __ATOMIC_ACQUIRE) != 0)
+    if (pair_has_gaps(p))
         return;
     p->unknown_frees++;
     p->events++;

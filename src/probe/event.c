@@ -24,8 +24,6 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-static bool event_has_free_stacks;
-
 static inline bool event_is_stamped(void)
 {
     return *real.single_threaded == 0 || life.many != 0;
@@ -158,18 +156,21 @@ void event_alloc_on(const void *block, size_t size, enum record_kind kind, const
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
-    if (LIKELY(lane->suppressed == 0))
-        event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), NULL);
+    event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), NULL);
     lane_leave(lane);
 }
 
-void event_want_free_stacks(void)
+bool event_free_plain(const void *block, enum record_how how, const void *frame)
 {
-    event_has_free_stacks = true;
+    struct lane *lane = lane_enter(frame);
+    if (UNLIKELY(lane == NULL))
+        return false;
+    event_write_free(lane, block, how);
+    lane_leave(lane);
+    return true;
 }
 
-static __attribute__((noinline)) void event_put_free_stack(struct lane *lane, const void *block,
-                                                           enum record_how how, const void *frame)
+static void event_put_free_stack(struct lane *lane, const void *block, enum record_how how, const void *frame)
 {
     uint64_t stack = stack_take(lane, frame);
     if (lane_reserve(lane, 3)) {
@@ -180,12 +181,15 @@ static __attribute__((noinline)) void event_put_free_stack(struct lane *lane, co
     }
 }
 
-bool event_free_passed(const void *block, enum record_how how, const void *frame)
+bool event_free_otherwise(const void *block, enum record_how how, const void *frame)
 {
+    uint32_t mode = share_mode();
+    if ((mode & SEGMENT_STATE_MASK) == SEGMENT_OFF && !share_passes(block))
+        return false;
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return false;
-    if (UNLIKELY(event_has_free_stacks))
+    if ((mode & SEGMENT_FREE_STACKS) != 0)
         event_put_free_stack(lane, block, how, frame);
     else
         event_write_free(lane, block, how);

@@ -23,6 +23,7 @@
 
 struct lane;
 
+/* The first is for a caller who knows that recording is on. */
 void event_alloc_on(const void *block, size_t size, enum record_kind kind, const void *frame);
 static inline void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
@@ -30,13 +31,12 @@ static inline void event_alloc(const void *block, size_t size, enum record_kind 
         event_alloc_on(block, size, kind, frame);
 }
 
-/* False: it was not told. */
-bool event_free_passed(const void *block, enum record_how how, const void *frame);
+/* False: it was not told.  The second is for a caller who knows that share_is_plain. */
+bool event_free_otherwise(const void *block, enum record_how how, const void *frame);
+bool event_free_plain(const void *block, enum record_how how, const void *frame);
 static inline bool event_free(const void *block, enum record_how how, const void *frame)
 {
-    if (share_state() == SEGMENT_OFF && !share_passes(block))
-        return false;
-    return event_free_passed(block, how, frame);
+    return share_is_plain() ? event_free_plain(block, how, frame) : event_free_otherwise(block, how, frame);
 }
 
 /* After the real call: `block` is the new one.  is_told: the release of the old one was. */
@@ -47,9 +47,6 @@ void event_realloc_freed(const void *old, const void *frame);
 void event_map(const void *at, size_t length, int prot, int flags, const void *frame);
 void event_unmap(const void *at, size_t length, const void *frame);
 void event_brk(const void *old_end, const void *new_end, const void *frame);
-
-/* HEAPWAKE_FREE_STACKS: a stack is told with each release.  During birth. */
-void event_want_free_stacks(void);
 
 /* The calling thread has a new name. */
 void event_thread_name(const char *name, const void *frame);

@@ -20,19 +20,30 @@
 
 #include <errno.h>
 
-HOOK_TOLD void *malloc_told(size_t size)
+/* Before the real functions are known. */
+HOOK_TOLD void *malloc_first(size_t size)
 {
-    if (HOOK_RARE(real.malloc == NULL) && !life_begin())
+    if (!life_begin())
         return early_alloc(size, 16);
     void *block = real.malloc(size);
-    if (HOOK_OFTEN(block != NULL))
+    if (block != NULL)
         event_alloc(block, size, KIND_MALLOC, HOOK_FRAME);
+    return block;
+}
+
+HOOK_TOLD void *malloc_told(size_t size)
+{
+    void *block = real.malloc(size);
+    if (HOOK_OFTEN(block != NULL))
+        event_alloc_on(block, size, KIND_MALLOC, HOOK_FRAME);
     return block;
 }
 
 HOOK void *malloc(size_t size)
 {
-    if (HOOK_OFTEN(share_state() == SEGMENT_ON) || HOOK_RARE(real.malloc == NULL))
+    if (HOOK_RARE(real.malloc == NULL))
+        return malloc_first(size);
+    if (HOOK_OFTEN(share_state() == SEGMENT_ON))
         return malloc_told(size);
     return real.malloc(size);
 }
@@ -50,15 +61,22 @@ HOOK void *calloc(size_t count, size_t size)
 
 HOOK_TOLD void free_told(void *block)
 {
-    hook_release(block, HOW_FREE, HOOK_FRAME);
+    hook_release_by(event_free_plain, block, HOW_FREE, HOOK_FRAME);
+}
+
+HOOK_TOLD void free_otherwise(void *block)
+{
+    hook_release_by(event_free_otherwise, block, HOW_FREE, HOOK_FRAME);
 }
 
 HOOK void free(void *block)
 {
-    if (HOOK_RARE(share_state() == SEGMENT_OFF) && !share_passes(block) && !early_owns(block))
+    if (HOOK_OFTEN(share_is_plain()))
+        free_told(block);
+    else if (share_state() == SEGMENT_OFF && !share_passes(block) && !early_owns(block))
         real.free(block);
     else
-        free_told(block);
+        free_otherwise(block);
 }
 
 /* Names for free that not every allocator has. If free itself is not ours, the

@@ -37,13 +37,12 @@ enum {
 
 struct lane {
     uint64_t gate;
-    uint64_t *at;        /* next word of the chunk */
-    uint64_t *limit;     /* up to here a short record and a LINK fit */
-    uint64_t *first;     /* word of the chunk */
-    uint64_t *left;      /* while a LINK is being published: first word of the chunk that it is in */
-    uint64_t clock;      /* the collector's, when the time was last told; 0 = tell it anew */
-    uint64_t quiet;      /* unstamped events until the time is told again */
-    uint64_t suppressed; /* depth of scopes whose allocations are not told */
+    uint64_t *at;    /* next word of the chunk */
+    uint64_t *limit; /* up to here a short record and a LINK fit */
+    uint64_t *first; /* word of the chunk */
+    uint64_t *left;  /* while a LINK is being published: first word of the chunk that it is in */
+    uint64_t clock;  /* the collector's, when the time was last told; 0 = tell it anew */
+    uint64_t quiet;  /* unstamped events until the time is told again */
     struct walk walk;
     uint32_t stack; /* id of walk's stack, 0 = not interned */
     uint32_t index; /* in the segment's lane table */

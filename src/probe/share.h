@@ -46,11 +46,22 @@ extern struct share share;
 extern intptr_t share_control;
 extern const uint32_t share_no_control;
 
-static inline enum segment_state share_state(void)
+static inline uint32_t share_mode(void)
 {
     const char *from = (const char *)&share_no_control;
     const uint32_t *word = (const void *)(from + __atomic_load_n(&share_control, __ATOMIC_RELAXED));
-    return (enum segment_state)(__atomic_load_n(word, __ATOMIC_RELAXED) & SEGMENT_STATE_MASK);
+    return __atomic_load_n(word, __ATOMIC_RELAXED) & (SEGMENT_STATE_MASK | SEGMENT_FREE_STACKS);
+}
+
+static inline enum segment_state share_state(void)
+{
+    return (enum segment_state)(share_mode() & SEGMENT_STATE_MASK);
+}
+
+/* Recording is on, and releases are told without stacks: the usual case, in one test. */
+static inline bool share_is_plain(void)
+{
+    return share_mode() == SEGMENT_ON;
 }
 
 /* While OFF: may this block be one that was told of? */

@@ -37,7 +37,8 @@
  *     over any of it.
  *
  * Switching off and on.  segment_head.control is a count of changes with the
- * state in its low two bits; whoever changes the state adds to the count.
+ * state in its low two bits; whoever changes the state adds to the count.  It is zero
+ * but for the count when everything is as usual: hooks ask for no more.
  *
  *     ON      everything is told
  *     FADING  allocations are not told, releases are
@@ -85,7 +86,8 @@ enum segment_state {
     SEGMENT_FADING = 1,
     SEGMENT_OFF = 2,
     SEGMENT_STATE_MASK = 3,
-    SEGMENT_STATE_STEP = 4, /* one change */
+    SEGMENT_FREE_STACKS = 4, /* beside the state, from the start: releases are told with their stacks */
+    SEGMENT_STATE_STEP = 8,  /* one change */
 };
 
 enum { SEGMENT_PASS_BITS = 1 << 23, SEGMENT_PASS_SIZE = SEGMENT_PASS_BITS / 8 };
