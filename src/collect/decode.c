@@ -101,10 +101,6 @@ static bool decode_rare(struct drain_lane *lane, uint64_t first, const uint64_t 
         }
         break;
     case RECORD_FREE_LONG:
-        out->op = kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
-        out->address = word(at + 1);
-        lane->stamp = word(at + 2);
-        break;
     case RECORD_FREE_STACK:
         out->op = kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
         out->address = word(at + 1);

@@ -139,6 +139,8 @@ bool life_renew(void)
         lane_renew(lanes);
         is_on = share_open(true);
         share_begin();
+    } else {
+        share_leave();
     }
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     return is_on;

@@ -160,6 +160,11 @@ void share_begin(void)
     __atomic_store_n(&share_control, there - (intptr_t)&share_no_control, __ATOMIC_RELEASE);
 }
 
+void share_leave(void)
+{
+    __atomic_store_n(&share_control, 0, __ATOMIC_RELEASE);
+}
+
 void share_note_gaps(void)
 {
     if (share.head != NULL)

@@ -82,6 +82,8 @@ bool share_open(bool forked);
 
 /* Once the real functions can be called: the control word counts from now on. */
 void share_begin(void);
+/* It counts no more: a forked child that is not to be recorded. */
+void share_leave(void);
 
 /* Unmaps it (a forked child, of its parent's). */
 void share_close(void);
