@@ -76,11 +76,13 @@ HEAPWAKE_API void heapwake_suppress_end(void);
  * account of its own: its blocks are not added to the heap, so what is carved
  * out of a malloc block is not counted twice. */
 
-/* The pool of this name, made at the first call. unit: what sizes are counted in,
- * "bytes" if NULL. 0: nobody is recording; the functions below take it and do nothing. */
+/* The pool of this name (of its first 63 bytes), made at the first call. unit: what sizes are
+ * counted in, "bytes" if NULL. At most 256 pools. 0: one more, or nobody is recording; the functions
+ * below take it and do nothing. */
 HEAPWAKE_API unsigned heapwake_pool(const char *name, const char *unit);
 
-/* block: whatever tells blocks of the pool apart (an address, a number that was made a pointer). */
+/* block: whatever tells blocks of the pool apart (an address, a number that was made a pointer),
+ * below 2^48. One that is live already is released first: who empties a pool need not tell of each. */
 HEAPWAKE_API void heapwake_report_alloc(unsigned pool, const void *block, size_t size);
 HEAPWAKE_API void heapwake_report_free(unsigned pool, const void *block);
 /* old may be NULL, and may be equal to block. */

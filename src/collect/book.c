@@ -86,17 +86,26 @@ const char *book_text(const struct book *b, uint32_t number)
 
 void book_add_pool(struct book *b, uint32_t pool, uint32_t name_text, uint32_t unit_text)
 {
-    if (pool == 0 || pool > BOOK_POOLS_MAX || book_has_pool(b, pool)) {
+    if (pool == 0 || pool > BOOK_POOLS_MAX) {
         b->anomalies++;
         return;
     }
-    b->pools[pool / 64] |= UINT64_C(1) << pool % 64;
-    wake_writer_add_pool(b->writer, b->process, pool, book_text(b, name_text), book_text(b, unit_text));
+    if (b->pools[pool].name != NULL)
+        return;
+    const char *name = book_text(b, name_text);
+    uint32_t first = 1;
+    while (first <= BOOK_POOLS_MAX &&
+           (b->pools[first].name == NULL || strcmp(b->pools[first].name, name) != 0))
+        first++;
+    bool is_new = first > BOOK_POOLS_MAX;
+    b->pools[pool] = (struct book_pool){name, is_new ? pool : b->pools[first].number};
+    if (is_new)
+        wake_writer_add_pool(b->writer, b->process, pool, name, book_text(b, unit_text));
 }
 
-bool book_has_pool(const struct book *b, uint64_t pool)
+uint32_t book_find_pool(const struct book *b, uint64_t pool)
 {
-    return pool <= BOOK_POOLS_MAX && (b->pools[pool / 64] >> pool % 64 & 1) != 0;
+    return pool <= BOOK_POOLS_MAX && b->pools[pool].name != NULL ? b->pools[pool].number : 0;
 }
 
 void book_add_module(struct book *b, const uint64_t *w, uint32_t words)

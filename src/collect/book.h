@@ -38,6 +38,12 @@ struct book_waiting {
     size_t first; /* of its addresses in waiting_addresses */
 };
 
+/* A pool by the probe's number.  Two threads that ask for the same new name at once get two. */
+struct book_pool {
+    const char *name; /* NULL: not told of */
+    uint32_t number;  /* the first of that name: what the recording calls it */
+};
+
 struct book {
     struct wake_writer *writer;
     uint32_t process;
@@ -46,8 +52,8 @@ struct book {
     VEC(struct wake_module_info) module_list; /* number 1 is at 0; texts in the arena */
     VEC(const char *) texts;                  /* by number; NULL = not seen */
     struct arena arena;
-    uint64_t pools[BOOK_POOLS_MAX / 64 + 1]; /* bit n: pool n is known */
-    struct map by_content;                   /* of a module: its number; one that comes back keeps it */
+    struct book_pool pools[BOOK_POOLS_MAX + 1];
+    struct map by_content; /* of a module: its number; one that comes back keeps it */
     VEC(struct book_waiting) waiting;
     VEC(uint64_t) waiting_addresses;
     VEC(uint32_t) thread_numbers; /* by the probe's number; 0 = not seen */
@@ -71,8 +77,10 @@ void book_name_thread(struct book *b, uint32_t tid, const char name[16], uint64_
 void book_add_text(struct book *b, const uint64_t *w, uint32_t words);
 /* NUL-terminated; "" for a number that was never told. */
 const char *book_text(const struct book *b, uint32_t number);
+/* Told more than once, perhaps, by threads that need it at once. */
 void book_add_pool(struct book *b, uint32_t pool, uint32_t name_text, uint32_t unit_text);
-bool book_has_pool(const struct book *b, uint64_t pool);
+/* The pool's number in the recording; 0: unknown. */
+uint32_t book_find_pool(const struct book *b, uint64_t pool);
 
 /* The module of a number in a frame; NULL: none. */
 const struct wake_module_info *book_module(const struct book *b, uint32_t number);

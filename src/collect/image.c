@@ -12,11 +12,7 @@
 
 #define MS UINT64_C(1000000)
 
-enum {
-    IMAGE_LAST_ROUNDS = 1000000,
-    IMAGE_REQUESTS_MAX = 1 << 16,
-    IMAGE_MARGIN = 50, /* us, or counts where stamps are counts */
-};
+enum { IMAGE_LAST_ROUNDS = 1000000, IMAGE_REQUESTS_MAX = 1 << 16 };
 
 /* Between batches of a long round: the program's clock must not stand still. */
 static void image_tick_in_round(void *of)
@@ -103,14 +99,13 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
         m->failed = true; /* the section is there, and will say that it is not complete */
     m->drain.blocks = &m->pair.blocks;
     m->pair.has_gaps = &m->view.head->has_gaps;
-    m->pair.margin = m->line.is_sequence ? IMAGE_MARGIN : IMAGE_MARGIN * timebase_quantum(time);
     m->pair.on_mark = image_note;
     m->pair.on_mark_of = m;
     m->pair.sample_rate = m->view.fixed.sample_rate;
-    m->pair.filter = m->view.filter;
+    m->pair.filter = m->drain.filter = m->view.filter;
     m->order.tick = image_tick_in_round;
     m->order.tick_of = m;
-    if (!m->failed && view->fixed.control == SEGMENT_OFF)
+    if (!m->failed && (view->fixed.control & SEGMENT_STATE_MASK) == SEGMENT_OFF)
         image_mark(m, PAIR_NAME_OFF); /* HEAPWAKE_ENABLED=0 */
     return m;
 }

@@ -25,6 +25,11 @@ enum item_op {
     ITEM_POOL_FREE,  /* old = pool */
 };
 
+enum item_trait {
+    ITEM_EARLY = 1,      /* made before the probe could record */
+    ITEM_SUPPRESSED = 2, /* a realloc that counts only if the old block does */
+};
+
 struct item {
     uint64_t address;
     uint64_t size;
@@ -38,7 +43,7 @@ struct item {
     uint8_t op;     /* enum item_op */
     uint8_t kind;   /* enum record_kind or record_how */
     uint8_t linked; /* ITEM_ALLOC: previous is settled */
-    uint8_t early;  /* made before the probe could record */
+    uint8_t traits; /* enum item_trait */
 };
 
 #endif

@@ -44,49 +44,54 @@ bool pair_reserve_thread(struct pair *p, uint32_t thread)
     return true;
 }
 
-/* What the program itself tells. */
-static void pair_note(struct pair *p, const struct item *i)
+static void pair_mark(struct pair *p, const struct item *i)
 {
     uint64_t time = pair_time(p, i);
-    struct pools_block block;
-    const char *name;
-    p->events++;
-    switch (i->op) {
-    case ITEM_MARK:
-        name = i->kind == MARK_ON    ? PAIR_NAME_ON
-               : i->kind == MARK_OFF ? PAIR_NAME_OFF
-                                     : book_text(p->book, i->stack);
-        if (i->kind == MARK_FLUSH)
-            p->events--;
-        else
-            wake_stream_mark(p->stream, time, i->thread, name, strlen(name));
-        timeline_divide(p->line);
-        if (p->on_mark != NULL)
-            p->on_mark(p->on_mark_of, (enum record_mark)i->kind, name, i->size);
-        break;
-    case ITEM_POOL_ALLOC:
-        block = (struct pools_block){i->size, pair_stack(p, i->stack)};
-        if (book_has_pool(p->book, i->old) && pools_add(&p->pools, i->old, i->address, &block))
-            wake_stream_pool_alloc(p->stream, time, i->thread, (uint32_t)i->old, block.stack, i->address,
-                                   i->size);
-        else
-            p->events--;
-        break;
-    default: /* of a pool block that was told while recording was off, or never: nothing to say */
-        if (pools_take(&p->pools, i->old, i->address, &block))
-            wake_stream_pool_free(p->stream, time, i->thread, (uint32_t)i->old, block.stack, i->address,
-                                  block.size);
-        else
-            p->events--;
-        break;
+    const char *name = book_text(p->book, i->stack);
+    if (i->kind == MARK_ON || i->kind == MARK_OFF)
+        name = i->kind == MARK_ON ? PAIR_NAME_ON : PAIR_NAME_OFF;
+    if (i->kind != MARK_FLUSH) {
+        p->events++;
+        wake_stream_mark(p->stream, time, i->thread, name, strlen(name));
     }
+    timeline_divide(p->line);
+    if (p->on_mark != NULL)
+        p->on_mark(p->on_mark_of, (enum record_mark)i->kind, name, i->size);
+}
+
+/* Of a block that was made while recording was off, or never told of, there is nothing to say. */
+static void pair_pool_free(struct pair *p, const struct item *i, uint32_t pool)
+{
+    struct pools_block block;
+    if (!pools_take(&p->pools, pool, i->address, &block))
+        return;
+    p->events++;
+    wake_stream_pool_free(p->stream, pair_time(p, i), i->thread, pool, block.stack, i->address, block.size);
+}
+
+static void pair_pool(struct pair *p, const struct item *i)
+{
+    uint32_t pool = book_find_pool(p->book, i->old);
+    if (pool == 0)
+        return;
+    pair_pool_free(p, i, pool); /* also before one is made in its place: a pool may be emptied as a whole */
+    if (i->op == ITEM_POOL_FREE)
+        return;
+    struct pools_block block = {i->size, pair_stack(p, i->stack)};
+    if (!pools_add(&p->pools, pool, i->address, &block))
+        return;
+    p->events++;
+    wake_stream_pool_alloc(p->stream, pair_time(p, i), i->thread, pool, block.stack, i->address, i->size);
 }
 
 /* Events that say nothing about blocks. */
 static void pair_other(struct pair *p, const struct item *i)
 {
     if (i->op >= ITEM_MARK) {
-        pair_note(p, i);
+        if (i->op == ITEM_MARK)
+            pair_mark(p, i);
+        else
+            pair_pool(p, i);
         return;
     }
     uint64_t time = pair_time(p, i);

@@ -14,6 +14,9 @@
  *     everything published before it has been read.  A free is then one of a
  *     block never seen, an alloc implies a free that was not seen.
  *  4. While the process has only ever had one lane, 3 holds at once.
+ *  5. Where blocks are left out by somebody's wish, frees of blocks never seen are
+ *     common, and another thread may be given the address before they are settled.  A free
+ *     that waits is none of an allocation stamped after it.
  *
  * realloc is a release and a completion.  Between them the block is in limbo:
  * another lane may be given its address first, which frees it, and the
@@ -88,7 +91,6 @@ struct pair {
     uint64_t dropped;          /* events that we had no memory for */
     struct passlist *pass;     /* kept up to date while recording is off; NULL = it is on */
     const uint32_t *has_gaps;  /* the segment's word; NULL = no block is left out */
-    uint64_t margin;           /* stamps by which the order of events may be out; used where there are gaps */
     struct pools pools;
     pair_mark_fn *on_mark; /* called at each mark, in the order of events; may be NULL */
     void *on_mark_of;

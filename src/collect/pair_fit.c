@@ -6,7 +6,10 @@
 
 #include "collect/pair_store.h"
 
-enum { PAIR_FEW = 4096 }; /* more reallocs than this that never end are forgotten */
+enum {
+    PAIR_FEW = 4096,  /* more reallocs than this that never end are forgotten */
+    PAIR_SKEW_US = 2, /* by more than this no two CPUs' stamps are out */
+};
 
 /* The queue of this address may fit now. */
 static void pair_stir(struct pair *p, uint64_t address)
@@ -134,6 +137,11 @@ static bool pair_try_alloc(struct pair *p, struct item *i)
 {
     if (i->kind == KIND_REALLOC && !i->linked && !pair_link(p, i))
         return false;
+    if ((i->traits & ITEM_SUPPRESSED) != 0 && i->previous == 0) {
+        if (p->filter != NULL)
+            segment_filter_drop(p->filter, i->address);
+        return true;
+    }
     struct block *b = blocks_find(&p->blocks, i->address);
     if (b != NULL) {
         if (!b->limbo)
@@ -275,51 +283,32 @@ static void pair_work(struct pair *p)
     }
 }
 
-/* While recording is off most releases are of blocks never told of, and an address can be
- * released a thousand times a round.  Of two releases of one lane with no allocation told in
- * between only the later needs to wait: if the block is told of after all, that will do. */
-static bool pair_replace(struct pair *p, uint32_t parked, const struct item *i)
+/* An allocation has come: decides the releases at the head of its address's queue that are stamped
+ * well before it (rule 5). */
+static void pair_decide_older(struct pair *p, const struct item *i)
 {
-    struct parked_entry *e = &p->parked.entries.data[parked];
-    if (!pair_has_gaps(p) || e->item.op != ITEM_FREE || e->wake != 0 ||
-        (i->op != ITEM_FREE && i->op != ITEM_RELEASE))
-        return false;
-    e->item = *i;
-    e->round = p->round;
-    return true;
-}
-
-/* Nor can a release wait for two rounds then: what its lane and others do with the address
- * meanwhile would get out of order.  Events come by their stamps, but for a cache miss or so: an
- * allocation that has not come within `margin` of the release was never told. */
-static void pair_overtake(struct pair *p, const struct item *i)
-{
+    uint64_t margin = p->line->is_sequence ? 0 : PAIR_SKEW_US * timebase_quantum(p->line->time);
     uint32_t queue;
-    while (p->parked.count != 0 && (queue = parked_find(&p->parked, i->address)) != 0) {
+    while (p->parked.count != 0 && (queue = parked_find(&p->parked, i->address)) != 0 &&
+           blocks_find(&p->blocks, i->address) == NULL) {
         struct parked_entry e = p->parked.entries.data[p->parked.queues.data[queue].first];
-        if ((e.item.op != ITEM_FREE && e.item.op != ITEM_RELEASE) || i->stamp < e.item.stamp ||
-            i->stamp - e.item.stamp < p->margin)
-            return;
+        if (e.item.op == ITEM_ALLOC || e.item.stamp + margin >= i->stamp)
+            break;
         parked_remove(&p->parked, queue, 0);
-        if (!pair_try(p, &e.item))
-            pair_decide(p, &e.item);
+        pair_decide(p, &e.item);
         if (e.wake != 0)
             pair_stir(p, e.wake);
-        pair_work(p);
     }
 }
 
 void pair_fit(struct pair *p, const struct item *given)
 {
     struct item i = *given;
+    if (i.op == ITEM_ALLOC && p->parked.count != 0 && pair_has_gaps(p))
+        pair_decide_older(p, &i);
     bool ends = i.op == ITEM_REALLOC_FAILED || i.op == ITEM_REALLOC_FREED;
-    if (p->parked.count != 0 && pair_has_gaps(p))
-        pair_overtake(p, &i);
     uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, i.address);
-    uint32_t parked = ends || queue == 0 ? 0 : parked_find_lane(&p->parked, queue, i.lane);
-    bool behind = parked != 0;
-    if (behind && pair_replace(p, parked, &i))
-        return;
+    bool behind = !ends && queue != 0 && parked_find_lane(&p->parked, queue, i.lane) != 0;
     if (behind || !pair_try(p, &i)) {
         if (p->is_alone && !behind) {
             pair_decide(p, &i);

@@ -18,7 +18,7 @@ bool pair_reserve_thread(struct pair *p, uint32_t thread);
 
 static inline uint64_t pair_time(struct pair *p, const struct item *i)
 {
-    return i->early ? p->line->last : timeline_advance(p->line, i->stamp);
+    return (i->traits & ITEM_EARLY) != 0 ? p->line->last : timeline_advance(p->line, i->stamp);
 }
 
 static inline uint32_t pair_stack(struct pair *p, uint32_t id)
@@ -64,15 +64,6 @@ static inline void pair_store_alloc(struct pair *p, const struct item *i, struct
                       i->previous);
 }
 
-/* Frees at this address need not be told any more on account of this block. */
-static inline void pair_forget_sample(struct pair *p, uint64_t address)
-{
-    uint8_t *counter = &p->filter[segment_filter_slot(address)];
-    uint8_t count = __atomic_load_n(counter, __ATOMIC_RELAXED);
-    if (count != 0 && count < SEGMENT_FILTER_FULL)
-        __atomic_fetch_sub(counter, 1, __ATOMIC_RELAXED);
-}
-
 /* Takes b out of the table. */
 static inline void pair_store_free(struct pair *p, const struct item *i, unsigned how, struct block *b)
 {
@@ -87,7 +78,7 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
     if (PAIR_UNLIKELY(p->pass != NULL))
         passlist_remove(p->pass, b->address);
     if (PAIR_UNLIKELY(p->filter != NULL))
-        pair_forget_sample(p, b->address);
+        segment_filter_drop(p->filter, b->address);
     blocks_remove(&p->blocks, b);
     p->events++;
     uint32_t from = i->op == ITEM_FREE ? i->stack : 0;
@@ -97,13 +88,13 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
         wake_stream_free(p->stream, time, i->thread, how, number, size);
 }
 
-/* Have blocks been left out, by somebody's wish or because only some are sampled? */
 static inline bool pair_has_gaps(const struct pair *p)
 {
     return p->has_gaps != NULL && __atomic_load_n(p->has_gaps, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* A free of a block never seen.  Where blocks were left out it is one of those. */
+/* A free of a block never seen.  Where blocks were left out, by somebody's wish or because only some are
+ * sampled, it is one of those. */
 static inline void pair_store_unknown(struct pair *p, const struct item *i, unsigned how, uint64_t address)
 {
     if (pair_has_gaps(p))

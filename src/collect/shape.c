@@ -51,6 +51,7 @@ const uint8_t shape_words[256] = {
     [RECORD_POOL_ALLOC] = 5,
     [RECORD_POOL_FREE] = 3,
     [RECORD_FREE_STACK] = 3,
+    [RECORD_SUPPRESS] = 1,
 };
 
 uint32_t shape_measure(uint64_t first)

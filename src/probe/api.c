@@ -72,12 +72,12 @@ HOOK void heapwake_ignore(const void *block)
 
 HOOK void heapwake_suppress_begin(void)
 {
-    note_suppress(1, HOOK_FRAME);
+    note_suppress(true, HOOK_FRAME);
 }
 
 HOOK void heapwake_suppress_end(void)
 {
-    note_suppress(-1, HOOK_FRAME);
+    note_suppress(false, HOOK_FRAME);
 }
 
 HOOK unsigned heapwake_pool(const char *name, const char *unit)

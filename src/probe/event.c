@@ -26,8 +26,6 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-static bool event_has_free_stacks;
-
 static inline bool event_is_stamped(void)
 {
     return *real.single_threaded == 0 || life.many != 0;
@@ -156,7 +154,7 @@ void event_put_free(struct lane *lane, const void *block, enum record_how how)
     event_write_free(lane, block, how);
 }
 
-void event_alloc_on(const void *block, size_t size, enum record_kind kind, const void *frame)
+void event_alloc_plain(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
@@ -166,7 +164,7 @@ void event_alloc_on(const void *block, size_t size, enum record_kind kind, const
     lane_leave(lane);
 }
 
-bool event_free_on(const void *block, enum record_how how, const void *frame)
+bool event_free_plain(const void *block, enum record_how how, const void *frame)
 {
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
@@ -176,42 +174,31 @@ bool event_free_on(const void *block, enum record_how how, const void *frame)
     return true;
 }
 
-/* ------------------------------------------------------- off, sampled, suppressed */
+/* --------------------------------------------------- off, sampled, stacks of releases */
 
-void event_want_free_stacks(void)
-{
-    event_has_free_stacks = true;
-    share_mix();
-}
-
-/* Is a block of this size to be told of? Most samples are not. */
+/* Is a block of this size to be told of? Of samples most are not. */
 static inline bool event_is_wanted(size_t size)
 {
     return (sampling_rate == 0 || sampling_takes(size)) && share_state() == SEGMENT_ON;
 }
 
-/* False: the thread does not want it told. */
-static __attribute__((noinline)) bool event_tell_alloc(const void *block, size_t size, enum record_kind kind,
+static __attribute__((noinline)) void event_tell_alloc(const void *block, size_t size, enum record_kind kind,
                                                        const void *old, const void *frame)
 {
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (lane == NULL)
-        return true;
-    bool is_told = lane->suppressed == 0;
-    if (is_told) {
-        if (sampling_rate != 0)
-            sampling_mark(block);
-        event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), old);
-    }
+        return;
+    if (sampling_rate != 0)
+        sampling_mark(block);
+    event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), old);
     lane_leave(lane);
-    return is_told;
 }
 
-void event_alloc_rare(const void *block, size_t size, enum record_kind kind, const void *frame)
+void event_alloc_otherwise(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
     if (event_is_wanted(size))
-        (void)event_tell_alloc(block, size, kind, NULL, frame);
+        event_tell_alloc(block, size, kind, NULL, frame);
 }
 
 static void event_put_free_stack(struct lane *lane, const void *block, enum record_how how, const void *frame)
@@ -228,12 +215,13 @@ static void event_put_free_stack(struct lane *lane, const void *block, enum reco
 static __attribute__((noinline)) bool event_tell_free(const void *block, enum record_how how,
                                                       const void *frame)
 {
-    if (share_state() == SEGMENT_OFF && !share_passes(block))
+    uint32_t mode = share_mode();
+    if ((mode & SEGMENT_STATE_MASK) == SEGMENT_OFF && !share_passes(block))
         return false;
     struct lane *lane = lane_enter(frame);
-    if (lane == NULL)
+    if (UNLIKELY(lane == NULL))
         return false;
-    if (event_has_free_stacks)
+    if ((mode & SEGMENT_FREE_STACKS) != 0)
         event_put_free_stack(lane, block, how, frame);
     else
         event_write_free(lane, block, how);
@@ -241,30 +229,26 @@ static __attribute__((noinline)) bool event_tell_free(const void *block, enum re
     return true;
 }
 
-bool event_free_rare(const void *block, enum record_how how, const void *frame)
+bool event_free_otherwise(const void *block, enum record_how how, const void *frame)
 {
     return (sampling_rate == 0 || sampling_may_have(block)) && event_tell_free(block, how, frame);
 }
 
-static __attribute__((noinline)) void event_realloc_rare(const void *block, size_t size, const void *old,
-                                                         bool is_told, const void *frame)
-{
-    const void *from = is_told ? old : NULL;
-    if ((!event_is_wanted(size) || !event_tell_alloc(block, size, KIND_REALLOC, from, frame)) && is_told)
-        event_realloc_freed(old, frame);
-}
-
 void event_realloc(const void *block, size_t size, const void *old, bool is_told, const void *frame)
 {
-    if (UNLIKELY(share_mode() != SEGMENT_ON)) {
-        event_realloc_rare(block, size, old, is_told, frame);
+    const void *from = is_told ? old : NULL;
+    if (UNLIKELY(!share_is_plain())) {
+        if (event_is_wanted(size))
+            event_tell_alloc(block, size, KIND_REALLOC, from, frame);
+        else if (is_told)
+            event_realloc_freed(old, frame);
         return;
     }
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
-    event_put_alloc(lane, block, size, usable, KIND_REALLOC, stack_take(lane, frame), is_told ? old : NULL);
+    event_put_alloc(lane, block, size, usable, KIND_REALLOC, stack_take(lane, frame), from);
     lane_leave(lane);
 }
 

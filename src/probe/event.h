@@ -23,24 +23,23 @@
 
 struct lane;
 
-/* The ON forms are for a mode that is SEGMENT_ON, the RARE ones for any other (share_mode). */
-void event_alloc_on(const void *block, size_t size, enum record_kind kind, const void *frame);
-void event_alloc_rare(const void *block, size_t size, enum record_kind kind, const void *frame);
+/* The first is for a caller who knows that share_is_plain, the second for all else. */
+void event_alloc_plain(const void *block, size_t size, enum record_kind kind, const void *frame);
+void event_alloc_otherwise(const void *block, size_t size, enum record_kind kind, const void *frame);
 static inline void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
-    if (__builtin_expect(share_mode() == SEGMENT_ON, 1))
-        event_alloc_on(block, size, kind, frame);
+    if (__builtin_expect(share_is_plain(), 1))
+        event_alloc_plain(block, size, kind, frame);
     else
-        event_alloc_rare(block, size, kind, frame);
+        event_alloc_otherwise(block, size, kind, frame);
 }
 
-/* False: it was not told. */
-bool event_free_on(const void *block, enum record_how how, const void *frame);
-bool event_free_rare(const void *block, enum record_how how, const void *frame);
+/* False: it was not told.  The second is for a caller who knows that share_is_plain. */
+bool event_free_otherwise(const void *block, enum record_how how, const void *frame);
+bool event_free_plain(const void *block, enum record_how how, const void *frame);
 static inline bool event_free(const void *block, enum record_how how, const void *frame)
 {
-    return __builtin_expect(share_mode() == SEGMENT_ON, 1) ? event_free_on(block, how, frame)
-                                                           : event_free_rare(block, how, frame);
+    return share_is_plain() ? event_free_plain(block, how, frame) : event_free_otherwise(block, how, frame);
 }
 
 /* After the real call: `block` is the new one.  is_told: the release of the old one was. */
@@ -51,9 +50,6 @@ void event_realloc_freed(const void *old, const void *frame);
 void event_map(const void *at, size_t length, int prot, int flags, const void *frame);
 void event_unmap(const void *at, size_t length, const void *frame);
 void event_brk(const void *old_end, const void *new_end, const void *frame);
-
-/* HEAPWAKE_FREE_STACKS: a stack is told with each release.  During birth. */
-void event_want_free_stacks(void);
 
 /* The calling thread has a new name. */
 void event_thread_name(const char *name, const void *frame);

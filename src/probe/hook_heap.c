@@ -7,9 +7,8 @@
  * included, is what the real function gave. A block of the early pool never
  * reaches the real allocator.
  *
- * malloc and free are fronts: one look at the mode (share.h) tells the usual case
- * from all others, and they cost next to nothing while recording is off. What tells
- * of the call is behind a jump that leaves no frame.
+ * malloc and free are fronts, so that they cost next to nothing while recording is
+ * off: what tells of the call is behind a jump that leaves no frame.
  */
 #include "probe/early.h"
 #include "probe/event.h"
@@ -21,35 +20,42 @@
 
 #include <errno.h>
 
-HOOK_TOLD void *malloc_told(size_t size)
+/* Before the real functions are known. */
+HOOK_TOLD void *malloc_first(size_t size)
 {
-    if (HOOK_RARE(real.malloc == NULL) && !life_begin())
+    if (!life_begin())
         return early_alloc(size, 16);
     void *block = real.malloc(size);
-    if (HOOK_OFTEN(block != NULL))
-        event_alloc_on(block, size, KIND_MALLOC, HOOK_FRAME);
+    if (block != NULL)
+        event_alloc(block, size, KIND_MALLOC, HOOK_FRAME);
     return block;
 }
 
-/* Before birth, or in a mode of its own. */
-HOOK_TOLD void *malloc_rare(size_t size)
+HOOK_TOLD void *malloc_told(size_t size)
 {
-    if (HOOK_RARE(real.malloc == NULL) && !life_begin())
-        return early_alloc(size, 16);
     void *block = real.malloc(size);
     if (HOOK_OFTEN(block != NULL))
-        event_alloc_rare(block, size, KIND_MALLOC, HOOK_FRAME);
+        event_alloc_plain(block, size, KIND_MALLOC, HOOK_FRAME);
+    return block;
+}
+
+HOOK_TOLD void *malloc_otherwise(size_t size)
+{
+    void *block = real.malloc(size);
+    if (HOOK_OFTEN(block != NULL))
+        event_alloc_otherwise(block, size, KIND_MALLOC, HOOK_FRAME);
     return block;
 }
 
 HOOK void *malloc(size_t size)
 {
-    unsigned mode = share_mode();
-    if (HOOK_OFTEN(mode == SEGMENT_ON))
+    if (HOOK_RARE(real.malloc == NULL))
+        return malloc_first(size);
+    if (HOOK_OFTEN(share_is_plain()))
         return malloc_told(size);
-    if (mode == SEGMENT_OFF && HOOK_OFTEN(real.malloc != NULL))
+    if (share_state() != SEGMENT_ON)
         return real.malloc(size);
-    return malloc_rare(size);
+    return malloc_otherwise(size);
 }
 
 HOOK void *calloc(size_t count, size_t size)
@@ -65,23 +71,22 @@ HOOK void *calloc(size_t count, size_t size)
 
 HOOK_TOLD void free_told(void *block)
 {
-    hook_release_by(event_free_on, block, HOW_FREE, HOOK_FRAME);
+    hook_release_by(event_free_plain, block, HOW_FREE, HOOK_FRAME);
 }
 
-HOOK_TOLD void free_rare(void *block)
+HOOK_TOLD void free_otherwise(void *block)
 {
-    hook_release_by(event_free_rare, block, HOW_FREE, HOOK_FRAME);
+    hook_release_by(event_free_otherwise, block, HOW_FREE, HOOK_FRAME);
 }
 
 HOOK void free(void *block)
 {
-    unsigned mode = share_mode();
-    if (HOOK_OFTEN(mode == SEGMENT_ON))
+    if (HOOK_OFTEN(share_is_plain()))
         free_told(block);
-    else if (mode == SEGMENT_OFF && !share_passes(block) && !early_owns(block))
+    else if (share_state() == SEGMENT_OFF && !share_passes(block) && !early_owns(block))
         real.free(block);
     else
-        free_rare(block);
+        free_otherwise(block);
 }
 
 /* Names for free that not every allocator has. If free itself is not ours, the

@@ -12,21 +12,21 @@
 #include "probe/life.h"
 #include "probe/real.h"
 
-typedef bool hook_tell_fn(const void *block, enum record_how how, const void *frame);
+typedef bool hook_tell(const void *block, enum record_how how, const void *frame);
 
-static inline __attribute__((always_inline)) void hook_release_by(hook_tell_fn *tell, void *block,
+static inline __attribute__((always_inline)) void hook_release_by(hook_tell *tell, void *block,
                                                                   enum record_how how, const void *frame)
 {
     if (HOOK_RARE(early_owns(block))) {
         if (real.malloc != NULL)
-            (void)tell(block, how, frame);
+            tell(block, how, frame);
         early_free(block);
         return;
     }
     if (HOOK_RARE(real.free == NULL) && !life_begin())
         return; /* nobody can have got it from an allocator that is not known yet */
     if (HOOK_OFTEN(block != NULL))
-        (void)tell(block, how, frame);
+        tell(block, how, frame);
     real.free(block);
 }
 

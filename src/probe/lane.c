@@ -196,7 +196,6 @@ static struct lane *lane_begin(const void *frame)
         walk_forget(&lane->walk);
         lane->stack = 0;
         lane->clock = 0;
-        lane->suppressed = 0;
         lane->walk.range.hi = lane->walk.range.lo = 0;
         memory_zero(lane->walk.ranges, sizeof lane->walk.ranges);
     } else {

@@ -49,7 +49,6 @@ struct lane {
     uint32_t tid;
     uint32_t thread;
     uint32_t next; /* while a LINK is being published: the chunk it leads to + 1 */
-    uint32_t suppressed; /* depth of scopes whose allocations are not told */
     struct lane *nested;
     bool is_nested;
 };

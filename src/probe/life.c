@@ -59,7 +59,9 @@ static bool life_open(void)
     if (environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1)
         life.is_precise = life.many = 1;
     if (environment_number("HEAPWAKE_FREE_STACKS", 0, 1, 0) == 1)
-        event_want_free_stacks();
+        share.first_control |= SEGMENT_FREE_STACKS;
+    if (sampling_rate != 0)
+        share.first_control |= SEGMENT_SAMPLED;
     return lane_init() && rulebook_init() && module_init() && stack_init(depth) && share_open(false);
 }
 
@@ -130,7 +132,8 @@ bool life_renew(void)
     if (is_on) {
         uint32_t lanes = share.head->lane_count;
         /* As the parent was. Its blocks are none of ours: nothing is to pass. */
-        share.first_control = share_state() == SEGMENT_ON ? SEGMENT_ON : SEGMENT_OFF;
+        share.first_control &= ~(uint32_t)SEGMENT_STATE_MASK;
+        share.first_control |= share_state() == SEGMENT_ON ? SEGMENT_ON : SEGMENT_OFF;
         if (interrupted)
             share.head = NULL;
         else
@@ -143,6 +146,8 @@ bool life_renew(void)
         lane_renew(lanes);
         is_on = share_open(true);
         share_begin();
+    } else {
+        share_leave();
     }
     TRACE(TRACE_LIFE, 1, "renewed after a fork, recording %u", is_on, 0, 0);
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);

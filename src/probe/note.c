@@ -93,31 +93,35 @@ static bool note_is_same(const char *kept, size_t room, const char *name)
     return kept[i] == '\0' && (name[i] == '\0' || i + 1 == room);
 }
 
-/* Once in each process. */
+/* Before the first block of the pool in each process.  Threads that are here at once all tell: none
+ * may go on before it has been told. */
 static void note_tell_pool(struct lane *lane, uint32_t number)
 {
     struct note_pool *pool = &note_pools[number - 1];
-    uint32_t before = __atomic_load_n(&pool->told_by, __ATOMIC_RELAXED);
-    if (before == life.pid || !__atomic_compare_exchange_n(&pool->told_by, &before, life.pid, false,
-                                                           __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (__atomic_load_n(&pool->told_by, __ATOMIC_ACQUIRE) == life.pid)
         return;
     uint64_t name = note_text(lane, pool->name), unit = note_text(lane, pool->unit);
     if (lane_reserve(lane, 2)) {
         lane->at[1] = name | unit << 32;
         lane_publish(lane, RECORD_POOL | (uint64_t)number << 32, 2);
+        __atomic_store_n(&pool->told_by, life.pid, __ATOMIC_RELEASE);
     }
 }
 
 uint32_t note_pool(const char *name, const char *unit)
 {
-    if (life.state != LIFE_ON || name == NULL)
+    if (!life_begin() || life.state != LIFE_ON)
         return 0;
+    if (name == NULL)
+        name = "";
     uint32_t count = __atomic_load_n(&note_pool_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count && i < NOTE_POOLS_MAX; i++) {
         if (__atomic_load_n(&note_pools[i].is_set, __ATOMIC_ACQUIRE) &&
             note_is_same(note_pools[i].name, NOTE_NAME_MAX, name))
             return i + 1;
     }
+    if (count >= NOTE_POOLS_MAX)
+        return 0;
     uint32_t index = __atomic_fetch_add(&note_pool_count, 1, __ATOMIC_ACQ_REL);
     if (index >= NOTE_POOLS_MAX)
         return 0;
@@ -136,7 +140,7 @@ void note_pool_alloc(uint32_t pool, const void *block, size_t size, const void *
         return;
     note_tell_pool(lane, pool);
     uint64_t stack = stack_take(lane, frame);
-    if (lane->suppressed == 0 && lane_reserve(lane, 5)) {
+    if (lane_reserve(lane, 5)) {
         lane->at[1] = (uint64_t)(uintptr_t)block;
         lane->at[2] = size;
         lane->at[3] = pool;
@@ -165,14 +169,13 @@ void note_pool_free(uint32_t pool, const void *block, const void *frame)
 
 /* ----------------------------------------------------------------- suppression */
 
-void note_suppress(int step, const void *frame)
+void note_suppress(bool begins, const void *frame)
 {
     struct lane *lane = lane_enter(frame);
     if (lane == NULL)
         return;
     share_note_gaps();
-    share_mix();
-    if (step > 0 || lane->suppressed != 0)
-        lane->suppressed += (uint32_t)step;
+    if (lane_reserve(lane, 1))
+        lane_publish(lane, RECORD_SUPPRESS | (uint64_t)begins << 8, 1);
     lane_leave(lane);
 }

@@ -24,7 +24,8 @@ uint32_t note_pool(const char *name, const char *unit);
 void note_pool_alloc(uint32_t pool, const void *block, size_t size, const void *frame);
 void note_pool_free(uint32_t pool, const void *block, const void *frame);
 
-/* The allocations of this thread are not told from now on (1), or are again (-1). */
-void note_suppress(int step, const void *frame);
+/* What this thread allocates does not count from now on, or does again.  The collector leaves it
+ * out: no event has to ask. */
+void note_suppress(bool begins, const void *frame);
 
 #endif

@@ -7,27 +7,34 @@
 
 struct real real, real_found;
 
-/* The size of a block is what can be used of it. */
-static size_t real_usable(void *block)
+/* HEAPWAKE_ZERO_MEMORY: what hooks call instead. All that can be used of a block is zero, since a
+ * realloc may hand it out later. */
+static size_t real_usable(void *block, size_t size)
 {
-    return real_found.malloc_usable_size == NULL ? 0 : real_found.malloc_usable_size(block);
+    return real_found.malloc_usable_size == NULL ? size : real_found.malloc_usable_size(block);
 }
 
 static void *real_zero(void *block, size_t from, size_t size)
 {
-    if (block != NULL && from < size)
-        __builtin_memset((unsigned char *)block + from, 0, size - from);
+    size_t usable = block == NULL ? 0 : real_usable(block, size);
+    if (from < usable)
+        __builtin_memset((unsigned char *)block + from, 0, usable - from);
     return block;
 }
 
 static void *real_zero_malloc(size_t size)
 {
-    return real_found.calloc(1, size);
+    return real_zero(real_found.calloc(1, size), size, size);
+}
+
+static void *real_zero_calloc(size_t count, size_t size)
+{
+    return real_zero(real_found.calloc(count, size), count * size, count * size);
 }
 
 static void *real_zero_realloc(void *old, size_t size)
 {
-    size_t had = old == NULL ? 0 : real_usable(old);
+    size_t had = old == NULL ? 0 : real_usable(old, size);
     return real_zero(real_found.realloc(old, size), had, size);
 }
 
@@ -64,15 +71,20 @@ static struct real chosen;
 void real_choose(bool zero_memory)
 {
     chosen = real_found;
-    if (!zero_memory)
-        return;
-    chosen.malloc = real_zero_malloc;
-    chosen.realloc = real_zero_realloc;
-    chosen.memalign = real_zero_memalign;
-    chosen.aligned_alloc = real_zero_aligned_alloc;
-    chosen.posix_memalign = real_zero_posix_memalign;
-    chosen.valloc = real_zero_valloc;
-    chosen.pvalloc = real_zero_pvalloc;
+#define ZERO(field)               \
+    if (real_found.field != NULL) \
+        chosen.field = real_zero_##field;
+    if (zero_memory) {
+        ZERO(malloc)
+        ZERO(calloc)
+        ZERO(realloc)
+        ZERO(memalign)
+        ZERO(aligned_alloc)
+        ZERO(posix_memalign)
+        ZERO(valloc)
+        ZERO(pvalloc)
+    }
+#undef ZERO
 }
 
 void real_publish(void)

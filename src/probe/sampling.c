@@ -21,8 +21,6 @@ __thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-e
 void sampling_init(void)
 {
     sampling_rate = environment_size("HEAPWAKE_SAMPLE", 1, UINT64_C(1) << SAMPLING_RATE_MAX_BITS, 0);
-    if (sampling_rate != 0)
-        share_mix();
 }
 
 static uint64_t sampling_random(void)

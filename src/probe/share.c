@@ -21,10 +21,8 @@
 enum { SHARE_SPINS = 8, SHARE_NAP_NS = 100000 };
 
 struct share share;
-const uint32_t share_words[2] = {SEGMENT_FADING, SHARE_MIXED};
+const uint32_t share_no_control = SEGMENT_FADING;
 intptr_t share_control;
-
-_Static_assert((SHARE_MIXED & SEGMENT_STATE_MASK) == SHARE_MIXED, "a mode is like a state");
 
 static bool share_pop(uint32_t *index)
 {
@@ -159,17 +157,15 @@ void share_exec_failed(void)
 
 void share_begin(void)
 {
-    const uint32_t *word = &share_words[0];
+    intptr_t there = (intptr_t)&share_no_control;
     if (share.head != NULL)
-        word = share.is_mixed ? &share_words[1] : &share.head->control;
-    __atomic_store_n(&share_control, (intptr_t)word - (intptr_t)share_words, __ATOMIC_RELEASE);
+        there = (intptr_t)&share.head->control;
+    __atomic_store_n(&share_control, there - (intptr_t)&share_no_control, __ATOMIC_RELEASE);
 }
 
-void share_mix(void)
+void share_leave(void)
 {
-    share.is_mixed = true;
-    if (share_control != 0)
-        share_begin();
+    __atomic_store_n(&share_control, 0, __ATOMIC_RELEASE);
 }
 
 void share_note_gaps(void)

@@ -37,47 +37,33 @@ struct share {
     uint32_t pool;          /* HEAPWAKE_POOL: chunks that are used before a thread waits */
     const uint32_t *pass;   /* the pass list */
     uint32_t first_control; /* what the head begins with */
-    bool is_mixed;
 };
 
 extern struct share share;
 
-/* The mode: one word for all that can be out of the ordinary, so that an event asks once.
- *
- *     SEGMENT_ON     every block is told of, and nothing else is wanted
- *     SEGMENT_OFF    recording is off
- *     SEGMENT_FADING  it has just been switched off; or there is no segment, or not yet
- *     SHARE_MIXED    blocks are sampled, scopes suppressed or releases told with their stacks: whether
- *                    recording is on is asked separately
- *
- * share_control is where the word is: in the head, or one of ours. It is counted from share_words on,
- * since hooks run before our relocation, when no pointer of ours can be followed. */
-enum { SHARE_MIXED = 3 };
-
+/* Where the head's control word is, from share_no_control on, which says FADING for ever: without a
+ * head it is that one itself (the way into a lane tells that there is none). A distance, since hooks
+ * run before our relocation, when no pointer of ours can be followed. */
 extern intptr_t share_control;
-extern const uint32_t share_words[2]; /* FADING, which holds before birth; SHARE_MIXED */
+extern const uint32_t share_no_control;
 
-static inline unsigned share_mode(void)
+static inline uint32_t share_mode(void)
 {
-    const char *from = (const char *)share_words;
+    const char *from = (const char *)&share_no_control;
     const uint32_t *word = (const void *)(from + __atomic_load_n(&share_control, __ATOMIC_RELAXED));
-    return __atomic_load_n(word, __ATOMIC_RELAXED) & SEGMENT_STATE_MASK;
+    return __atomic_load_n(word, __ATOMIC_RELAXED) & SEGMENT_MODE_MASK;
 }
 
-/* Is recording on? In any mode. */
 static inline enum segment_state share_state(void)
 {
-    unsigned mode = share_mode();
-    const struct segment_head *head = share.head;
-    if (mode != SHARE_MIXED)
-        return (enum segment_state)mode;
-    if (head == NULL)
-        return SEGMENT_FADING;
-    return (enum segment_state)(__atomic_load_n(&head->control, __ATOMIC_RELAXED) & SEGMENT_STATE_MASK);
+    return (enum segment_state)(share_mode() & SEGMENT_STATE_MASK);
 }
 
-/* From now on the mode is SHARE_MIXED, in this process and those that it forks. */
-void share_mix(void);
+/* Recording is on, every block is told of, and releases without stacks: the usual case, in one test. */
+static inline bool share_is_plain(void)
+{
+    return share_mode() == SEGMENT_ON;
+}
 
 /* While OFF: may this block be one that was told of? */
 static inline bool share_passes(const void *block)
@@ -97,6 +83,8 @@ bool share_open(bool forked);
 
 /* Once the real functions can be called: the control word counts from now on. */
 void share_begin(void);
+/* It counts no more: a forked child that is not to be recorded. */
+void share_leave(void);
 
 /* Unmaps it (a forked child, of its parent's). */
 void share_close(void);

@@ -65,6 +65,8 @@
  *                   w1 [0:31] TEXT of its name [32:63] TEXT of its unit
  *   POOL_ALLOC      w0 [32:63] stack  w1 address  w2 size  w3 pool  w4 stamp
  *   POOL_FREE       w0 [32:63] pool  w1 address  w2 stamp
+ *   SUPPRESS        w0 [8:15] 1: what this lane allocates from here on does not count, 0: it does
+ *                   again; they nest, and end with the lane's next THREAD
  *   FREE_STACK      w0 [8:15] how  [32:63] stack  w1 address  w2 stamp: a FREE with its stack
  */
 #ifndef HW_WIRE_RECORD_H
@@ -106,6 +108,7 @@ enum record_op {
     RECORD_POOL_ALLOC = 23,
     RECORD_POOL_FREE = 24,
     RECORD_FREE_STACK = 25,
+    RECORD_SUPPRESS = 26,
     RECORD_OP_COUNT
 };
 
@@ -183,12 +186,18 @@ enum {
 static inline unsigned record_words(uint64_t first)
 {
     static const uint8_t fixed[RECORD_OP_COUNT] = {
-        [RECORD_CHUNK] = 1,     [RECORD_LINK] = 1,           [RECORD_STAMP] = 2,  [RECORD_THREAD] = 5,
-        [RECORD_NAME] = 3,      [RECORD_STACK] = 3,          [RECORD_MMAP] = 5,   [RECORD_ALLOC_LONG] = 6,
-        [RECORD_FREE_LONG] = 3, [RECORD_REALLOC_FAILED] = 3, [RECORD_MUNMAP] = 4, [RECORD_REALLOC_FREED] = 3,
-        [RECORD_BRK] = 4,       [RECORD_LOST] = 2,           [RECORD_FORK] = 2,   [RECORD_EARLY] = 4,
-        [RECORD_GONE] = 4,      [RECORD_MARK] = 3,           [RECORD_POOL] = 2,   [RECORD_POOL_ALLOC] = 5,
+        [RECORD_CHUNK] = 1,     [RECORD_LINK] = 1,
+        [RECORD_STAMP] = 2,     [RECORD_THREAD] = 5,
+        [RECORD_NAME] = 3,      [RECORD_STACK] = 3,
+        [RECORD_MMAP] = 5,      [RECORD_ALLOC_LONG] = 6,
+        [RECORD_FREE_LONG] = 3, [RECORD_REALLOC_FAILED] = 3,
+        [RECORD_MUNMAP] = 4,    [RECORD_REALLOC_FREED] = 3,
+        [RECORD_BRK] = 4,       [RECORD_LOST] = 2,
+        [RECORD_FORK] = 2,      [RECORD_EARLY] = 4,
+        [RECORD_GONE] = 4,      [RECORD_MARK] = 3,
+        [RECORD_POOL] = 2,      [RECORD_POOL_ALLOC] = 5,
         [RECORD_POOL_FREE] = 3, [RECORD_FREE_STACK] = 3,
+        [RECORD_SUPPRESS] = 1,
     };
     unsigned op = (unsigned)(first & 0xff), stamp = (op & RECORD_STAMPED) != 0;
     if ((op & RECORD_ALLOC) != 0)

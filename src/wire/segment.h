@@ -37,7 +37,8 @@
  *     over any of it.
  *
  * Switching off and on.  segment_head.control is a count of changes with the
- * state in its low two bits; whoever changes the state adds to the count.
+ * state in its low two bits; whoever changes the state adds to the count.  It is zero
+ * but for the count when everything is as usual: hooks ask for no more.
  *
  *     ON      everything is told
  *     FADING  allocations are not told, releases are
@@ -85,7 +86,10 @@ enum segment_state {
     SEGMENT_FADING = 1,
     SEGMENT_OFF = 2,
     SEGMENT_STATE_MASK = 3,
-    SEGMENT_STATE_STEP = 4, /* one change */
+    SEGMENT_FREE_STACKS = 4, /* beside the state, from the start: releases are told with their stacks */
+    SEGMENT_SAMPLED = 8,     /* likewise: only some blocks are told of */
+    SEGMENT_MODE_MASK = 15,
+    SEGMENT_STATE_STEP = 16, /* one change */
 };
 
 enum { SEGMENT_PASS_BITS = 1 << 23, SEGMENT_PASS_SIZE = SEGMENT_PASS_BITS / 8 };
@@ -179,6 +183,15 @@ enum {
 static inline uint32_t segment_filter_slot(uint64_t address)
 {
     return (uint32_t)(address >> 4 ^ address >> 22) & (SEGMENT_FILTER_SLOTS - 1);
+}
+
+/* A sampled block has gone: its releases need not be told any more on its account. */
+static inline void segment_filter_drop(uint8_t *filter, uint64_t address)
+{
+    uint8_t *counter = &filter[segment_filter_slot(address)];
+    uint8_t count = __atomic_load_n(counter, __ATOMIC_RELAXED);
+    if (count != 0 && count < SEGMENT_FILTER_FULL)
+        __atomic_fetch_sub(counter, 1, __ATOMIC_RELAXED);
 }
 
 /* What the probe sends with the descriptor over the collector's socket. */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Every call of include/heapwake.h does what the header says, from C, from C++ and
 through dlsym; without heapwake each costs a test and nothing else happens."""
+import collections
 import glob
 import json
 import re
@@ -128,6 +129,41 @@ def check_pools(check):
     check.equal("the heap has the slab once", told["slab"], facts["leaked_bytes"])
 
 
+def check_scopes(check):
+    check.about("scopes")
+    times = truth(record([workload("told"), "scopes"]))["times"]
+    facts = check.sound("out.wake")
+    ledger = Ledger(events("out.wake"))
+    check.pairs(ledger)
+    for size, count, why in ((7201, times, "made before"), (7202, 0, "made within"), (7203, 0, "that one reallocated within"),
+                             (7204, times, "reallocated within"), (7205, 0, "made and freed within"),
+                             (7206, times, "made within, reallocated behind")):
+        check.equal(f"{size} ({why}) made and freed", (count, count), (ledger.made[size], ledger.freed[size]))
+    check.equal("frees of blocks never seen", 0, facts["unknown_frees"])
+
+
+def check_handed(check):
+    check.about("handed")
+    times = truth(record([workload("told"), "handed"]))["times"]
+    check.sound("out.wake")
+    ledger = Ledger(events("out.wake"))
+    check.pairs(ledger)
+    check.equal("blocks of the other made and freed", (times, times // 2), (ledger.made[7301], ledger.freed[7301]))
+    check.equal("blocks that do not count", 0, ledger.made[7302])
+
+
+def check_shared(check):
+    check.about("shared pools")
+    told = truth(record([workload("told"), "shared"]))
+    check.sound("out.wake")
+    pools = json.loads(tool("report", "--json", "--pools", "out.wake").out)["pools"]
+    check.equal("pools", told["pools"], len({pool["name"] for pool in pools}))
+    check.equal("no name twice", len(pools), len({pool["name"] for pool in pools}))
+    check.equal("live in each", {told["live"]}, {pool["live"] for pool in pools})
+    made = collections.Counter(e.kind for e in events("out.wake") if e.event == "pool_alloc")
+    check.equal("made in each", {told["made"]}, set(made.values()))
+
+
 def check_cxx(check):
     check.about("C++")
     told = truth(record([workload("told_cxx")]))
@@ -146,5 +182,8 @@ if __name__ == "__main__":
     check_reports(check)
     check_tags(check)
     check_pools(check)
+    check_scopes(check)
+    check_handed(check)
+    check_shared(check)
     check_cxx(check)
     check.done()

@@ -33,6 +33,16 @@ if check.equal("exit status", 0, run.status):
     check.equal("places of the calls that followed a jump", [(n, 1) for n in range(told["rounds"])],
                 sorted((way(site), site["blocks"]) for site in sites))
 
+check.about("within")
+run = record([workload("handlers"), "within"])
+if check.equal("exit status", 0, run.status):
+    told = truth(run)
+    check.sound("out.wake")
+    ledger = Ledger(events("out.wake"))
+    check.equal("made", told["handler_made"], ledger.made[7069])
+    check.equal("released", told["handler_freed"], ledger.freed[7069])
+    check.equal("cut stacks", 0, info("out.wake")["cut_stacks"])
+
 for i in range(2):
     for mode in ("timer", "timers"):
         check.about(f"{mode}, run {i}")

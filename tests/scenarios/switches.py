@@ -44,7 +44,10 @@ def check_times(check):
         check.sound("out.wake")
         times = [e.time for e in events("out.wake")]
         shares[bool(options)] = len(set(times)) / len(times)
-    check.holds(shares[True] > 0.9 > shares[False], f"Share of events with a time of their own: {shares}.")
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        text = f.read()
+    if "constant_tsc" not in text or "nonstop_tsc" in text:  # else there is no clock that is fine enough
+        check.holds(shares[True] > 0.9 > shares[False], f"Share of events with a time of their own: {shares}.")
 
 
 def check_pool(check):

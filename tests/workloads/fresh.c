@@ -42,6 +42,18 @@ static void *grown(void)
     return realloc(block, SIZE);
 }
 
+/* The last step finds room in what the allocator gave before. */
+static void *grown_in_steps(void)
+{
+    void *block = truth_keep(realloc(truth_keep(calloc(1, 10)), SIZE - 7));
+    return realloc(block, SIZE);
+}
+
+static void *grown_from_aligned(void)
+{
+    return realloc(truth_keep(memalign(ALIGNMENT, SIZE - 7)), SIZE);
+}
+
 static void *posix(void)
 {
     void *block = NULL;
@@ -55,9 +67,9 @@ int main(void)
         dirty();
         plain += check(malloc(SIZE));
         dirty();
-        others += check(grown()) + check(realloc(NULL, SIZE)) + check(posix()) +
-                  check(memalign(ALIGNMENT, SIZE)) + check(aligned_alloc(ALIGNMENT, SIZE)) +
-                  check(valloc(SIZE)) + check(pvalloc(SIZE));
+        others += check(grown()) + check(grown_in_steps()) + check(grown_from_aligned()) +
+                  check(realloc(NULL, SIZE)) + check(posix()) + check(memalign(ALIGNMENT, SIZE)) +
+                  check(aligned_alloc(ALIGNMENT, SIZE)) + check(valloc(SIZE)) + check(pvalloc(SIZE));
     }
     truth_add("{\"malloc\": %d, \"others\": %d}\n", plain, others);
     truth_tell(1);

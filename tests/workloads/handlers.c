@@ -9,6 +9,8 @@
  *   steps   the same out of every single instruction of a malloc that comes from a new
  *           place, and of the free of its block; then malloc again from that place
  *           (or out of every STRIDE-th instruction)
+ *   within  a handler allocates after every single instruction of a malloc from a new place,
+ *           of its free, of a realloc, and of an mmap
  *   stack   a handler allocates on an alternate stack of the least size + 16 KiB,
  *           with a guard page below
  *
@@ -190,6 +192,30 @@ static void steps_mode(long stride)
     truth_add("{\"rounds\": %u, \"whole\": %u, \"bits\": %d}\n", round, whole, BITS);
 }
 
+static void allocate_and_step(int signal_number, siginfo_t *about, void *context)
+{
+    (void)about;
+    allocate_in_handler(signal_number);
+    if (steps_left < 0)
+        ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+}
+
+static void within_mode(void)
+{
+    struct sigaction begin = {.sa_sigaction = begin_steps, .sa_flags = SA_SIGINFO};
+    struct sigaction trap = {.sa_sigaction = allocate_and_step, .sa_flags = SA_SIGINFO};
+    sigaction(SIGUSR1, &begin, NULL);
+    sigaction(SIGTRAP, &trap, NULL);
+    raise(SIGUSR1);
+    for (unsigned round = 0; round < 2; round++) { /* once cold, once warm */
+        free(malloc_one(round, BITS, 101));
+        free(realloc(malloc_one(round + 16, 4, 103), 107));
+        munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+    }
+    steps_left = -1;
+    truth_add("{\"handler_made\": %ld, \"handler_freed\": %ld}\n", handler_made, handler_freed);
+}
+
 static void stack_mode(void)
 {
     size_t size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 16384;
@@ -212,6 +238,8 @@ int main(int argc, char **argv)
         jump_mode(argv[1][0] == 'd');
     else if (strcmp(argv[1], "steps") == 0)
         steps_mode(argc > 2 ? atol(argv[2]) : 1);
+    else if (strcmp(argv[1], "within") == 0)
+        within_mode();
     else
         stack_mode();
     truth_tell(1);

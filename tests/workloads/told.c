@@ -5,6 +5,9 @@
  * build: -I{root}/include
  *
  *     told calls    every call once
+ *     told scopes   two threads reallocate in scopes that do not count, blocks of before and of within
+ *     told handed   one thread gets the place of another's block that does not count
+ *     told shared   threads that make and use the same pools all at once
  *     told pools    blocks of a pool that are carved from one malloc block
  *     told idle     waits on stdin, with one line for each of: what to do
  *     told handler  installs handlers of its own for SIGUSR1 and SIGUSR2
@@ -14,6 +17,7 @@
 #include "truth.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -100,6 +104,106 @@ static void pools(void)
               COUNT * SIZE, COUNT + 1, COUNT / 2 * SIZE + SIZE, same == pool);
 }
 
+static void *scopes_of_one(void *unused)
+{
+    for (int i = 0; i < 500; i++) {
+        void *before = make(7201);
+        HEAPWAKE_SUPPRESS_BEGIN();
+        void *within = make(7202);
+        within = truth_keep(realloc(within, 7203));
+        before = truth_keep(realloc(before, 7204));
+        free(make(7205));
+        HEAPWAKE_SUPPRESS_END();
+        within = truth_keep(realloc(within, 7206));
+        free(before);
+        free(within);
+    }
+    return unused;
+}
+
+static void scopes(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, scopes_of_one, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    truth_add("{\"times\": 1000}\n");
+}
+
+/* One thread gives back a block that was not told of, another gets its place, and keeps every second. */
+enum { HANDED_TIMES = 200 };
+
+static pthread_barrier_t handed_turn;
+
+static void *handed_to_other(void *unused)
+{
+    for (int i = 0; i < HANDED_TIMES; i++) {
+        pthread_barrier_wait(&handed_turn);
+        usleep(100);
+        void *block = make(7301);
+        pthread_barrier_wait(&handed_turn);
+        if (i % 2 == 0)
+            free(block);
+    }
+    return unused;
+}
+
+static void handed(void)
+{
+    int reused = 0;
+    pthread_t other;
+    mallopt(M_ARENA_MAX, 1);
+    pthread_barrier_init(&handed_turn, NULL, 2);
+    pthread_create(&other, NULL, handed_to_other, NULL);
+    for (int i = 0; i < HANDED_TIMES; i++) {
+        HEAPWAKE_SUPPRESS_BEGIN();
+        void *block = make(7302);
+        HEAPWAKE_SUPPRESS_END();
+        free(block);
+        pthread_barrier_wait(&handed_turn);
+        pthread_barrier_wait(&handed_turn);
+        reused++;
+    }
+    pthread_join(other, NULL);
+    truth_add("{\"times\": %d}\n", reused);
+}
+
+enum { SHARED_THREADS = 4, SHARED_POOLS = 16, SHARED_BLOCKS = 25 };
+
+static pthread_barrier_t shared_start;
+
+/* Each thread has blocks of its own in every pool; every second is left. */
+static void *shared_by_one(void *number)
+{
+    size_t base = ((size_t)number + 1) << 20;
+    pthread_barrier_wait(&shared_start);
+    for (size_t k = 0; k < SHARED_POOLS; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "shared-%zu", k);
+        unsigned pool = HEAPWAKE_POOL(name, "lots");
+        for (size_t i = 0; i < SHARED_BLOCKS; i++) {
+            HEAPWAKE_REPORT_ALLOC(pool, (void *)(base + i), 2);
+            HEAPWAKE_REPORT_ALLOC(pool, (void *)(base + i), 3);
+            if (i % 2 != 0)
+                HEAPWAKE_REPORT_FREE(pool, (void *)(base + i));
+        }
+    }
+    return NULL;
+}
+
+static void shared(void)
+{
+    pthread_t threads[SHARED_THREADS];
+    pthread_barrier_init(&shared_start, NULL, SHARED_THREADS);
+    for (size_t i = 0; i < SHARED_THREADS; i++)
+        pthread_create(&threads[i], NULL, shared_by_one, (void *)i);
+    for (size_t i = 0; i < SHARED_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    truth_add("{\"pools\": %d, \"made\": %d, \"live\": %d}\n", SHARED_POOLS,
+              SHARED_THREADS * SHARED_BLOCKS * 2, SHARED_THREADS * (SHARED_BLOCKS + 1) / 2 * 3);
+}
+
 /* One word a line: a number makes a block of that size, -number releases the oldest of it. */
 static void idle(void)
 {
@@ -170,6 +274,12 @@ int main(int argc, char **argv)
     }
     if (strcmp(mode, "pools") == 0)
         pools();
+    else if (strcmp(mode, "scopes") == 0)
+        scopes();
+    else if (strcmp(mode, "handed") == 0)
+        handed();
+    else if (strcmp(mode, "shared") == 0)
+        shared();
     else if (strcmp(mode, "handler") == 0)
         handler();
     else
