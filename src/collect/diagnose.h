@@ -13,7 +13,7 @@
  * sentence into err. */
 void diagnose_silence(const char *argv0, struct err *err);
 
-/* Would preloading a 64-bit glibc library disturb this program (musl, 32-bit)?
+/* Would preloading a 64-bit glibc library disturb this program (musl, 32-bit, a sanitizer)?
  * Then err says so, as above. */
 bool diagnose_is_foreign(const char *argv0, struct err *err);
 
