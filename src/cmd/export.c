@@ -78,6 +78,8 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
                                    &t->out, &q->remarks, q->measure, &veil,   t->file.temp};
     if (code == 0)
         code = q->format->run(&job, err);
+    if (code == 0)
+        export_note_omissions(&job, q->format);
     if (code == 0 && asking_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted; nothing was written.");
     sites_release(&sites);

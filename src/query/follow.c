@@ -13,6 +13,7 @@
 #include "query/watch.h"
 #include "query/when.h"
 #include "store/numbered.h"
+#include "store/weight.h"
 #include "tool/vec.h"
 
 struct follow {
@@ -82,8 +83,11 @@ static int follow_alloc(struct follow *f, const struct wake_block *b, uint32_t i
         return ERR_MEMORY;
     while (*f->leaked < number)
         f->leaked++;
+    struct weight weight = weight_of(f->filter->process->omitted.sample_rate, number, b->size[i]);
     *block = (struct follow_block){
         .number = number,
+        .blocks = weight.blocks,
+        .bytes = weight.bytes,
         .born_ns = b->time_ns[i],
         .size = b->size[i],
         .usable = b->usable[i],

@@ -10,6 +10,7 @@
 
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "store/weight.h"
 
 struct levels_block {
     uint64_t size;
@@ -27,6 +28,7 @@ struct levels_work {
     uint64_t allocations; /* of all stacks, so far */
     double ticks_a_ns, ticks_an_allocation;
     struct watch watch;
+    uint64_t sample_rate;
 };
 
 void levels_init(struct levels *l)
@@ -70,14 +72,15 @@ static bool levels_add(struct levels_work *w, const struct wake_block *b, uint32
     struct levels_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
     if (block == NULL)
         return false;
-    *block = (struct levels_block){b->size[i], row};
+    struct weight weight = weight_of(w->sample_rate, b->number[i], b->size[i]);
+    *block = (struct levels_block){weight.bytes, row};
     struct levels_row *r = &w->to->rows.data[row];
     if (r->blocks++ == 0) {
         r->first_ns = b->time_ns[i];
         r->first_tick = w->tick;
     }
     r->last_ns = b->time_ns[i];
-    w->bytes[row] += b->size[i];
+    w->bytes[row] += weight.bytes;
     if (w->bytes[row] > r->highest)
         r->highest = w->bytes[row];
     return true;
@@ -139,7 +142,8 @@ int levels_read(struct levels *l, const struct query *q, struct wake_reader *r, 
                 const uint32_t *stacks, size_t count, struct err *err)
 {
     const struct wake_process *p = wake_reader_process(r, process);
-    struct levels_work w = {.to = l, .watch = {.query = q, .total = p->events}};
+    struct levels_work w = {
+        .to = l, .watch = {.query = q, .total = p->events}, .sample_rate = p->omitted.sample_rate};
     numbered_init(&w.live);
     int code = levels_begin(&w, p, stacks, count) ? 0 : ERR_MEMORY;
     if (code == 0)

@@ -144,6 +144,9 @@ def limited():
         check.equal(f"left by {maker}", [(account["left_blocks"], account["left_bytes"])], seen)
     check.sound("limited.wake")
     readers_agree("limited.wake")
+    done = tool("export", "-f", "massif", "limited.wake")
+    check.holds(done.status == 0 and b"blocks that the recording knows by count alone are not in it" in done.err,
+                f"export does not say what it lacks: {done.err.decode()}")
     report = tool("report", "limited.wake")
     check.holds(b" limited " in report.out, "The report does not say that the file was full.")
     check.equal("allocations in the report", facts["allocations"],

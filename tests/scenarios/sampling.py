@@ -107,4 +107,19 @@ told = truth(record([workload("spans")], "culled.wake", ["--sample", "1", "--cul
 check.sound("culled.wake")
 for size, count in told["long"].items():
     check.equal(f"kept blocks of {size}", count, Ledger(events("culled.wake")).made[int(size)])
+
+# Faces that read events weigh them as the totals do; those that list blocks say that these are samples.
+told = truth(record([workload("turnover"), "100000"], "faces.wake", ["--sample", str(RATE)]))
+summary = report("faces.wake", "--peak")["summary"]
+done = tool("export", "-f", "massif", "faces.wake")
+highest = max(int(line.split(b"=")[1]) for line in done.out.splitlines() if line.startswith(b"mem_heap_B="))
+check.equal("peak of massif", summary["peak_bytes"], highest)
+check.holds(b"\nheap_tree=peak\n" in done.out, "massif has no peak.")
+dhat = json.loads(tool("export", "-f", "dhat", "faces.wake").out)
+check.equal("bytes of dhat", summary["allocated_bytes"], sum(point["tb"] for point in dhat["pps"]))
+what_if = json.loads(tool("report", "--json", "--without", "function~make_large", "faces.wake").out)["what_if"]
+check.equal("peak of what if", summary["peak_bytes"], what_if["was"]["peak_bytes"])
+for format in ("csv", "json", "heaptrack"):
+    done = tool("export", "-f", format, "faces.wake")
+    check.holds(done.status == 0 and b"lists the samples" in done.err, f"export -f {format}: {done.err.decode()}")
 check.done()
