@@ -67,7 +67,7 @@ static void life_birth(void)
     real_find();
     __atomic_store_n(&life.state, LIFE_OPEN, __ATOMIC_RELEASE);
     life.pid = (uint32_t)sys_getpid();
-    bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && life_open();
+    bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && !real.is_second && life_open();
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     hook_thread_publish();
     signals_open(is_on);
