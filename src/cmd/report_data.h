@@ -19,7 +19,8 @@
 struct report_data {
     VEC(struct wake_reader *) readers;
     struct traces traces;
-    struct query_result result; /* of all recordings, sieved, suppressed leaks taken out */
+    struct query_result whole;  /* all that the recordings have: what the head is about */
+    struct query_result result; /* what was asked for, sieved, suppressed leaks taken out */
     struct suppress suppress;
     struct section_head head;
     struct asking asking;
