@@ -44,6 +44,25 @@ static int preload_find(struct strbuf *path, struct err *err)
                    "libheapwake.so is neither beside heapwake nor in ../lib; HEAPWAKE_PROBE can name it.");
 }
 
+/* Another copy of the library in the user's own LD_PRELOAD; NULL: none. */
+static char *preload_find_other(const char *list, const char *ours)
+{
+    static const char name[] = "libheapwake.so";
+    char real[PATH_MAX];
+    while (*(list += strspn(list, ": ")) != '\0') {
+        size_t length = strcspn(list, ": ");
+        char *path = strndup(list, length);
+        const char *slash = path == NULL ? NULL : strrchr(path, '/');
+        const char *base = slash == NULL ? path : slash + 1;
+        if (base != NULL && strncmp(base, name, sizeof name - 1) == 0 &&
+            (realpath(path, real) == NULL || strcmp(real, ours) != 0))
+            return path;
+        free(path);
+        list += length;
+    }
+    return NULL;
+}
+
 int preload_init(struct preload *p, const struct listener *listener, bool children, struct err *err)
 {
     struct strbuf path, text;
@@ -59,8 +78,10 @@ int preload_init(struct preload *p, const struct listener *listener, bool childr
     if (code == 0) {
         const char *others = getenv("LD_PRELOAD");
         strbuf_addf(&text, "LD_PRELOAD=%s", strbuf_get(&path));
-        if (others != NULL && others[0] != '\0')
+        if (others != NULL && others[0] != '\0') {
             strbuf_addf(&text, ":%s", others);
+            p->other = preload_find_other(others, strbuf_get(&path));
+        }
         p->library = strbuf_detach(&text);
         listener_print(listener, address);
         strbuf_addf(&text, "HEAPWAKE_SOCKET=%s", address);
@@ -79,6 +100,7 @@ int preload_init(struct preload *p, const struct listener *listener, bool childr
 void preload_release(struct preload *p)
 {
     free(p->library);
+    free(p->other);
     free(p->socket);
     memset(p, 0, sizeof *p);
 }

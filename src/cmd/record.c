@@ -109,6 +109,9 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     int code = preload_init(&preload, &c->listener, o->children, &err);
     char *const nothing[] = {NULL};
     bool foreign = diagnose_is_foreign(o->program[0], NULL);
+    if (preload.other != NULL && !o->quiet)
+        command_say("LD_PRELOAD names '%s' too, another copy of heapwake; only one of them records.",
+                    preload.other);
     if (code == 0)
         code = launch_start(l, o->program, foreign ? nothing : preload.more, &err);
     preload_release(&preload);
@@ -150,6 +153,10 @@ int command_record(int argc, char **argv)
     logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
     settings_check(&log);
     keeping_read(&keeping, record_get, NULL);
+    if (diagnose_is_sanitized(o.program[0], &err)) {
+        command_say("%s", err.text);
+        return EXIT_FAILED;
+    }
     struct collector_options options = {.output = o.output,
                                         .keeping = &keeping,
                                         .children = o.children,

@@ -22,6 +22,7 @@ void report_data_init(struct report_data *d)
 {
     memset(d, 0, sizeof *d);
     traces_init(&d->traces);
+    query_result_init(&d->whole);
     query_result_init(&d->result);
     query_result_init(&d->since);
     suppress_init(&d->suppress);
@@ -35,6 +36,7 @@ void report_data_release(struct report_data *d)
     suppress_release(&d->suppress);
     strbuf_release(&d->nameless);
     accounts_release(&d->accounts);
+    query_result_release(&d->whole);
     query_result_release(&d->result);
     query_result_release(&d->since);
     traces_release(&d->traces);
@@ -95,15 +97,24 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
 
 /* --------------------------------------------------------------- suppressions */
 
-static int report_data_suppress(struct report_data *d, const struct report_options *o, struct err *err)
+/* Takes suppressed leaks out of an answer, and keeps account of them. */
+static int report_data_suppress(struct report_data *d, const struct report_options *o, struct suppress *s,
+                                struct query_result *answer, struct err *err)
 {
-    int code = known_leaks_read(&d->suppress, o->suppressions.data, o->suppressions.count, o->built_in, err);
-    if (code == 0)
-        code = suppress_apply(&d->suppress, &d->traces, &d->result, err);
-    for (size_t i = 0; i < d->suppress.rules.count; i++) {
-        d->head.suppressed_bytes += d->suppress.rules.data[i].bytes;
-        d->head.suppressed_blocks += d->suppress.rules.data[i].blocks;
+    int code = known_leaks_read(s, o->suppressions.data, o->suppressions.count, o->built_in, err);
+    return code == 0 ? suppress_apply(s, &d->traces, answer, err) : code;
+}
+
+static int report_data_suppress_head(struct report_data *d, const struct report_options *o, struct err *err)
+{
+    struct suppress s;
+    suppress_init(&s);
+    int code = report_data_suppress(d, o, &s, &d->whole, err);
+    for (size_t i = 0; i < s.rules.count; i++) {
+        d->head.suppressed_bytes += s.rules.data[i].bytes;
+        d->head.suppressed_blocks += s.rules.data[i].blocks;
     }
+    suppress_release(&s);
     return code;
 }
 
@@ -127,8 +138,8 @@ static int report_data_find_nameless(struct report_data *d, struct err *err)
 {
     struct report_nameless list[REPORT_NAMELESS] = {0};
     int code = 0;
-    for (size_t i = 0; i < d->result.rows.count && code == 0; i++) {
-        const struct query_row *row = &d->result.rows.data[i];
+    for (size_t i = 0; i < d->whole.rows.count && code == 0; i++) {
+        const struct query_row *row = &d->whole.rows.data[i];
         uint32_t trace;
         code = traces_find(&d->traces, row->process, row->stack, &trace, err);
         if (code != 0 || trace == 0)
@@ -187,6 +198,17 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
     return asking_run(&d->asking, &q, r, answer, err);
 }
 
+/* Nearly always told by the totals at the file's end. */
+static int report_data_ask_whole(struct report_data *d, struct wake_reader *r, struct query_result *answer,
+                                 struct err *err)
+{
+    struct query q;
+    query_init(&q);
+    int code = asking_run(&d->asking, &q, r, answer, err);
+    query_release(&q);
+    return code;
+}
+
 /* One recording, in one file or several. */
 static int report_data_add(struct report_data *d, const struct report_options *o, const char *const *paths,
                            size_t count, struct err *err)
@@ -202,6 +224,10 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     }
     query_result_init(&answer);
     int code = traces_add_reader(&d->traces, r, &base, err);
+    if (code == 0)
+        code = report_data_ask_whole(d, r, &answer, err);
+    if (code == 0)
+        code = combine_add(&d->whole, &answer, base, err);
     if (code == 0)
         code = report_data_ask(d, o, r, NULL, &answer, err);
     if (code == 0)
@@ -242,10 +268,12 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     if (code == 0)
         code = report_data_find_nameless(d, err);
     if (code == 0)
+        code = report_data_suppress_head(d, o, err);
+    if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->since, err);
     if (code == 0)
-        code = report_data_suppress(d, o, err);
+        code = report_data_suppress(d, o, &d->suppress, &d->result, err);
     return code;
 }

@@ -20,7 +20,8 @@
 struct report_data {
     VEC(struct wake_reader *) readers;
     struct traces traces;
-    struct query_result result; /* of all recordings, sieved, suppressed leaks taken out */
+    struct query_result whole;  /* all that the recordings have: what the head is about */
+    struct query_result result; /* what was asked for, sieved, suppressed leaks taken out */
     struct query_result since;  /* --since: the same for that moment */
     struct suppress suppress;
     struct accounts accounts; /* of pools */

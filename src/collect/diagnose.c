@@ -6,6 +6,7 @@
 #include "collect/diagnose.h"
 
 #include "base/cursor.h"
+#include "collect/sanitizer.h"
 #include "tool/strbuf.h"
 
 #include <elf.h>
@@ -18,12 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    DIAGNOSE_HEAD = 16384,
-    DIAGNOSE_SCRIPTS = 4,
-    DIAGNOSE_DYNAMIC = 256, /* entries */
-    DIAGNOSE_NAMES_MAX = 64 << 20,
-};
+enum { DIAGNOSE_HEAD = 16384, DIAGNOSE_SCRIPTS = 4 };
 
 static bool diagnose_is_program(const char *path)
 {
@@ -84,30 +80,23 @@ static bool diagnose_follow_script(const uint8_t *bytes, size_t length, struct s
     return end > at;
 }
 
-/* Part i of a 64-bit ELF file; false: there is none, or not in these bytes. */
-static bool diagnose_part(const uint8_t *bytes, size_t length, unsigned i, Elf64_Phdr *part)
-{
-    Elf64_Ehdr head;
-    struct cursor c;
-    if (length < sizeof head)
-        return false;
-    memcpy(&head, bytes, sizeof head);
-    if (head.e_phentsize != sizeof *part || head.e_phoff > length || i >= head.e_phnum)
-        return false;
-    cursor_init(&c, bytes + head.e_phoff, length - head.e_phoff);
-    (void)cursor_take(&c, i * sizeof *part);
-    const uint8_t *at = cursor_take(&c, sizeof *part);
-    if (at != NULL)
-        memcpy(part, at, sizeof *part);
-    return at != NULL;
-}
-
 /* The dynamic loader named by a 64-bit ELF file; "" = none, NULL = cannot be told. */
 static const char *diagnose_loader(const uint8_t *bytes, size_t length)
 {
-    Elf64_Phdr part;
-    unsigned i = 0;
-    for (; diagnose_part(bytes, length, i, &part); i++) {
+    Elf64_Ehdr head;
+    if (length < sizeof head)
+        return NULL;
+    memcpy(&head, bytes, sizeof head);
+    if (head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phoff > length)
+        return NULL;
+    struct cursor c;
+    cursor_init(&c, bytes + head.e_phoff, length - head.e_phoff);
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr part;
+        const uint8_t *at = cursor_take(&c, sizeof part);
+        if (at == NULL)
+            return NULL;
+        memcpy(&part, at, sizeof part);
         if (part.p_type != PT_INTERP)
             continue;
         if (part.p_offset > length || part.p_filesz == 0 || part.p_filesz > length - part.p_offset ||
@@ -115,67 +104,7 @@ static const char *diagnose_loader(const uint8_t *bytes, size_t length)
             return NULL;
         return (const char *)bytes + part.p_offset;
     }
-    return i == 0 ? NULL : "";
-}
-
-/* -------------------------------------------------------------------- sanitizers */
-
-/* Where in the file the memory at `address` comes from; 0: cannot be told. */
-static uint64_t diagnose_offset(const uint8_t *bytes, size_t length, uint64_t address)
-{
-    Elf64_Phdr part;
-    for (unsigned i = 0; diagnose_part(bytes, length, i, &part); i++)
-        if (part.p_type == PT_LOAD && address >= part.p_vaddr && address - part.p_vaddr < part.p_filesz)
-            return part.p_offset + (address - part.p_vaddr);
-    return 0;
-}
-
-/* The names that a program shares with its libraries: at *offset, *size bytes. */
-static bool diagnose_find_names(int fd, const uint8_t *bytes, size_t length, uint64_t *offset, uint64_t *size)
-{
-    Elf64_Phdr part;
-    Elf64_Dyn list[DIAGNOSE_DYNAMIC];
-    unsigned i = 0;
-    do {
-        if (!diagnose_part(bytes, length, i++, &part))
-            return false;
-    } while (part.p_type != PT_DYNAMIC);
-    size_t wanted = part.p_filesz < sizeof list ? part.p_filesz : sizeof list;
-    if (pread(fd, list, wanted, (off_t)part.p_offset) != (ssize_t)wanted)
-        return false;
-    *offset = *size = 0;
-    for (size_t k = 0; k < wanted / sizeof *list && list[k].d_tag != DT_NULL; k++) {
-        if (list[k].d_tag == DT_STRTAB)
-            *offset = diagnose_offset(bytes, length, list[k].d_un.d_ptr);
-        if (list[k].d_tag == DT_STRSZ)
-            *size = list[k].d_un.d_val;
-    }
-    return *offset != 0 && *size != 0 && *size <= DIAGNOSE_NAMES_MAX;
-}
-
-/* The sanitizer that a program is built with, or NULL.  It calls its start, whether the
- * runtime is a library or part of the program. */
-static const char *diagnose_sanitizer(const char *path, const uint8_t *bytes, size_t length)
-{
-    static const struct {
-        const char *start, *name;
-    } list[] = {{"__asan_init", "AddressSanitizer"},
-                {"__tsan_init", "ThreadSanitizer"},
-                {"__msan_init", "MemorySanitizer"}};
-    const char *found = NULL;
-    uint64_t offset, size;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *names = NULL;
-    if (fd >= 0 && diagnose_find_names(fd, bytes, length, &offset, &size))
-        names = malloc(size);
-    if (names != NULL && pread(fd, names, size, (off_t)offset) == (ssize_t)size)
-        for (size_t i = 0; i < sizeof list / sizeof *list && found == NULL; i++)
-            if (memmem(names, size, list[i].start, strlen(list[i].start) + 1) != NULL)
-                found = list[i].name;
-    free(names);
-    if (fd >= 0)
-        close(fd);
-    return found;
+    return "";
 }
 
 enum diagnose_result { DIAGNOSE_NOTHING, DIAGNOSE_HARMLESS, DIAGNOSE_FOREIGN };
@@ -207,14 +136,20 @@ static enum diagnose_result diagnose_elf(const char *argv0, const char *path, co
                 "'%s' is set-user-ID or set-group-ID, so the system does not load the probe into it.", argv0);
         return DIAGNOSE_HARMLESS;
     }
-    const char *sanitizer = diagnose_sanitizer(path, bytes, length);
-    if (sanitizer != NULL) {
-        err_set(err, ERR_UNSUPPORTED,
-                "'%s' is built with %s, which wants the same calls for itself; it has run as if alone.",
-                argv0, sanitizer);
-        return DIAGNOSE_FOREIGN;
-    }
     return DIAGNOSE_NOTHING;
+}
+
+/* The file that is executed in the end; its head goes to bytes (room for DIAGNOSE_HEAD). */
+static size_t diagnose_resolve(const char *argv0, struct strbuf *path, uint8_t *bytes)
+{
+    size_t length = 0;
+    diagnose_find(argv0, path);
+    for (int i = 0; i < DIAGNOSE_SCRIPTS; i++) {
+        length = diagnose_read(strbuf_get(path), bytes);
+        if (!diagnose_follow_script(bytes, length, path))
+            break;
+    }
+    return length;
 }
 
 static enum diagnose_result diagnose_look(const char *argv0, struct err *err)
@@ -222,19 +157,36 @@ static enum diagnose_result diagnose_look(const char *argv0, struct err *err)
     struct strbuf path;
     strbuf_init(&path);
     uint8_t *bytes = malloc(DIAGNOSE_HEAD);
-    size_t length = 0;
     enum diagnose_result result = DIAGNOSE_NOTHING;
-    diagnose_find(argv0, &path);
-    for (int i = 0; bytes != NULL && i < DIAGNOSE_SCRIPTS; i++) {
-        length = diagnose_read(strbuf_get(&path), bytes);
-        if (!diagnose_follow_script(bytes, length, &path))
-            break;
+    if (bytes != NULL) {
+        size_t length = diagnose_resolve(argv0, &path, bytes);
+        if (!path.failed)
+            result = diagnose_elf(argv0, strbuf_get(&path), bytes, length, err);
     }
-    if (bytes != NULL && !path.failed)
-        result = diagnose_elf(argv0, strbuf_get(&path), bytes, length, err);
     free(bytes);
     strbuf_release(&path);
     return result;
+}
+
+bool diagnose_is_sanitized(const char *argv0, struct err *err)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    uint8_t *bytes = malloc(DIAGNOSE_HEAD);
+    const char *sanitizer = NULL;
+    if (bytes != NULL && diagnose_resolve(argv0, &path, bytes) != 0 && !path.failed) {
+        int fd = open(strbuf_get(&path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        sanitizer = fd < 0 ? NULL : sanitizer_find(fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    free(bytes);
+    strbuf_release(&path);
+    if (sanitizer != NULL)
+        err_set(err, ERR_UNSUPPORTED,
+                "'%s' is built with %s, which has an allocator of its own; build it without to record it.",
+                argv0, sanitizer);
+    return sanitizer != NULL;
 }
 
 bool diagnose_is_foreign(const char *argv0, struct err *err)

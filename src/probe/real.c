@@ -80,4 +80,6 @@ void real_find(void)
     *(void **)&real.program_free = dlsym(RTLD_DEFAULT, "free");
     /* By module: our own `malloc` names whichever definition comes first. */
     real.is_first = real_same_module(dlsym(RTLD_DEFAULT, "malloc"), (void *)(uintptr_t)real_find);
+    const void *recorder = dlsym(RTLD_DEFAULT, "heapwake_flush");
+    real.is_second = recorder != NULL && !real_same_module(recorder, (void *)(uintptr_t)real_find);
 }

@@ -67,6 +67,7 @@ struct real {
     /* The program's calls to malloc come to us. Otherwise the program, or a library
      * loaded before us, has an allocator of its own, which we must not get around. */
     bool is_first;
+    bool is_second;               /* another copy of this library stands before us, and records */
     void (*program_free)(void *); /* the free that the program's own calls reach */
     /* real.malloc is glibc's own: the size of a block stands in the word before it. */
     bool is_glibc;

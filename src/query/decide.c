@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "query/ahead.h"
 #include "query/chain.h"
 #include "query/cohort.h"
 #include "store/numbered.h"
@@ -145,11 +146,14 @@ static int decide_block(const struct wake_block *b, void *context)
 {
     struct decide *d = context;
     filter_births(d->filter, &d->slots, b, d->pass);
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (b->event[i] == WAKE_ALLOC)
-            decide_alloc(d, b, i);
-        else if (b->event[i] == WAKE_FREE)
-            decide_free(d, b, i);
+    for (uint32_t i = 0; i < b->count;) {
+        uint32_t stop = ahead_step(&d->live, b, i, b->count, sizeof(struct decide_block));
+        for (; i < stop; i++) {
+            if (b->event[i] == WAKE_ALLOC)
+                decide_alloc(d, b, i);
+            else if (b->event[i] == WAKE_FREE)
+                decide_free(d, b, i);
+        }
     }
     d->failed = d->failed || d->slots.failed;
     return d->failed ? ERR_MEMORY : watch_advance(d->watch, b->count);

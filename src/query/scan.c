@@ -5,6 +5,7 @@
  */
 #include "query/scan.h"
 
+#include "query/ahead.h"
 #include "query/timeline.h"
 #include "store/weight.h"
 
@@ -218,7 +219,10 @@ static int scan_block(const struct wake_block *b, void *context)
     for (uint32_t first = 0; first < b->count;) {
         uint64_t moment = scan_next_moment(s);
         uint32_t end = moment == UINT64_MAX ? b->count : scan_find(b, first, moment);
-        scan_segment(s, b, first, end);
+        for (uint32_t at = first, stop; at < end; at = stop) {
+            stop = ahead_step(&s->live, b, at, end, sizeof(struct scan_block));
+            scan_segment(s, b, at, stop);
+        }
         if (end < b->count)
             scan_moment(s, moment);
         first = end;

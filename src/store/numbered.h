@@ -132,6 +132,30 @@ static inline const void *numbered_take(struct numbered *n, uint64_t number, siz
     return page->entries + at * size;
 }
 
+/* Asks the memory for what numbered_take(number) will look at: for those who know a
+ * few dozen events ahead what will be taken, and have more entries than caches hold. */
+static inline void numbered_fetch(const struct numbered *n, uint64_t number, size_t size)
+{
+    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
+    const struct numbered_page *page = index < n->directory.count ? n->directory.data[index] : NULL;
+    unsigned at = (unsigned)(number % NUMBERED_PAGE);
+    if (page == NUMBERED_LEFT) {
+        map_fetch(&n->old, number);
+    } else if (page != NULL) {
+        __builtin_prefetch(&page->used[at / 64], 1);
+        __builtin_prefetch(&page->count, 1);
+        __builtin_prefetch(page->entries + at * size);
+    }
+}
+
+/* The same for an entry in the map, when numbered_fetch has had time. */
+static inline void numbered_fetch_old(const struct numbered *n, uint64_t number, size_t size)
+{
+    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
+    if (index < n->directory.count && n->directory.data[index] == NUMBERED_LEFT)
+        __builtin_prefetch(numbered_find_old(n, number, size));
+}
+
 /* The next entry from *at (start with {0}) on, first those of old pages; *number gets its
  * number.  NULL: no more.  Nothing may change meanwhile. */
 struct numbered_walk {

@@ -57,6 +57,12 @@ uint64_t *map_find(const struct map *m, uint64_t key)
     return slot->key == 0 ? NULL : &slot->value;
 }
 
+void map_fetch(const struct map *m, uint64_t key)
+{
+    if (m->bits != 0)
+        __builtin_prefetch(&m->slots[map_home(m, key ^ MAP_FREE_KEY)], 1);
+}
+
 static bool map_grow(struct map *m)
 {
     struct map bigger = *m;

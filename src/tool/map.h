@@ -35,6 +35,8 @@ uint64_t *map_find(const struct map *m, uint64_t key);
 bool map_set(struct map *m, uint64_t key, uint64_t value);
 /* Takes key out; *value (may be NULL) gets what it had.  False: was not there. */
 bool map_remove(struct map *m, uint64_t key, uint64_t *value);
+/* Asks the memory for the slot of a key that will be looked for soon. */
+void map_fetch(const struct map *m, uint64_t key);
 /* Keys in the map. */
 size_t map_count(const struct map *m);
 /* The next pair from *at (start with 0) on, in no order.  False: no more.  The

@@ -14,6 +14,7 @@ import subprocess
 from support import HEAPWAKE, Check, info, native, record, tool, truth, workload
 
 check = Check()
+LEAKY = "leaky.wake"
 BLAME = workload("blame")
 
 
@@ -254,6 +255,14 @@ def check_cut():
         check.equal(f"complete with {part} of the file", False, json.loads(done.out)["summary"]["complete"])
 
 
+def check_head():
+    """The head is about the whole recording, whatever was asked for."""
+    told = json.loads(tool("report", "--json", LEAKY).out)["summary"]
+    check.holds(told["suppressed_bytes"] > 0, "Nothing is suppressed: this tests too little.")
+    for asked in (["--where", "size-min=1M"], ["--leaks", "--to", "1ns"], ["--include", "^nobody$"], ["--at", "0%"]):
+        check.equal(f"summary with {asked}", told, json.loads(tool("report", "--json", *asked, LEAKY).out)["summary"])
+
+
 def check_misuse():
     for argv, sentence in [
             (["--colour", "blame.wake"], "'heapwake report' has no option '--colour'"),
@@ -272,6 +281,7 @@ def check_misuse():
     check.equal("lines about a missing file", 1, len(done.err.splitlines()))
 
 
+record([workload("exceptions")], LEAKY)  # C++: its library keeps a pool
 told = truth(record([BLAME], "blame.wake"))
 facts = check.sound("blame.wake")
 whole = report("blame.wake")
@@ -286,5 +296,6 @@ check_colour()
 check_hostile()
 check_several(told)
 check_cut()
+check_head()
 check_misuse()
 check.done()

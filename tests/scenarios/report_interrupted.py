@@ -1,0 +1,56 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Ctrl-C while a report reads: it says what it has read, and up to when; while an
+export reads: nothing is written. The signal comes with a chosen read of the file
+(strace --inject), so that it comes at the same place each time."""
+import json
+import os
+import re
+
+from support import HEAPWAKE, Check, native, record, tool, workload
+
+check = Check()
+WHOLE = ["report", "--json", "--calls", "--where", "size-min=1", "out.wake"]
+
+
+def reads(argv):
+    """How many times the file is read."""
+    native(["strace", "-qq", "-o", "log", "-e", "trace=pread64", HEAPWAKE, *argv])
+    return sum(1 for _ in open("log", encoding="utf-8"))
+
+
+def interrupted(argv, at):
+    inject = ["-e", "trace=pread64", "-e", f"inject=pread64:signal=SIGINT:when={at}"]
+    return native(["strace", "-qq", "-o", "log", *inject, HEAPWAKE, *argv])
+
+
+def check_report(argv, at):
+    check.about(f"report, read {at}")
+    done = interrupted(argv, at)
+    answer = json.loads(done.out)
+    check.equal("exit status", 0, done.status)
+    check.equal("interrupted", True, answer["interrupted"])
+    said = re.search(rb"Interrupted: the lists are about the time up to [\d.]+ (ns|us|ms|s|min) only\.", done.err)
+    check.holds(said, f"It says {done.err!r}.")
+    check.equal("the summary", whole["summary"], answer["summary"])
+    return answer["calls"]["total_blocks"]
+
+
+if check.equal("status of record", 0, record([workload("order"), "4", "300000"]).status):
+    whole = json.loads(tool(*WHOLE).out)
+    check.equal("interrupted, when nobody did", False, whole["interrupted"])
+    count = reads(WHOLE)
+    check.holds(count >= 24, f"Only {count} reads: this recording is too small to be interrupted.")
+    seen = [check_report(WHOLE, at) for at in (count - 2, count // 2 + 4, count // 2)]
+    check.about("report")
+    check.holds(whole["calls"]["total_blocks"] >= seen[0] >= seen[1] >= seen[2] > 0 and seen[0] > seen[2],
+                f"All of {whole['calls']['total_blocks']}, and what was seen of it: {seen}.")
+    check.about("export")
+    export = ["export", "-f", "csv", "-o", "out.csv", "out.wake"]
+    middle = reads(export) // 2
+    os.unlink("out.csv")
+    done = interrupted(export, middle)
+    check.equal("exit status", 1, done.status)
+    check.holds(b"Interrupted; nothing was written." in done.err, f"It says {done.err!r}.")
+    check.equal("files left behind", [], [name for name in os.listdir() if "csv" in name])
+check.done()
