@@ -63,10 +63,10 @@ def against_the_truth(base, told, least):
     return paths, whole
 
 
-told = truth(record([workload("turnover"), "150000"], "size.wake", ["--rotate", "128K"]))
+told = truth(record([workload("turnover"), "60000"], "size.wake", ["--rotate", "64K"]))
 paths, whole = against_the_truth("size.wake", told, 3)
 # The same program in one file: the same sites, the same peak.
-record([workload("turnover"), "150000"], "one.wake")
+record([workload("turnover"), "60000"], "one.wake")
 one = report(["one.wake"], "--allocated", "--leaks", "--peak")
 again = report(paths, "--allocated", "--leaks", "--peak")
 for measure in ("allocated", "leaks", "peak"):
@@ -86,7 +86,7 @@ os.unlink(paths[0])
 rest = report(paths[1:], "--allocated")
 check.equal("without the first", sites(whole, "allocated"), sites(rest, "allocated"))
 
-told = truth(record([workload("turnover"), "60000", "3"], "many.wake", ["--rotate", "128K", "--cull", "--cull-ms", "1"]))
+told = truth(record([workload("turnover"), "20000", "3"], "many.wake", ["--rotate", "64K", "--cull", "--cull-ms", "1"]))
 paths = files("many.wake")
 check.holds(len(paths) >= 1, "Nothing was recorded.")
 whole = report(paths, "--leaks")
@@ -107,8 +107,8 @@ check.equal("processes of the last file alone", summary["processes"], info(paths
 check.equal("its allocations", summary["allocations"], info(paths[-1])["allocations"])
 alone(paths)
 
-run = native([workload("turnover"), "150000"], {"LD_PRELOAD": PROBE, "HEAPWAKE_ROTATE": "128K",
-                                             "HEAPWAKE_OUTPUT": "bare.wake"})
+run = native([workload("turnover"), "60000"], {"LD_PRELOAD": PROBE, "HEAPWAKE_ROTATE": "64K",
+                                               "HEAPWAKE_OUTPUT": "bare.wake"})
 check.equal("LD_PRELOAD", 0, run.status)
 for _ in range(200):
     if files("bare.wake") and not glob.glob("bare.wake.*partial"):

@@ -78,7 +78,7 @@ check.about("")
 
 # A series: tags stay known in later files, by each alone and by all together.
 check.about("series")
-record([workload("turnover"), "90000"], "series.wake", ["--rotate", "128K", "--free-stacks"])
+record([workload("turnover"), "40000"], "series.wake", ["--rotate", "64K", "--free-stacks"])
 parts = sorted(glob.glob("series.wake.*"), key=lambda name: int(name.rsplit(".", 1)[1]))
 check.holds(len(parts) >= 3, f"There are only {parts}.")
 for path in parts:

@@ -3,7 +3,8 @@
  * turnover BLOCKS [THREADS]: makes BLOCKS blocks of random sizes by three functions, in
  * each thread, and frees them in random order; a tenth of the slots is left at the end.
  * Prints what each function has made and what is left of it.  Half way, and when nothing
- * more comes, it says so to heapwake: tags `half` and `done`.
+ * more comes, it says so to heapwake: tags `half` and `done`.  After each tenth it waits until
+ * all is written, so that what the recorder does by size does not depend on its speed.
  * build: -I{root}/include
  */
 #include <heapwake.h>
@@ -99,6 +100,8 @@ static void *churn(void *of)
         struct slot *s = &w->slots[any(w) % SLOTS];
         if (w == works && i == w->blocks / 2)
             HEAPWAKE_TAG("half");
+        if (w == works && i % (w->blocks / 10 + 1) == 0)
+            (void)HEAPWAKE_FLUSH();
         drop(w, s);
         make(w, s);
     }
