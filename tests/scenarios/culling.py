@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# timeout: 900
 """Culling: blocks and realloc chains that live shorter than the threshold are
 not among the events, whichever thread frees them; all totals stay what they are
 without culling, site by site. Recorded so, or stripped afterwards."""
@@ -38,6 +39,22 @@ def readers_agree(path):
     check.equal(f"{path}: the other reader's check", 0, native([reader, "--check", path]).status)
 
 
+def none_was_short(path, sizes):
+    """Blocks that the program frees at once are not there, but for those that it could not free in time: when the
+    machine is busy, a program may stand still for longer than the threshold."""
+    born, spans = {}, {}
+    for e in events(path):
+        if e.event == "alloc":
+            born[e.address] = e.time
+        elif e.event == "free" and e.address in born:
+            spans.setdefault(e.size, []).append((born.pop(e.address), e.time))
+    lives = [span for size in sizes if not size.startswith("300") for span in spans.get(int(size), ())]
+    chains = zip(spans.get(3001, ()), spans.get(3003, ()))  # 3001 -> 3002 -> 3003 is one life
+    lives += [(first[0], last[1]) for first, last in chains]
+    check.holds(all(end - begin >= 200e6 for begin, end in lives), f"{len(lives)} short lives are there: {lives[:3]}")
+    check.holds(len(lives) < 20, f"{len(lives)} blocks were not freed in time.")
+
+
 def see_lives(path, told, exact=True):
     """Long lives are there, short ones are not."""
     check.about(path)
@@ -46,8 +63,8 @@ def see_lives(path, told, exact=True):
     for size, count in told["long"].items():
         check.equal(f"blocks of {size}", count, ledger.made[int(size)])
     check.equal("blocks never freed", 3, ledger.left(1003))
-    for size in told["short"] if exact else ():
-        check.equal(f"blocks of {size}", 0, ledger.made[int(size)])
+    if exact:
+        none_was_short(path, told["short"])
     check.sound(path)
     readers_agree(path)
     check.about("")

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# timeout: 900
 """Rotation: a recording that goes on in numbered files. Together they are what one
 file would have been; each alone is a recording; old ones can be deleted."""
 import glob

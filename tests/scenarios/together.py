@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# timeout: 900
 """What can be asked of a recording works together: switching, ignoring, suppressing,
 tags, reports, pools and stacks of releases with sampling, culling, rotation and strip."""
 import glob
