@@ -114,8 +114,10 @@ static bool decide_is_temporary(const struct decide *d, const struct decide_bloc
     const struct query *q = d->filter->query;
     if (!d->has_threads || was->slot != slot)
         return false;
-    return q->temporary_ns != 0 ? time_ns - was->born_ns <= q->temporary_ns
-                                : d->slots.all.data[slot].made - was->made < q->temporary_allocations;
+    if (q->temporary_ns != 0)
+        return time_ns - was->born_ns <= q->temporary_ns;
+    return d->filter->process->omitted.sample_rate == 0 && /* of samples nobody knows */
+           d->slots.all.data[slot].made - was->made < q->temporary_allocations;
 }
 
 static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i)
