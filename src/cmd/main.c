@@ -20,6 +20,8 @@ const struct command command_list[] = {
      "                          yes; Ctrl-C stops the search)\n"
      "  --embed-binaries        put the program and its libraries into the file too\n"
      "  -q, --quiet             no closing line\n"
+     "  --log LEVEL             what is said meanwhile: trace, debug, info, warn (default) or error\n"
+     "  --logfile FILE          where to, instead of standard error (HEAPWAKE_LOG, HEAPWAKE_LOGFILE)\n"
      "\n"
      "What is recorded; each has a variable, which is also heard with LD_PRELOAD alone:\n"
      "  --enabled yes|no        no: begin switched off, see 'heapwake help ctl' (HEAPWAKE_ENABLED=0)\n"
