@@ -37,6 +37,9 @@ static int ctl_missing(uint32_t pid, enum caller_finding finding)
     case CALLER_REFUSED:
         command_say("Process %u is recorded for another user; only that user and root may control it.", pid);
         break;
+    case CALLER_SPOOL:
+        command_say("Process %u has no collector that could be told: it writes a spool by itself.", pid);
+        break;
     case CALLER_SILENT:
         command_say("No collector says that it records process %u, but not all of them answer.", pid);
         break;
