@@ -108,7 +108,7 @@ static int ctl_parse(struct control_request *r, int argc, char **argv)
                                words[1]);
     r->op = ctl_commands[k].op;
     if ((count == 3 && !ctl_commands[k].takes_text) || (count == 2 && ctl_commands[k].needs_text) ||
-        (r->depth != 0 && r->op != CONTROL_REPORT))
+        (r->depth != 0 && r->op != CONTROL_REPORT) || (count == 3 && words[2][0] == '\0'))
         return ctl_misused();
     bool fits = true;
     if (count == 3 && r->op == CONTROL_REPORT)

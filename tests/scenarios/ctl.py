@@ -101,7 +101,7 @@ def check_wrong(check):
     gone.wait()
     alone = subprocess.Popen(["sleep", "60"])
     for words, status, text in (((), 2, "Usage"), (("x", "status"), 2, "no process id"), (("1", "dance"), 2, "no command 'dance'"),
-                                (("1", "tag"), 2, "Usage"), (("1", "status", "more"), 2, "Usage"),
+                                (("1", "tag"), 2, "Usage"), (("1", "tag", ""), 2, "Usage"), (("1", "report", ""), 2, "Usage"), (("1", "status", "more"), 2, "Usage"),
                                 (("1", "report", "--depth", "no"), 2, "--depth takes"),
                                 (("1", "tag", "x" * 300), 2, "too long"),
                                 ((str(gone.pid), "status"), 1, "There is no process"),
