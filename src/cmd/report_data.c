@@ -184,6 +184,7 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
         q.rough_ticks = rough >= REPORT_TICKS_MIN;
         q.ticks = q.rough_ticks && rough < REPORT_TICKS ? (uint32_t)rough : REPORT_TICKS;
     }
+    q.sums_only = o->measures != 0 && (o->measures & 1u << MEASURE_PEAK) == 0;
     return asking_run(&d->asking, &q, r, answer, err);
 }
 

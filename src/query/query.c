@@ -7,7 +7,9 @@
  *  0. what the collector wrote at the end (totals for each stack): no filter, the
  *     whole run, nothing that totals do not have;
  *  1. one reading of the events: conditions that are known at birth;
- *  2. two readings: the first decides, the second counts.
+ *  2. one reading that counts blocks when they die: conditions that are known then,
+ *     if nobody asks for the peak;
+ *  3. two readings: the first decides, the second counts.
  *
  * The totals are used only where they agree with what the chunk headers say
  * about the events that are in the file.
@@ -18,6 +20,7 @@
 
 #include "query/decide.h"
 #include "query/filter.h"
+#include "query/late.h"
 #include "query/scan.h"
 #include "query/timeline.h"
 #include "query/watch.h"
@@ -159,14 +162,14 @@ static int answer_from_totals(struct answer *a, uint32_t process, struct err *er
     return code;
 }
 
-static bool answer_settle_medians(struct answer *a, struct scan *s)
+static bool answer_settle_medians(struct answer *a, struct tally *t, struct medians *m)
 {
-    if (a->medians == NULL || s->tally.rows.count == 0)
+    if (a->medians == NULL || t->rows.count == 0)
         return true;
-    uint64_t *medians = calloc(s->tally.rows.count, sizeof *medians);
-    bool fine = medians != NULL && medians_settle(&s->medians, medians, s->tally.rows.count, a->medians);
-    for (size_t i = 0; i < s->tally.rows.count && fine; i++) {
-        struct tally_row *row = &s->tally.rows.data[i];
+    uint64_t *medians = calloc(t->rows.count, sizeof *medians);
+    bool fine = medians != NULL && medians_settle(m, medians, t->rows.count, a->medians);
+    for (size_t i = 0; i < t->rows.count && fine; i++) {
+        struct tally_row *row = &t->rows.data[i];
         uint64_t median = medians[i] < row->lifetime_min_ns ? row->lifetime_min_ns : medians[i];
         row->lifetime_median_ns = median > row->lifetime_max_ns ? row->lifetime_max_ns : median;
     }
@@ -174,13 +177,15 @@ static bool answer_settle_medians(struct answer *a, struct scan *s)
     return fine;
 }
 
-static int answer_from_scan(struct answer *a, struct scan *s, uint32_t process, struct err *err)
+/* What a reading has counted, up to the event at seen_ns. */
+static int answer_from_tally(struct answer *a, struct tally *tally, struct medians *medians, uint64_t seen_ns,
+                             uint32_t process, struct err *err)
 {
     int code = 0;
-    if (!answer_settle_medians(a, s))
+    if (!answer_settle_medians(a, tally, medians))
         return err_set(err, ERR_MEMORY, "There is no memory for the medians.");
-    for (size_t i = 0; i < s->tally.rows.count && code == 0; i++) {
-        const struct tally_row *t = &s->tally.rows.data[i];
+    for (size_t i = 0; i < tally->rows.count && code == 0; i++) {
+        const struct tally_row *t = &tally->rows.data[i];
         code = answer_add_row(a,
                               &(struct query_row){.process = process,
                                                   .stack = t->stack,
@@ -189,39 +194,55 @@ static int answer_from_scan(struct answer *a, struct scan *s, uint32_t process, 
                                                   .m = tally_get(t)},
                               err);
     }
-    answer_add_peak(a, process, s->tally.peak_bytes, s->tally.peak_time_ns);
+    answer_add_peak(a, process, tally->peak_bytes, tally->peak_time_ns);
     if (a->watch.interrupted)
-        a->result->read_until_ns = s->seen_ns;
+        a->result->read_until_ns = seen_ns;
     return code;
 }
 
 /* ---------------------------------------------------------------- processes */
 
+/* chosen: see struct scan. */
+static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen, uint32_t process,
+                       struct err *err)
+{
+    struct scan *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory for the query.");
+    int code = scan_run(s, a->query, &a->when, f, chosen, &a->watch, a->reader, process, a->result, err);
+    if (code == 0)
+        code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
+    scan_release(s);
+    free(s);
+    return code;
+}
+
+static int answer_late(struct answer *a, struct filter *f, uint32_t process, struct err *err)
+{
+    struct late *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory for the query.");
+    int code = late_run(l, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
+    if (code == 0)
+        code = answer_from_tally(a, &l->tally, &l->medians, l->seen_ns, process, err);
+    late_release(l);
+    free(l);
+    return code;
+}
+
 static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
     struct bitset chosen;
-    struct scan *scan = NULL;
     int code = 0;
+    if (late_suits(a->query, f))
+        return answer_late(a, f, process, err);
     bitset_init(&chosen);
     if (decide_is_needed(f, decide_totals_agree(a->reader, process))) {
         a->watch.total += f->process->events;
         code = decide_run(f, &chosen, &a->watch, a->reader, process, err);
     }
-    if (code != 0)
-        goto out;
-    scan = calloc(1, sizeof *scan);
-    if (scan == NULL) {
-        code = err_set(err, ERR_MEMORY, "There is no memory for the query.");
-        goto out;
-    }
-    code = scan_run(scan, a->query, &a->when, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL,
-                    &a->watch, a->reader, process, a->result, err);
     if (code == 0)
-        code = answer_from_scan(a, scan, process, err);
-out:
-    if (scan != NULL)
-        scan_release(scan);
-    free(scan);
+        code = answer_scan(a, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL, process, err);
     bitset_release(&chosen);
     return code;
 }

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * late: see late.h.
+ */
+#include "query/late.h"
+
+#include "query/ahead.h"
+
+/* A live block that passes the conditions at birth. */
+struct late_block {
+    uint64_t size, slack;
+    uint64_t born_ns;
+    uint32_t row;
+    uint32_t slot, made; /* as in struct scan_block */
+    bool is_leaked;      /* as the file has it */
+};
+
+bool late_suits(const struct query *q, const struct filter *f)
+{
+    return q->sums_only && q->ticks == 0 && (f->checks & CHECK_AT_DEATH) != 0 &&
+           (f->checks & (CHECK_CHAIN | CHECK_GROUPS)) == 0;
+}
+
+/* -------------------------------------------------------------------- counting */
+
+static void late_count_birth(struct late *l, struct tally_row *r, const struct late_block *b)
+{
+    if (r->allocated_blocks == 0 || b->born_ns < r->first_ns)
+        r->first_ns = b->born_ns;
+    if (b->born_ns > r->last_ns)
+        r->last_ns = b->born_ns;
+    r->allocated_blocks++;
+    r->allocated_bytes += b->size;
+    r->slack_bytes += b->slack;
+    if ((l->query->want & WANT_HISTOGRAMS) != 0)
+        histogram_add(&l->result->sizes, b->size, b->size);
+}
+
+static void late_count_death(struct late *l, struct tally_row *r, const struct late_block *b,
+                             const struct fate *fate)
+{
+    uint64_t lifetime = fate->died_ns - fate->born_ns;
+    if (r->freed_blocks == 0 || lifetime < r->lifetime_min_ns)
+        r->lifetime_min_ns = lifetime;
+    if (lifetime > r->lifetime_max_ns)
+        r->lifetime_max_ns = lifetime;
+    r->freed_blocks++;
+    r->freed_bytes += b->size;
+    if (fate->temporary) {
+        r->temporary_blocks++;
+        r->temporary_bytes += b->size;
+    }
+    if ((l->query->want & WANT_HISTOGRAMS) != 0)
+        histogram_add(&l->result->lifetimes, lifetime, b->size);
+    if ((l->query->want & WANT_MEDIAN) != 0 && !medians_add(&l->medians, b->row, lifetime))
+        l->failed = true;
+}
+
+static void late_count(struct late *l, const struct late_block *b, const struct fate *fate)
+{
+    const struct when *w = l->when;
+    struct tally_row *r = &l->tally.rows.data[b->row];
+    bool born_inside = range_has(&w->window, fate->born_ns);
+    if (born_inside)
+        late_count_birth(l, r, b);
+    if (fate->freed && range_has(&w->window, fate->died_ns))
+        late_count_death(l, r, b, fate);
+    if (fate->born_ns <= w->moment && !(fate->freed && fate->died_ns <= w->moment)) {
+        r->noted_blocks++;
+        r->noted_bytes += b->size;
+    }
+    if (b->is_leaked && born_inside) {
+        r->leaked_blocks++;
+        r->leaked_bytes += b->size;
+    }
+}
+
+/* --------------------------------------------------------------------- events */
+
+static void late_alloc(struct late *l, const struct wake_block *b, uint32_t i)
+{
+    uint32_t slot = slots_get(&l->slots, b->thread[i]);
+    uint32_t made = ++l->slots.all.data[slot].made;
+    if (!l->pass[i])
+        return;
+    uint32_t row = tally_find(&l->tally, filter_stack(l->filter, b->stack[i]), b->thread[i], b->detail[i]);
+    struct late_block *block = row == TALLY_NONE ? NULL : numbered_add(&l->live, b->number[i], sizeof *block);
+    if (block == NULL) {
+        l->failed = true;
+        return;
+    }
+    uint64_t size = b->size[i];
+    while (*l->leaked < b->number[i])
+        l->leaked++;
+    bool has_slack = (l->query->want & WANT_DETAIL) != 0 && b->usable[i] > size;
+    *block = (struct late_block){.size = size,
+                                 .slack = has_slack ? b->usable[i] - size : 0,
+                                 .born_ns = b->time_ns[i],
+                                 .row = row,
+                                 .slot = slot,
+                                 .made = made,
+                                 .is_leaked = *l->leaked == b->number[i]};
+}
+
+static void late_free(struct late *l, const struct wake_block *b, uint32_t i)
+{
+    const struct late_block *was = numbered_take(&l->live, b->number[i], sizeof *was);
+    if (was == NULL)
+        return;
+    const struct query *q = l->query;
+    uint32_t slot = slots_get(&l->slots, b->thread[i]);
+    const struct slot *freer = &l->slots.all.data[slot];
+    uint64_t now = b->time_ns[i];
+    bool is_soon = q->temporary_ns != 0 ? now - was->born_ns <= q->temporary_ns
+                                        : freer->made - was->made < q->temporary_allocations;
+    const struct fate fate = {
+        .born_ns = was->born_ns,
+        .died_ns = now,
+        .freed = true,
+        .temporary = was->slot == slot && is_soon,
+        .by_wanted_thread = freer->may_free,
+    };
+    if (filter_fate(l->filter, &fate))
+        late_count(l, was, &fate);
+}
+
+static int late_events(const struct wake_block *b, void *context)
+{
+    struct late *l = context;
+    filter_births(l->filter, &l->slots, b, l->pass);
+    for (uint32_t i = 0; i < b->count;) {
+        uint32_t stop = ahead_step(&l->live, b, i, b->count, sizeof(struct late_block));
+        for (; i < stop; i++) {
+            if (b->event[i] == WAKE_ALLOC)
+                late_alloc(l, b, i);
+            else if (b->event[i] == WAKE_FREE)
+                late_free(l, b, i);
+        }
+    }
+    l->seen_ns = b->time_ns[b->count - 1];
+    l->failed = l->failed || l->slots.failed;
+    return l->failed ? ERR_MEMORY : watch_advance(l->watch, b->count);
+}
+
+/* Blocks that nobody freed. */
+static void late_rest(struct late *l)
+{
+    const struct late_block *block;
+    uint64_t number;
+    for (struct numbered_walk at = {0};
+         (block = numbered_next(&l->live, &at, &number, sizeof *block)) != NULL;) {
+        const struct fate fate = {.born_ns = block->born_ns};
+        if (filter_fate(l->filter, &fate))
+            late_count(l, block, &fate);
+    }
+}
+
+int late_run(struct late *l, const struct query *q, const struct when *w, struct filter *f,
+             struct watch *watch, struct wake_reader *reader, uint32_t process, struct query_result *result,
+             struct err *err)
+{
+    unsigned columns = WAKE_SIZE | WAKE_STACK | WAKE_THREAD | filter_columns(f);
+    *l = (struct late){
+        .query = q, .when = w, .filter = f, .result = result, .watch = watch, .leaked = f->leaked.data};
+    numbered_init(&l->live);
+    medians_init(&l->medians);
+    filter_restart(f);
+    int code = ERR_MEMORY;
+    if (slots_init(&l->slots, q, wake_reader_process(reader, process)) &&
+        tally_init(&l->tally, q->split, f->stack_count))
+        code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
+                                         (q->want & WANT_DETAIL) != 0 ? columns | WAKE_USABLE : columns,
+                                         late_events, l, err);
+    if (code == 0)
+        late_rest(l);
+    if (code == ERR_MEMORY || l->failed)
+        return err_set(err, ERR_MEMORY, "There is no memory for the live blocks of the query.");
+    return code < 0 ? code : 0;
+}
+
+void late_release(struct late *l)
+{
+    numbered_release(&l->live);
+    medians_release(&l->medians);
+    slots_release(&l->slots);
+    tally_release(&l->tally);
+}
