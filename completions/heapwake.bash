@@ -8,8 +8,8 @@ _heapwake_program_at()
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         --) echo $((i + 1)) && return ;;
-        -o | --output | --children | --symbols | --enabled | --depth | --mmap | --pool | --sigusr1 | --sigusr2 | --cull-ms | \
-            --cull-pending | --max-size | --sample | --rotate) ((i++)) ;;
+        -o | --output | --children | --symbols | --enabled | --depth | --mmap | --pool | --sigusr1 | --sigusr2 | --log | --logfile | \
+            --cull-ms | --cull-pending | --max-size | --sample | --rotate) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -31,13 +31,14 @@ _heapwake_record()
     case $previous in
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --children | --symbols | --enabled | --mmap) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
+    --log) mapfile -t COMPREPLY < <(compgen -W 'trace debug info warn error' -- "$current") ;;
     --sigusr1 | --sigusr2) mapfile -t COMPREPLY < <(compgen -W 'toggle report tag' -- "$current") ;;
     --depth | --pool | --cull-ms | --cull-pending | --max-size | --sample | --rotate) ;;
     *)
         if [[ $current == -* ]]; then
             mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries --enabled --depth --mmap
-                --free-stacks --precise-timestamps --zero-memory --pool --sigusr1 --sigusr2 --cull --cull-ms --cull-pending
-                --max-size --sample --rotate -q --quiet --help --' -- "$current")
+                --free-stacks --precise-timestamps --zero-memory --pool --sigusr1 --sigusr2 --log --logfile --cull --cull-ms
+                --cull-pending --max-size --sample --rotate -q --quiet --help --' -- "$current")
         else
             mapfile -t COMPREPLY < <(compgen -c -- "$current")
         fi

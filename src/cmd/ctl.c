@@ -37,6 +37,9 @@ static int ctl_missing(uint32_t pid, enum caller_finding finding)
     case CALLER_REFUSED:
         command_say("Process %u is recorded for another user; only that user and root may control it.", pid);
         break;
+    case CALLER_SPOOL:
+        command_say("Process %u has no collector that could be told: it writes a spool by itself.", pid);
+        break;
     case CALLER_SILENT:
         command_say("No collector says that it records process %u, but not all of them answer.", pid);
         break;
@@ -105,7 +108,7 @@ static int ctl_parse(struct control_request *r, int argc, char **argv)
                                words[1]);
     r->op = ctl_commands[k].op;
     if ((count == 3 && !ctl_commands[k].takes_text) || (count == 2 && ctl_commands[k].needs_text) ||
-        (r->depth != 0 && r->op != CONTROL_REPORT))
+        (r->depth != 0 && r->op != CONTROL_REPORT) || (count == 3 && words[2][0] == '\0'))
         return ctl_misused();
     bool fits = true;
     if (count == 3 && r->op == CONTROL_REPORT)

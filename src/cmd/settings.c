@@ -55,7 +55,13 @@ static bool settings_is_pool(const char *text)
     return value <= 1ul << 30 && value << shift >= 1ul << 20 && value << shift <= 512ul << 20;
 }
 
-/* option: that of `heapwake record`, NULL where record has it for itself; a switch has no value and means 1. */
+static bool settings_is_name(const char *text)
+{
+    return text[0] != '\0';
+}
+
+/* option: that of `heapwake record`, NULL where record has it for itself; a switch has no value and means 1.
+ * otherwise: what happens when the variable makes no sense; NULL: that is said elsewhere. */
 static const struct {
     const char *name;
     const char *option;
@@ -91,6 +97,8 @@ static const struct {
      "there is one file"},
     {"HEAPWAKE_MAX_SIZE", "--max-size", false, keeping_is_size, "no size of at least 1M",
      "the file has no limit"},
+    {"HEAPWAKE_LOG", "--log", false, logging_is_level, "none of trace, debug, info, warn, error", NULL},
+    {"HEAPWAKE_LOGFILE", "--logfile", false, settings_is_name, "no name of a file", NULL},
     {"HEAPWAKE_CHILDREN", NULL, false, settings_is_answer, "neither yes nor no", "children are recorded"},
     {"HEAPWAKE_SYMBOLS", NULL, false, settings_is_switch, "neither 0 nor 1", "names are looked up"},
     {"HEAPWAKE_EMBED_BINARIES", NULL, false, settings_is_switch, "neither 0 nor 1", "binaries are left out"},
@@ -102,7 +110,7 @@ void settings_check(struct logging *log)
     strbuf_init(&text);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const char *value = getenv(settings[i].name);
-        if (value == NULL || value[0] == '\0' || settings[i].is_sound(value))
+        if (value == NULL || value[0] == '\0' || settings[i].otherwise == NULL || settings[i].is_sound(value))
             continue;
         strbuf_clear(&text);
         strbuf_addf(&text, "%s is '%s', which is %s; %s.", settings[i].name, value, settings[i].expected,
@@ -113,8 +121,10 @@ void settings_check(struct logging *log)
 }
 
 /* yes and no, as record's options have them, are 1 and 0. */
-static const char *settings_translate(const char *value)
+static const char *settings_translate(const char *value, bool is_switch)
 {
+    if (!is_switch)
+        return value;
     return strcmp(value, "yes") == 0 ? "1" : strcmp(value, "no") == 0 ? "0" : value;
 }
 
@@ -125,12 +135,11 @@ int settings_take(char **argv, int *at)
         if (settings[i].option == NULL ||
             !command_option(argv, at, settings[i].option, settings[i].is_switch ? NULL : &value))
             continue;
-        const char *text = settings_translate(value);
+        bool is_answer = settings[i].is_sound == settings_is_switch;
+        const char *text = settings_translate(value, is_answer);
         if (!settings[i].is_sound(text))
             return command_misused("%s is given '%s', which is %s.", settings[i].option, value,
-                                   strcmp(settings[i].expected, "neither 0 nor 1") == 0
-                                       ? "neither yes nor no"
-                                       : settings[i].expected);
+                                   is_answer ? "neither yes nor no" : settings[i].expected);
         return setenv(settings[i].name, text, 1) == 0 ? EXIT_DONE : EXIT_FAILED;
     }
     return SETTINGS_NONE;

@@ -114,21 +114,33 @@ static void caller_list_all(struct caller_list *list)
         fclose(f);
 }
 
-/* Has the process a segment?  True also where nobody may know. */
-static bool caller_has_segment(uint32_t pid)
+/* A line of /proc/PID/maps: a file, shared, that is named like a spool. */
+static bool caller_is_spool(const char *line)
+{
+    const char *end = strstr(line, ".spool\n");
+    return strstr(line, " rw-s ") != NULL && end != NULL && end[sizeof ".spool\n" - 1] == '\0';
+}
+
+/* What the process has mapped: CALLER_FOUND = a segment, also where nobody may know. */
+static enum caller_finding caller_look(uint32_t pid)
 {
     char path[40], *line = NULL;
     size_t room = 0;
     snprintf(path, sizeof path, "/proc/%u/maps", pid);
     FILE *f = fopen(path, "re");
-    bool found = f == NULL;
-    while (!found && getline(&line, &room, f) >= 0)
-        found = strstr(line, " /memfd:heapwake") != NULL;
-    found |= f != NULL && ferror(f) != 0;
+    enum caller_finding finding = f == NULL ? CALLER_FOUND : CALLER_NOT_RECORDED;
+    while (finding == CALLER_NOT_RECORDED && getline(&line, &room, f) >= 0) {
+        if (strstr(line, " /memfd:heapwake") != NULL)
+            finding = CALLER_FOUND;
+        else if (caller_is_spool(line))
+            finding = CALLER_SPOOL;
+    }
+    if (f != NULL && ferror(f) != 0)
+        finding = CALLER_FOUND;
     free(line);
     if (f != NULL)
         fclose(f);
-    return found;
+    return finding;
 }
 
 /* What is known after a number of calls. */
@@ -204,8 +216,9 @@ enum caller_finding caller_find(uint32_t pid, struct caller_partner *partner)
     char path[32];
     if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
         return CALLER_NO_PROCESS;
-    if (!caller_has_segment(pid))
-        return CALLER_NOT_RECORDED;
+    enum caller_finding finding = caller_look(pid);
+    if (finding != CALLER_FOUND)
+        return finding;
     snprintf(path, sizeof path, "/proc/%u", pid);
     const uid_t *owner = stat(path, &process) == 0 ? &process.st_uid : NULL;
     caller_list_all(&list);

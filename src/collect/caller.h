@@ -29,6 +29,7 @@ enum caller_finding {
     CALLER_FOUND,
     CALLER_NO_PROCESS,
     CALLER_NOT_RECORDED,
+    CALLER_SPOOL,   /* it records by itself, into a file: there is no collector */
     CALLER_REFUSED, /* it is recorded for another user */
     CALLER_SILENT,  /* the process has a segment, but not all collectors answer */
 };

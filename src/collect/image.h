@@ -56,6 +56,7 @@ struct image {
     struct passlist pass;            /* while recording is off */
     uint32_t control;                /* the segment's word as it was last seen */
     uint64_t fading_until_ns;        /* CLOCK_MONOTONIC */
+    uint64_t fading_stamp;           /* when the fading was noticed */
     uint32_t wishes[SEGMENT_WISHES]; /* that have been heard */
     struct changes changes;
     VEC(struct image_request) requests;

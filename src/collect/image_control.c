@@ -6,9 +6,9 @@
  *     ON --somebody's wish--> FADING --a second later--> OFF --somebody's wish--> ON
  *
  * Fading lasts so long because a thread may be about to publish an allocation
- * that it made while recording was on, and be preempted there.  In the end the
- * pass list is filled with all blocks that are live; what is published later
- * still is entered as it comes.
+ * that it made while recording was on, and be preempted there; and longer where so much
+ * was published that it has not all been read.  In the end the pass list is filled with
+ * all blocks that are live; what is published later still is entered as it comes.
  */
 #include "collect/image.h"
 
@@ -77,12 +77,14 @@ void image_follow(struct image *m, uint64_t now_ns)
     if (control != m->control) {
         m->control = control;
         m->fading_until_ns = now_ns + IMAGE_FADING_NS;
+        m->fading_stamp = order_now(&m->order);
         image_forget_list(m);
         if ((control & SEGMENT_STATE_MASK) == SEGMENT_OFF) /* it began so: no bit is set */
             (void)image_fill_list(m);
         return;
     }
-    if ((control & SEGMENT_STATE_MASK) != SEGMENT_FADING || now_ns < m->fading_until_ns)
+    if ((control & SEGMENT_STATE_MASK) != SEGMENT_FADING || now_ns < m->fading_until_ns ||
+        !order_has_passed(&m->order, m->fading_stamp))
         return;
     m->fading_until_ns = now_ns + IMAGE_FADING_NS;
     uint32_t off = segment_change(control, SEGMENT_OFF);

@@ -220,11 +220,27 @@ static uint64_t order_merge(struct order *o, uint64_t until)
     return taken;
 }
 
-static uint64_t order_now(const struct order *o)
+uint64_t order_now(const struct order *o)
 {
     if (o->drain->view->fixed.stamp_kind == SEGMENT_STAMP_TSC)
         return arch_counter();
     return __atomic_load_n(&o->drain->view->head->sequence, __ATOMIC_ACQUIRE);
+}
+
+bool order_has_passed(struct order *o, uint64_t stamp)
+{
+    if (o->drain->line->is_sequence)
+        return true;
+    drain_look(o->drain);
+    for (uint32_t i = 0; i < o->drain->lane_count; i++) {
+        const struct drain_lane *lane = o->drain->lanes[i];
+        uint64_t at = lane->next != lane->last ? lane->next->stamp : lane->stamp;
+        bool has_more =
+            lane->next != lane->last || lane->read.at != lane->scan.at || drain_has_news(o->drain, lane);
+        if (!lane->closed && has_more && at < stamp)
+            return false;
+    }
+    return true;
 }
 
 uint64_t order_round(struct order *o, bool last)

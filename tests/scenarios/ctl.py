@@ -3,14 +3,16 @@
 """`heapwake ctl` finds the collector of a process, also of one that was started with
 LD_PRELOAD alone, and acts at once although the program sits idle; who may not, and
 what makes no sense, gets one clear line."""
+import glob
 import json
 import os
+import shutil
 import socket
 import struct
 import subprocess
 import time
 
-from support import HEAPWAKE, PROBE, Check, Ledger, events, native, tool, workload
+from support import HEAPWAKE, PROBE, Check, Ledger, events, native, tool, truth, workload
 
 
 class Idle:
@@ -99,7 +101,7 @@ def check_wrong(check):
     gone.wait()
     alone = subprocess.Popen(["sleep", "60"])
     for words, status, text in (((), 2, "Usage"), (("x", "status"), 2, "no process id"), (("1", "dance"), 2, "no command 'dance'"),
-                                (("1", "tag"), 2, "Usage"), (("1", "status", "more"), 2, "Usage"),
+                                (("1", "tag"), 2, "Usage"), (("1", "tag", ""), 2, "Usage"), (("1", "report", ""), 2, "Usage"), (("1", "status", "more"), 2, "Usage"),
                                 (("1", "report", "--depth", "no"), 2, "--depth takes"),
                                 (("1", "tag", "x" * 300), 2, "too long"),
                                 ((str(gone.pid), "status"), 1, "There is no process"),
@@ -166,6 +168,22 @@ def check_other_versions(check):
     check.equal("exit status", 0, program.end())
 
 
+def check_spool(check):
+    """Without a collector there is nobody to tell; the program's own calls end all the same."""
+    check.about("spool")
+    os.mkdir("lonely")
+    shutil.copy(PROBE, "lonely/libheapwake.so")
+    lonely = {"LD_PRELOAD": os.path.abspath("lonely/libheapwake.so")}
+    program = Idle([], lonely)
+    done = ctl(program.pid, "disable")
+    check.holds(done.status == 1 and b"writes a spool by itself" in done.err and done.err.count(b"\n") == 1, f"disable: {done}")
+    check.equal("exit status", 0, program.end())
+    told = truth(native([workload("told"), "calls"], lonely))
+    check.equal("answers", {"report": -1, "again": -1, "snapshot": -1, "flush": -1, "off": 0, "on": 1, "errno": 77}, told)
+    spools = [path for path in glob.glob("*.spool") if Ledger(events(path)).made[7103] == 1]
+    check.equal("spools with what it made", 1, len(spools))
+
+
 def check_other_user(check):
     check.about("another user")
     if os.geteuid() != 0:
@@ -212,5 +230,6 @@ if __name__ == "__main__":
     check_wrong(check)
     check_silent_others(check)
     check_other_versions(check)
+    check_spool(check)
     check_other_user(check)
     check.done()
