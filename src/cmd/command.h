@@ -36,6 +36,7 @@ int command_dump(int argc, char **argv);
 int command_verify(int argc, char **argv);
 int command_symbolize(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_import(int argc, char **argv);
 int command_extract(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_version(int argc, char **argv);

@@ -135,6 +135,10 @@ static void info_json(struct strbuf *out, const struct wake_reader *r, const str
     for (size_t i = 0; i < f->processes; i++)
         info_json_process(&j, wake_reader_process(r, i));
     json_close_array(&j);
+    json_open_array(&j, "notes");
+    for (size_t i = 0; i < wake_reader_note_count(r); i++)
+        json_add_text(&j, NULL, wake_reader_note(r, i), strlen(wake_reader_note(r, i)));
+    json_close_array(&j);
     json_open_array(&j, "damages");
     for (size_t i = 0; i < wake_reader_damage_count(r); i++) {
         const char *text = wake_reader_damage(r, i)->text;
@@ -240,6 +244,11 @@ static void info_text(struct strbuf *out, const struct wake_reader *r, const str
     if (f->events != 0)
         strbuf_addf(out, "%-15s%s, %.0f ns an event\n", "collector CPU", units_time(a, s->collector_cpu_ns),
                     (double)s->collector_cpu_ns / (double)f->events);
+    for (size_t i = 0; i < wake_reader_note_count(r); i++) {
+        info_line(out, "note");
+        safe_add_text(out, wake_reader_note(r, i));
+        strbuf_add_char(out, '\n');
+    }
     info_text_losses(out, r, f);
     for (size_t i = 0; f->processes > 1 && i < f->processes; i++)
         info_text_process(out, wake_reader_process(r, i));

@@ -129,6 +129,22 @@ const struct command command_list[] = {
      "  --from TIME, --to TIME, --pid PID, --where KEY=VALUE\n"
      "                              what to look at: see 'heapwake help where'\n",
      false},
+    {"import", command_import, "make a recording of a file that another tool wrote",
+     "usage: heapwake import [-f FORMAT] [-o FILE] [--symbols yes|no] [--sysroot DIR] [--debug-path A:B]\n"
+     "                       [--max-blocks N] [-q] FILE\n"
+     "\n"
+     "  -f FORMAT, --format FORMAT  heaptrack; default: as the file looks\n"
+     "  -o FILE, --output FILE      name of the recording (default: that of the file with .wake)\n"
+     "  --symbols yes|no            look up names of functions that the file has no names for (default yes)\n"
+     "  --sysroot DIR               look for programs and libraries below DIR\n"
+     "  --debug-path A:B            folders with debug files\n"
+     "  --max-blocks N              make up so many blocks at most for a source that knows sums only\n"
+     "                              (default 10000000)\n"
+     "  -q, --quiet                 no closing line\n"
+     "\n"
+     "What the file could not tell is said on standard error, and kept in the recording\n"
+     "('heapwake info' shows it).\n",
+     false},
     {"symbolize", command_symbolize, "put names of functions into a recording",
      "usage: heapwake symbolize [OPTION...] FILE\n"
      "\n"

@@ -17,7 +17,7 @@
 
 enum {
     FORMAT_MAJOR = 1,
-    FORMAT_MINOR = 1,
+    FORMAT_MINOR = 2,
     FORMAT_HEADER_SIZE = 64,
     FORMAT_CHUNK_HEADER_SIZE = 40,
     FORMAT_PAYLOAD_MAX = 16 << 20, /* raw and stored bytes of one chunk */
@@ -44,6 +44,7 @@ enum format_type {
     FORMAT_END = 12,
     FORMAT_SYMBOLS = 13, /* of the whole recording, like the rest of these */
     FORMAT_BINARY = 14,
+    FORMAT_NOTES = 15,
     FORMAT_TYPE_COUNT
 };
 

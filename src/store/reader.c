@@ -12,9 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "store/format.h"
 #include "store/recording.h"
 #include "tool/file.h"
+
+enum { READER_NOTES_MAX = 1000 };
 
 /* Counts the events of a chunk and notices when some before it are missing. */
 static int reader_add_span(struct wake_reader *r, size_t at)
@@ -34,19 +37,43 @@ static int reader_add_span(struct wake_reader *r, size_t at)
     return 0;
 }
 
+/* A text a note. */
+static int reader_add_notes(struct wake_reader *r, const struct payload *payload)
+{
+    struct cursor c;
+    cursor_init(&c, payload->bytes, payload->length);
+    while (cursor_left(&c) > 0) {
+        uint64_t length = cursor_uleb(&c);
+        const uint8_t *bytes = cursor_take(&c, length);
+        if (bytes == NULL || r->notes.count == READER_NOTES_MAX)
+            return ERR_INPUT;
+        const char *text = arena_push_text(&r->arena, bytes, length);
+        if (text == NULL || !vec_push(&r->notes, text))
+            return ERR_MEMORY;
+    }
+    return 0;
+}
+
+/* Takes in a chunk of meta data. */
+static int reader_add_meta(struct wake_reader *r, const struct index_entry *e)
+{
+    struct payload payload;
+    int code = recording_read(r, e, &payload);
+    if (code != 0)
+        return code;
+    return e->type == FORMAT_NOTES ? reader_add_notes(r, &payload) : shelf_add(r, &payload);
+}
+
 /* Takes in everything that the index names but the events themselves. */
 static int reader_load(struct wake_reader *r)
 {
     for (size_t i = 0; i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
-        struct payload payload;
         if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
             r->summary.added_size += index_entry_end(e) - e->offset;
-        if (e->type == 0 || e->type >= FORMAT_INDEX)
+        if (e->type == 0 || (e->type >= FORMAT_INDEX && e->type != FORMAT_NOTES))
             continue;
-        int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : recording_read(r, e, &payload);
-        if (code == 0 && e->type != FORMAT_EVENTS)
-            code = shelf_add(r, &payload);
+        int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : reader_add_meta(r, e);
         if (code == ERR_MEMORY)
             return code;
         if (code == 0)
@@ -141,6 +168,16 @@ const struct wake_thread *wake_process_find_thread(const struct wake_process *p,
 const struct wake_stack *wake_process_find_stack(const struct wake_process *p, uint32_t number)
 {
     return number < p->stacks.count && p->stacks.data[number].known ? &p->stacks.data[number] : NULL;
+}
+
+size_t wake_reader_note_count(const struct wake_reader *r)
+{
+    return r->notes.count;
+}
+
+const char *wake_reader_note(const struct wake_reader *r, size_t i)
+{
+    return r->notes.data[i];
 }
 
 size_t wake_reader_damage_count(const struct wake_reader *r)

@@ -122,6 +122,10 @@ const struct wake_stack *wake_process_find_stack(const struct wake_process *p, u
 size_t wake_reader_damage_count(const struct wake_reader *r);
 const struct wake_damage *wake_reader_damage(const struct wake_reader *r, size_t i);
 
+/* Sentences about the whole recording: what an import could not tell. */
+size_t wake_reader_note_count(const struct wake_reader *r);
+const char *wake_reader_note(const struct wake_reader *r, size_t i);
+
 /* Reads every byte: checksums, that chunks follow each other without a gap, and
  * that events can be decoded.  0; what is wrong is among the damages. */
 int wake_reader_verify(struct wake_reader *r, struct err *err);

@@ -29,6 +29,7 @@ const char *recording_type_name(unsigned type)
         [FORMAT_TOTALS] = "totals",   [FORMAT_LIVE] = "live-blocks",
         [FORMAT_INDEX] = "index",     [FORMAT_END] = "end",
         [FORMAT_SYMBOLS] = "symbols", [FORMAT_BINARY] = "binary",
+        [FORMAT_NOTES] = "notes",
     };
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }
@@ -185,6 +186,7 @@ void recording_close(struct wake_reader *r)
 {
     file_close(r->fd);
     vec_release(&r->damages);
+    vec_release(&r->notes);
     index_release(&r->index);
     codec_release(&r->codec);
     arena_release(&r->arena);

@@ -55,6 +55,7 @@ struct wake_reader {
     struct index index;
     VEC(struct shelf *) shelves;
     VEC(struct wake_damage) damages;
+    VEC(const char *) notes;
     struct wake_summary summary;
     struct replay replay;
     uint8_t *stored, *raw; /* the chunk that is being looked at */

@@ -38,6 +38,7 @@ enum {
     WRITER_TOTALS_STEP = 64 << 10, /* stacks in a totals chunk */
     WRITER_LIVE_STEP = 128 << 10,  /* blocks in a live chunk */
     WRITER_TAIL_MAX = 4 << 20,
+    WRITER_NOTE_MAX = 16 << 10,
     WRITER_GIVE_UP = 64, /* events chunks that are sacrificed for the end, at most */
 };
 
@@ -190,6 +191,11 @@ static uint64_t writer_wall_ns(void)
 
 int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
 {
+    return wake_writer_open_at(w, path, writer_wall_ns(), err);
+}
+
+int wake_writer_open_at(struct wake_writer **w, const char *path, uint64_t wall_ns, struct err *err)
+{
     *w = calloc(1, sizeof **w);
     if (*w == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
@@ -198,7 +204,7 @@ int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
                                  .major = FORMAT_MAJOR,
                                  .minor = FORMAT_MINOR,
                                  .length = FORMAT_HEADER_SIZE,
-                                 .wall_ns = writer_wall_ns(),
+                                 .wall_ns = wall_ns,
                              });
     int code = sink_open(&(*w)->sink, path, head, sizeof head, err);
     if (code != 0) {
@@ -297,6 +303,15 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
     struct writer_process *p = writer_find(w, process);
     if (p != NULL && w->error == 0)
         meta_add_sample(&p->meta, time_ns, rss_bytes);
+}
+
+void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length)
+{
+    strbuf_clear(&w->scratch);
+    length = length < WRITER_NOTE_MAX ? length : WRITER_NOTE_MAX;
+    strbuf_add_varint(&w->scratch, length);
+    strbuf_add(&w->scratch, text, length);
+    writer_chunk_of(w, FORMAT_NOTES, FORMAT_NO_PROCESS, &w->scratch);
 }
 
 void wake_writer_flush(struct wake_writer *w)

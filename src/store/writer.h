@@ -82,6 +82,8 @@ struct wake_live_block {
 };
 
 int wake_writer_open(struct wake_writer **w, const char *path, struct err *err);
+/* The same for a recording that was not made now.  wall_ns: CLOCK_REALTIME at its time 0; 0 = not known. */
+int wake_writer_open_at(struct wake_writer **w, const char *path, uint64_t wall_ns, struct err *err);
 
 uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_process_info *info);
 struct wake_stream *wake_writer_stream(struct wake_writer *w, uint32_t process);
@@ -120,6 +122,9 @@ void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, 
 void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, uint64_t count);
 
 void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t rss_bytes);
+
+/* A sentence about the whole recording, for people.  At most 16 KiB; more is cut. */
+void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length);
 
 /* Sends what is pending to the file, so that a reader (or a crash of ours) finds it there. */
 void wake_writer_flush(struct wake_writer *w);
