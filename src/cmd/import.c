@@ -129,6 +129,7 @@ static int import_find_names(struct import_options *o, const char *path, struct 
 static int import_to(struct import_options *o, const char *partial, const char *name, struct err *err)
 {
     o->request.output = partial;
+    o->request.sysroot = o->finish.naming.sysroot;
     int code = import_file(&o->request, err);
     if (code != 0)
         return code;
@@ -174,7 +175,7 @@ int command_import(int argc, char **argv)
     struct import_options o = {
         .request = {.most_blocks = IMPORT_BLOCKS, .note = import_note},
         .symbols = true,
-        .finish = {.names = true, .say = import_say},
+        .finish = {.naming = {.again = true}, .names = true, .say = import_say},
     };
     int status = import_parse(&o, argc, argv);
     return status == EXIT_DONE ? import_run(&o) : status;

@@ -12,6 +12,10 @@ enum { IMPORT_HEAD = 4096 }; /* bytes that a format is told by */
 
 const struct import_format import_list[] = {
     {"heaptrack", "heaptrack", from_heaptrack_is_one, from_heaptrack},
+    {"mtrace", "glibc's mtrace", from_mtrace_is_one, from_mtrace},
+    {"memtraq", "memtraq", from_memtraq_is_one, from_memtraq},
+    {"jemalloc", "a heap profile of jemalloc", from_jemalloc_is_one, from_jemalloc},
+    {"gperftools", "a heap profile of gperftools", from_gperftools_is_one, from_gperftools},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -65,7 +69,7 @@ static int import_run(const struct import_request *q, struct import_job *job, st
 
 int import_file(struct import_request *q, struct err *err)
 {
-    struct import_job job = {.most_blocks = q->most_blocks};
+    struct import_job job = {.most_blocks = q->most_blocks, .sysroot = q->sysroot};
     struct err closing;
     err_init(&closing);
     int code = feed_open(&job.feed, q->input, err);

@@ -27,6 +27,7 @@ struct import_job {
     struct feed *feed;
     struct recast *recast;
     uint64_t most_blocks; /* that are made up for a source which knows sums only */
+    const char *sysroot;  /* where programs and libraries are looked for; NULL: where they were */
     bool is_nameless;     /* set by the importer: there are addresses without names, to be looked up */
 };
 
@@ -48,7 +49,8 @@ struct import_request {
     const char *input, *output;
     const struct import_format *format; /* NULL: it is found out, and set */
     uint64_t most_blocks;
-    bool is_nameless; /* set: names are still to be looked up */
+    const char *sysroot; /* as symbolizer_options have it */
+    bool is_nameless;    /* set: names are still to be looked up */
     /* Called with each note once the file is written; may be NULL. */
     void (*note)(void *of, const char *sentence);
     void *note_of;
@@ -59,5 +61,13 @@ int import_file(struct import_request *q, struct err *err);
 
 bool from_heaptrack_is_one(const char *head, size_t length);
 int from_heaptrack(struct import_job *job, struct err *err);
+bool from_mtrace_is_one(const char *head, size_t length);
+int from_mtrace(struct import_job *job, struct err *err);
+bool from_memtraq_is_one(const char *head, size_t length);
+int from_memtraq(struct import_job *job, struct err *err);
+bool from_jemalloc_is_one(const char *head, size_t length);
+int from_jemalloc(struct import_job *job, struct err *err);
+bool from_gperftools_is_one(const char *head, size_t length);
+int from_gperftools(struct import_job *job, struct err *err);
 
 #endif

@@ -46,7 +46,7 @@ struct recast {
     struct wake_writer *writer;
     struct wake_stream *stream;
     char *path;
-    uint32_t process;
+    uint32_t process, pid;
     bool has_begun;
     struct err trouble;
     struct names *names;
@@ -62,7 +62,7 @@ struct recast {
     struct totals totals;
     VEC(char *) notes;
     uint64_t now_ns;
-    uint32_t thread;
+    uint32_t thread; /* of the next event; 0 = none has been named */
     uint64_t events, next_address;
     uint64_t unknown_frees, implied_frees, peak_rss;
 };
@@ -73,6 +73,7 @@ static void recast_fail(struct recast *r, int code, const char *sentence)
         err_set(&r->trouble, code, "%s", sentence);
 }
 
+/* Can nothing more be told? */
 static bool recast_is_bad(struct recast *r)
 {
     if (r->trouble.code == 0 && r->writer != NULL && wake_writer_has_failed(r->writer))
@@ -165,7 +166,7 @@ void recast_begin(struct recast *r, uint32_t pid, const char *exe, size_t exe_le
         recast_no_memory(r);
     strbuf_release(&name);
     strbuf_release(&args);
-    r->thread = recast_thread(r, pid, NULL, 0);
+    r->pid = pid;
 }
 
 bool recast_has_begun(const struct recast *r)
@@ -271,6 +272,18 @@ static bool recast_take_names(struct recast *r, const struct recast_name *names,
     return true;
 }
 
+/* An image whose names come from the source: with lines, as soon as one of them has a line. */
+static bool recast_raise_source(struct recast *r, uint32_t image)
+{
+    enum name_source source = NAME_SOURCE_SYMBOLS;
+    for (size_t i = 0; i < r->spare.count; i++) {
+        if (r->spare.data[i].line != 0)
+            source = NAME_SOURCE_LINES;
+    }
+    return names_get_image(r->names, image)->source >= source ||
+           names_set_source(r->names, image, source, "Named by the file that was imported.");
+}
+
 struct wake_frame recast_frame(struct recast *r, uint32_t module, uint64_t address,
                                const struct recast_name *names, size_t count)
 {
@@ -292,7 +305,7 @@ struct wake_frame recast_frame(struct recast *r, uint32_t module, uint64_t addre
             return frame;
         if (p == NULL) {
             if (!names_add_kept(r->names, image, frame.address, false, r->spare.data, (uint32_t)count) ||
-                !names_set_source(r->names, image, NAME_SOURCE_LINES, "Named by the file that was imported."))
+                !recast_raise_source(r, image))
                 recast_no_memory(r);
             return frame;
         }
@@ -331,7 +344,7 @@ uint32_t recast_thread(struct recast *r, uint32_t tid, const char *name, size_t 
     if (known != NULL)
         return (uint32_t)*known;
     if (recast_is_bad(r))
-        return RECAST_THREAD;
+        return 0;
     uint32_t number = (uint32_t)map_count(&r->threads) + 1;
     wake_writer_add_thread(r->writer, r->process, number, tid, r->now_ns);
     if (length > 0)
@@ -339,7 +352,7 @@ uint32_t recast_thread(struct recast *r, uint32_t tid, const char *name, size_t 
     while (r->latest.count <= number) {
         if (!vec_push(&r->latest, 0)) {
             recast_no_memory(r);
-            return RECAST_THREAD;
+            return 0;
         }
     }
     if (!map_set(&r->threads, tid, number))
@@ -363,6 +376,14 @@ void recast_use_thread(struct recast *r, uint32_t thread)
     r->thread = thread;
 }
 
+/* Can no event be told?  The first one needs a thread. */
+static bool recast_is_mute(struct recast *r)
+{
+    if (!recast_is_bad(r) && r->thread == 0)
+        r->thread = recast_thread(r, r->pid, NULL, 0);
+    return recast_is_bad(r);
+}
+
 /* A free address: the made-up ones lie one behind the other. */
 static uint64_t recast_make_address(struct recast *r, uint64_t size)
 {
@@ -375,7 +396,7 @@ static uint64_t recast_make_address(struct recast *r, uint64_t size)
 uint64_t recast_alloc(struct recast *r, unsigned kind, uint32_t stack, uint64_t address, uint64_t size,
                       uint64_t previous)
 {
-    if (recast_is_bad(r))
+    if (recast_is_mute(r))
         return 0;
     if (size > RECAST_BYTES_MAX || r->totals.allocated_bytes + size > RECAST_BYTES_MAX) {
         recast_fail(r, ERR_LIMIT, "More than 2^60 bytes are said to have been allocated, which no heap has.");
@@ -399,7 +420,7 @@ uint64_t recast_alloc(struct recast *r, unsigned kind, uint32_t stack, uint64_t 
 
 void recast_free(struct recast *r, unsigned how, uint64_t allocation)
 {
-    if (recast_is_bad(r))
+    if (recast_is_mute(r))
         return;
     const struct recast_block *b = numbered_take(&r->blocks, allocation, sizeof *b);
     if (b == NULL)
@@ -411,7 +432,7 @@ void recast_free(struct recast *r, unsigned how, uint64_t allocation)
 
 void recast_free_unknown(struct recast *r, unsigned how, uint64_t address)
 {
-    if (recast_is_bad(r))
+    if (recast_is_mute(r))
         return;
     wake_stream_free_unknown(r->stream, r->now_ns, r->thread, how, address);
     r->unknown_frees++;
@@ -435,7 +456,7 @@ void recast_rss(struct recast *r, uint64_t bytes)
 
 void recast_mark(struct recast *r, const char *name, size_t length)
 {
-    if (recast_is_bad(r))
+    if (recast_is_mute(r))
         return;
     wake_stream_mark(r->stream, r->now_ns, r->thread, name, length);
     r->events++;

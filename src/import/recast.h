@@ -24,8 +24,6 @@
 
 struct recast;
 
-enum { RECAST_THREAD = 1 }; /* the thread of sources that know of none; always there */
-
 /* wall_ns: CLOCK_REALTIME at time 0; 0 = not known. */
 int recast_open(struct recast **r, const char *path, uint64_t wall_ns, struct err *err);
 
@@ -69,7 +67,8 @@ uint32_t recast_stack(struct recast *r, const struct wake_frame *frames, size_t 
 
 /* ------------------------------------------------------------------------ events */
 
-/* A thread with this id, added where it is new; name: NULL = none. */
+/* A thread with this id, added where it is new; name: NULL = none.  Sources that
+ * know of no threads need not care. */
 uint32_t recast_thread(struct recast *r, uint32_t tid, const char *name, size_t length);
 
 /* Events are told in order; a time before the latest becomes the latest. */
