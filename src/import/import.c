@@ -16,6 +16,8 @@ const struct import_format import_list[] = {
     {"memtraq", "memtraq", from_memtraq_is_one, from_memtraq},
     {"jemalloc", "a heap profile of jemalloc", from_jemalloc_is_one, from_jemalloc},
     {"gperftools", "a heap profile of gperftools", from_gperftools_is_one, from_gperftools},
+    {"massif", "Valgrind's massif", from_massif_is_one, from_massif},
+    {"dhat", "DHAT", from_dhat_is_one, from_dhat},
     {NULL, NULL, NULL, NULL},
 };
 

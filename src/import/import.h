@@ -69,5 +69,9 @@ bool from_jemalloc_is_one(const char *head, size_t length);
 int from_jemalloc(struct import_job *job, struct err *err);
 bool from_gperftools_is_one(const char *head, size_t length);
 int from_gperftools(struct import_job *job, struct err *err);
+bool from_massif_is_one(const char *head, size_t length);
+int from_massif(struct import_job *job, struct err *err);
+bool from_dhat_is_one(const char *head, size_t length);
+int from_dhat(struct import_job *job, struct err *err);
 
 #endif
