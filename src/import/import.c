@@ -18,6 +18,7 @@ const struct import_format import_list[] = {
     {"gperftools", "a heap profile of gperftools", from_gperftools_is_one, from_gperftools},
     {"massif", "Valgrind's massif", from_massif_is_one, from_massif},
     {"dhat", "DHAT", from_dhat_is_one, from_dhat},
+    {"pprof", "a heap profile of pprof", from_pprof_is_one, from_pprof},
     {NULL, NULL, NULL, NULL},
 };
 

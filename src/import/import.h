@@ -73,5 +73,7 @@ bool from_massif_is_one(const char *head, size_t length);
 int from_massif(struct import_job *job, struct err *err);
 bool from_dhat_is_one(const char *head, size_t length);
 int from_dhat(struct import_job *job, struct err *err);
+bool from_pprof_is_one(const char *head, size_t length);
+int from_pprof(struct import_job *job, struct err *err);
 
 #endif
