@@ -42,6 +42,11 @@ struct recast_block {
     uint32_t thread; /* that made it */
 };
 
+struct recast_module {
+    uint64_t bias;
+    uint32_t image;
+};
+
 struct recast {
     struct wake_writer *writer;
     struct wake_stream *stream;
@@ -50,14 +55,14 @@ struct recast {
     bool has_begun;
     struct err trouble;
     struct names *names;
-    struct map modules;           /* hash of path and bias -> number */
-    VEC(uint32_t) images;         /* of modules, by number - 1 */
-    uint32_t fileless;            /* image of code in no module; 0 = not asked for yet */
-    struct map stacks;            /* hash of the frames -> number */
-    uint64_t frames;              /* of all stacks */
-    VEC(struct name_frame) spare; /* scratch: names of a place */
-    struct map threads;           /* tid -> number */
-    VEC(uint64_t) latest;         /* by thread: number + 1 of its latest allocation */
+    struct map modules;             /* hash of path and bias -> number */
+    VEC(struct recast_module) code; /* by number - 1 */
+    uint32_t fileless;              /* image of code in no module; 0 = not asked for yet */
+    struct map stacks;              /* hash of the frames -> number */
+    uint64_t frames;                /* of all stacks */
+    VEC(struct name_frame) spare;   /* scratch: names of a place */
+    struct map threads;             /* tid -> number */
+    VEC(uint64_t) latest;           /* by thread: number + 1 of its latest allocation */
     struct numbered blocks;
     struct totals totals;
     VEC(char *) notes;
@@ -105,7 +110,7 @@ static void recast_free_all(struct recast *r)
     map_release(&r->modules);
     map_release(&r->stacks);
     map_release(&r->threads);
-    vec_release(&r->images);
+    vec_release(&r->code);
     vec_release(&r->spare);
     vec_release(&r->latest);
     numbered_release(&r->blocks);
@@ -227,8 +232,8 @@ uint32_t recast_module(struct recast *r, const char *path, size_t length, uint64
                                                  .path_length = text == NULL ? 0 : strlen(text),
                                              });
     free(text);
-    if (image == 0 || number != r->images.count + 1 || !vec_push(&r->images, image) ||
-        !map_set(&r->modules, key, number))
+    if (image == 0 || number != r->code.count + 1 ||
+        !vec_push(&r->code, ((struct recast_module){bias, image})) || !map_set(&r->modules, key, number))
         recast_no_memory(r);
     return number;
 }
@@ -236,7 +241,7 @@ uint32_t recast_module(struct recast *r, const char *path, size_t length, uint64
 static uint32_t recast_image(struct recast *r, uint32_t module)
 {
     if (module != 0)
-        return r->images.data[module - 1];
+        return r->code.data[module - 1].image;
     if (r->fileless == 0)
         r->fileless = names_image(r->names, NULL, 0, "[process 0]");
     return r->fileless;
@@ -299,12 +304,14 @@ struct wake_frame recast_frame(struct recast *r, uint32_t module, uint64_t addre
         recast_no_memory(r);
         return frame;
     }
+    uint64_t bias = module == 0 ? 0 : r->code.data[module - 1].bias;
     for (unsigned i = 0; i < RECAST_NAMES_MAX; i++) {
-        const struct name_place *p = names_find(r->names, image, frame.address, false);
+        uint64_t place = frame.address - bias;
+        const struct name_place *p = names_find(r->names, image, place, false);
         if (p != NULL && recast_is_called(r, p))
             return frame;
         if (p == NULL) {
-            if (!names_add_kept(r->names, image, frame.address, false, r->spare.data, (uint32_t)count) ||
+            if (!names_add_kept(r->names, image, place, false, r->spare.data, (uint32_t)count) ||
                 !recast_raise_source(r, image))
                 recast_no_memory(r);
             return frame;
