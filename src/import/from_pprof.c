@@ -402,20 +402,21 @@ bool from_pprof_is_one(const char *head, size_t length)
     /* Fields of a profile, and nothing else, as far as the head goes. */
     struct cursor c;
     cursor_init(&c, head, length);
-    size_t fields = 0;
+    size_t messages = 0;
     while (cursor_left(&c) > 0) {
         uint64_t tag = cursor_uleb(&c), number = tag >> 3;
+        unsigned kind = tag & 7;
         bool is_message = number >= 1 && number <= 6, is_number = number >= 7 && number <= 15;
-        bool fits =
-            (is_message && (tag & 7) == 2) || (is_number && ((tag & 7) == 0 || number == 11 || number == 13));
+        bool is_either = number == 11 || number == 13;
+        bool fits = (is_message && kind == 2) || (is_number && (kind == 0 || (is_either && kind == 2)));
         if (!fits)
             return false;
         uint64_t value = cursor_uleb(&c);
-        if ((tag & 7) == 2)
+        if (kind == 2)
             cursor_skip(&c, value);
-        fields += !cursor_is_bad(&c);
+        messages += is_message && !cursor_is_bad(&c);
     }
-    return fields > 1;
+    return messages > 1;
 }
 
 int from_pprof(struct import_job *job, struct err *err)

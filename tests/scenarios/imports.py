@@ -2,6 +2,7 @@
 """What the scenarios of `heapwake import` share."""
 import collections
 import json
+import re
 
 from support import tool
 
@@ -39,12 +40,13 @@ def refuse(check, text, words, *options, name="bad.txt"):
 
 
 def by_function(path, measure, *options):
-    """function -> [bytes, blocks] of the sites' first frames."""
+    """function -> [bytes, blocks] of the sites' first frames that are not an allocator's."""
     done = tool("report", "--json", "--" + measure, "-n", "0", "--no-built-in-suppressions", *options, path)
     found = collections.defaultdict(lambda: [0, 0])
     for site in json.loads(done.out)[measure]["sites"]:
-        if site["frames"]:
-            row = found[site["frames"][0]["function"]]
+        frames = [frame for frame in site["frames"] if not re.search("libjemalloc|libtcmalloc|vgpreload", frame["module"])]
+        if frames:
+            row = found[frames[0]["function"]]
             row[0] += site["bytes"]
             row[1] += site["blocks"]
     return dict(found)
