@@ -197,7 +197,7 @@ static uint64_t lots_alloc(struct lots_plan *p, uint32_t stack, uint64_t size)
 
 static uint64_t lots_size(struct lot_sum s, uint64_t i)
 {
-    return s.bytes / s.blocks + (i < s.bytes % s.blocks);
+    return s.bytes / s.blocks + (i >= s.blocks - s.bytes % s.blocks);
 }
 
 static int lots_churn(struct lots_plan *p, const struct lots_kinds *k, uint64_t peak_ns, struct err *err)
@@ -228,6 +228,21 @@ static int lots_make(struct lots_plan *p, uint32_t stack, struct lot_sum s, uint
     return code;
 }
 
+/* What is live at the peak.  Blocks without bytes come first: the peak is over with the last byte. */
+static int lots_build(struct lots_plan *p, bool empty, struct err *err)
+{
+    int code = 0;
+    uint64_t first;
+    for (size_t i = 0; i < p->kinds.count && code == 0; i++) {
+        struct lots_kinds *k = &p->kinds.data[i];
+        if ((k->kept.bytes == 0) == empty)
+            code = lots_make(p, k->stack, k->kept, &first, err);
+        if (code == 0 && (k->passing.bytes == 0) == empty)
+            code = lots_make(p, k->stack, k->passing, &k->passing_first, err);
+    }
+    return code;
+}
+
 static int lots_tell(struct lots_plan *p, const struct lots *l, struct err *err)
 {
     int code = 0;
@@ -235,12 +250,8 @@ static int lots_tell(struct lots_plan *p, const struct lots *l, struct err *err)
     for (size_t i = 0; i < p->kinds.count && code == 0; i++)
         code = lots_churn(p, &p->kinds.data[i], l->peak_ns, err);
     recast_clock(p->recast, l->peak_ns);
-    for (size_t i = 0; i < p->kinds.count && code == 0; i++) {
-        struct lots_kinds *k = &p->kinds.data[i];
-        code = lots_make(p, k->stack, k->kept, &first, err);
-        if (code == 0)
-            code = lots_make(p, k->stack, k->passing, &k->passing_first, err);
-    }
+    code = code == 0 ? lots_build(p, true, err) : code;
+    code = code == 0 ? lots_build(p, false, err) : code;
     lots_free_pending(p);
     recast_clock(p->recast, l->end_ns);
     for (size_t i = 0; i < p->kinds.count && code == 0; i++) {
