@@ -45,7 +45,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report export import diff check history info dump verify symbolize extract help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -69,6 +69,24 @@ _heapwake()
         --from | --to | --pid | --where) return ;;
         esac
         options='-f --format -o --output --anonymize --peak --leaks --allocated --calls --temporary --from --to --pid --where --help'
+        ;;
+    import)
+        case $previous in
+        -f | --format) mapfile -t COMPREPLY < <(compgen -W 'dhat gperftools heaptrack jemalloc massif memtraq mtrace pprof' -- "$current") && return ;;
+        --symbols) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") && return ;;
+        --max-blocks) return ;;
+        --sysroot | --debug-path)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -d -- "$current") && return
+            ;;
+        esac
+        if [[ $current == -* ]]; then
+            mapfile -t COMPREPLY < <(compgen -W '-f --format -o --output --symbols --sysroot --debug-path --max-blocks -q --quiet --help' -- "$current")
+        else
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        fi
+        return
         ;;
     diff)
         case $previous in
@@ -94,7 +112,7 @@ _heapwake()
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract' -- "$current") && return ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report export import diff check history info dump verify symbolize extract' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Completion of heapwake's commands, options and files for fish.
 
-set -l commands record report export diff check history info dump verify symbolize extract help version
+set -l commands record report export import diff check history info dump verify symbolize extract help version
 
 complete -c heapwake -f
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a record -d 'Run a program and record its heap'
@@ -14,6 +14,7 @@ complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a info -d '
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a dump -d 'Print the events of a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a verify -d 'Check that a recording is sound'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a symbolize -d 'Put names of functions into a recording'
+complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a import -d 'Make a recording of a file that another tool wrote'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a extract -d 'Get the binaries out of a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a help -d 'Say how a command is used'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a version -d 'Print the version'
@@ -89,8 +90,16 @@ complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l debug-path -x
 complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l maps -r -F -d 'Copy of /proc/PID/maps'
 complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l perf-map -r -F -d 'Names of code made at run time'
 complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l debuginfod -d 'Ask debuginfod servers'
+complete -c heapwake -n '__fish_seen_subcommand_from import' -s f -l format -x -a 'dhat gperftools heaptrack jemalloc massif memtraq mtrace pprof' -d 'Format'
+complete -c heapwake -n '__fish_seen_subcommand_from import' -s o -l output -r -F -d 'Name of the recording'
+complete -c heapwake -n '__fish_seen_subcommand_from import' -l symbols -x -a 'yes no' -d 'Look up names that the file lacks'
+complete -c heapwake -n '__fish_seen_subcommand_from import' -l sysroot -x -a '(__fish_complete_directories)' -d 'Programs and libraries below this folder'
+complete -c heapwake -n '__fish_seen_subcommand_from import' -l debug-path -x -a '(__fish_complete_directories)' -d 'Folders with debug files'
+complete -c heapwake -n '__fish_seen_subcommand_from import' -l max-blocks -x -d 'Make up so many blocks at most'
+complete -c heapwake -n '__fish_seen_subcommand_from import' -s q -l quiet -d 'No closing line'
+complete -c heapwake -n '__fish_seen_subcommand_from import' -F
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -s C -x -a '(__fish_complete_directories)' -d 'Below this folder'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l list -d 'Only say what there is'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l force -d 'Replace files that are there'
-complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export diff check history info dump verify symbolize extract'
+complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export import diff check history info dump verify symbolize extract'
 complete -c heapwake -n '__fish_seen_subcommand_from report export diff check history info dump verify symbolize extract' -k -a '(__fish_complete_suffix .wake)'

@@ -98,7 +98,8 @@ static int heaptrack_write_ip(struct heaptrack *h, uint32_t *number)
     }
     if (code != 0)
         return code;
-    out_f(h->out, "i %llx %x", (unsigned long long)outer->address, module);
+    /* Heaptrack has the address of the call, one before where it returns to. */
+    out_f(h->out, "i %llx %x", (unsigned long long)(outer->address - (outer->address != 0)), module);
     for (size_t i = 0; i < h->group.count && code == 0; i++) {
         const struct frame *f = &frames[h->group.data[i]];
         (void)heaptrack_string(h, f->function, &function);

@@ -118,15 +118,16 @@ static void heaptrack_take_version(struct heaptrack_file *h, struct linescan *s)
 /* Sentences about the whole, once it is known what it is. */
 static void heaptrack_tell(struct heaptrack_file *h)
 {
-    if (h->is_raw)
-        recast_note(h->recast, "Heaptrack's raw file has times to 10 ms, stacks of 64 frames at most, and no "
-                               "threads, kinds of calls or usable sizes.");
-    else
-        recast_note(
-            h->recast,
-            "Heaptrack's interpreted file does not tell which block a release is of, only its size and "
-            "stack: lifetimes are known by class only (the latest block is taken as the one released). "
-            "Times are to 10 ms; addresses, threads, kinds of calls and usable sizes are not known.");
+    if (h->is_raw) {
+        recast_note(h->recast, "Stacks have 64 frames at most.");
+        recast_note(h->recast, "Times are to 10 ms; there are no threads, kinds of calls or usable sizes.");
+    } else {
+        recast_note(h->recast,
+                    "Which block a release is of is not told, only its size and stack: lifetimes are "
+                    "known by class only.");
+        recast_note(h->recast,
+                    "Times are to 10 ms; there are no threads, addresses, kinds of calls or usable sizes.");
+    }
 }
 
 /* -------------------------------------------------------------- code and stacks */
@@ -170,7 +171,8 @@ static void heaptrack_take_instruction(struct heaptrack_file *h, struct linescan
     }
     heaptrack_begin(h);
     uint32_t number = module.length == 0 ? 0 : recast_module(h->recast, module.bytes, module.length, 0, 0, 0);
-    if (!vec_push(&h->instructions, recast_frame(h->recast, number, address + 1, h->names, count)))
+    if (!vec_push(&h->instructions,
+                  recast_frame(h->recast, number, address + (address != 0), h->names, count)))
         h->failed = true;
 }
 

@@ -365,12 +365,11 @@ int from_massif(struct import_job *job, struct err *err)
     if (code == 0)
         code = feed_check(job->feed, err);
     if (code == 0) {
-        recast_note(job->recast,
-                    "Massif tells what was live at %llu moments, %llu of them by stack, and nothing of "
-                    "single blocks: "
-                    "a block here is a difference between two moments, and what came and went between them "
-                    "is missing.",
-                    (unsigned long long)m.snapshots, (unsigned long long)m.trees);
+        recast_note(
+            job->recast,
+            "Massif tells what was live at its snapshots (%llu, %llu of them by stack) and nothing of "
+            "single blocks: a block here is a difference between two snapshots.",
+            (unsigned long long)m.snapshots, (unsigned long long)m.trees);
         recast_note(job->recast, "The allocator's own overhead (mem_heap_extra_B)%s is left out.",
                     m.has_stacks ? " and the stacks of threads (mem_stacks_B)" : "");
     }

@@ -17,7 +17,8 @@ import struct
 import sys
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
-         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary'}
+         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
+         15: 'notes'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
 HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized'}
@@ -368,6 +369,14 @@ class Recording:
              7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live}[chunk.type](chunk.payload())
         return processes
 
+    def check_notes(self):
+        for chunk in self.chunks:
+            if chunk.type == 15:
+                demand(chunk.process == NONE, 'a note of a process')
+                payload = chunk.payload()
+                while payload.left():
+                    demand(payload.text().decode('utf-8').endswith('.'), 'a note that is no sentence')
+
     def check_index(self):
         demand(self.chunks and self.chunks[-1].type == 12, 'there is no end')
         end = self.chunks[-1]
@@ -487,6 +496,7 @@ def main(args):
             recording.replay(lambda p, e: None)
             recording.check_index()
             Names(recording.chunks).check()
+            recording.check_notes()
         elif mode == '--names':
             Names(recording.chunks).print()
         else:

@@ -90,7 +90,7 @@ def check_packings(path, facts):
 def check_raw():
     check.about("raw")
     told, path = heaptrack("raw", "-r")
-    facts = take(check, path, "raw.wake", notes=["raw"])
+    facts = take(check, path, "raw.wake", notes=["64 frames"])
     check_truth("raw.wake", told)
     works_everywhere(check, "raw.wake")
     nameless = take(check, path, "nameless.wake", "--symbols", "no")

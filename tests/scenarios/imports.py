@@ -2,9 +2,11 @@
 """What the scenarios of `heapwake import` share."""
 import collections
 import json
+import os
 import re
+import sys
 
-from support import tool
+from support import native, tool
 
 EXPORTS = ["callgrind", "csv", "dhat", "dot", "flamegraph", "folded", "gprof2dot", "heaptrack", "html", "json", "massif",
            "perfetto", "pprof", "speedscope", "sqlite"]
@@ -18,6 +20,9 @@ def take(check, path, output, *options, notes=()):
     if done.status != 0:
         raise SystemExit(said)
     facts = check.sound(output)
+    reader = os.path.join(os.environ["ROOT"], "tests/format/wake_reader.py")
+    second = native([sys.executable, reader, "--check", output])
+    check.equal(f"{output} in the second reader: {second.err.decode()}", 0, second.status)
     kept = facts["notes"]
     check.holds(len(kept) >= 2 and kept[0].startswith("Imported from "), f"{output} has no notes: {kept}")
     for note in kept[1:]:
