@@ -34,6 +34,7 @@ static void facts_add(struct facts *f, const struct wake_process *p, size_t inde
     }
     f->stacks += p->stacks.count == 0 ? 0 : p->stacks.count - 1;
     f->cut_stacks += e->cut_stacks;
+    f->made_up |= e->made_up;
     f->lost_events += e->lost_events + p->missing_events;
     f->unknown_frees += e->unknown_frees;
     f->inherited_frees += e->inherited_frees;

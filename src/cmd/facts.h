@@ -20,6 +20,7 @@ struct facts {
     uint64_t unknown_frees, inherited_frees, implied_frees;
     uint64_t peak_rss_bytes;
     bool complete;
+    bool made_up; /* a process was imported from sums */
 };
 
 /* What is known of addresses. */

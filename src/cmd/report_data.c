@@ -76,6 +76,9 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
     h->stacks += f.stacks;
     h->cut_stacks += f.cut_stacks;
     h->complete &= f.complete;
+    h->made_up |= f.made_up;
+    if (h->origin == NULL && wake_reader_note_count(r) > 0)
+        h->origin = wake_reader_note(r, 0);
 }
 
 /* --------------------------------------------------------------- suppressions */

@@ -365,6 +365,7 @@ int from_massif(struct import_job *job, struct err *err)
     if (code == 0)
         code = feed_check(job->feed, err);
     if (code == 0) {
+        recast_make_up(job->recast);
         recast_note(
             job->recast,
             "Massif tells what was live at its snapshots (%llu, %llu of them by stack) and nothing of "

@@ -272,6 +272,7 @@ int lots_write(struct lots *l, const struct import_job *job, struct err *err)
         code = lots_plan(&p, l, err);
     if (code == 0) {
         lots_limit(&p, job->most_blocks);
+        recast_make_up(job->recast);
         recast_note(job->recast,
                     "The source has sums only: blocks are made up that have these sums, all of one "
                     "stack about equally large; lifetimes and temporary blocks are not known.");

@@ -52,7 +52,7 @@ struct recast {
     struct wake_stream *stream;
     char *path;
     uint32_t process, pid;
-    bool has_begun;
+    bool has_begun, is_made_up;
     struct err trouble;
     struct names *names;
     struct map modules;             /* hash of path and bias -> number */
@@ -469,6 +469,11 @@ void recast_mark(struct recast *r, const char *name, size_t length)
     r->events++;
 }
 
+void recast_make_up(struct recast *r)
+{
+    r->is_made_up = true;
+}
+
 uint64_t recast_live_bytes(const struct recast *r)
 {
     return r->totals.live_bytes;
@@ -507,6 +512,7 @@ void recast_end(struct recast *r)
             .end_ns = r->now_ns,
             .wait_status = -1,
             .complete = true,
+            .made_up = r->is_made_up,
             .allocations = t->allocations,
             .frees = t->frees,
             .allocated_bytes = t->allocated_bytes,

@@ -88,6 +88,9 @@ void recast_free_implied(struct recast *r, uint64_t allocation);
 void recast_rss(struct recast *r, uint64_t bytes);
 void recast_mark(struct recast *r, const char *name, size_t length);
 
+/* The blocks are made up: the source has sums only. */
+void recast_make_up(struct recast *r);
+
 uint64_t recast_live_bytes(const struct recast *r);
 
 /* --------------------------------------------------------------------------- end */

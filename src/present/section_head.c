@@ -79,6 +79,33 @@ static void section_head_leaked(struct page *p, const struct section_head *h)
     page_end_line(p);
 }
 
+static void section_head_temporary(struct page *p, const struct section_head *h)
+{
+    section_head_label(p, "temporary");
+    if (h->made_up)
+        page_addf(p, COLOUR_PLAIN, "%10s", "not known");
+    else
+        page_addf(p, COLOUR_PLAIN, "%8.1f %%  of the calls: freed before their thread's next one",
+                  section_head_percent(h->temporary_blocks, h->allocations));
+    page_end_line(p);
+}
+
+/* What was imported says so: its source may not have known everything. */
+static void section_head_origin(struct page *p, const struct section_head *h)
+{
+    enum { TAKEN = 36 }; /* by the rest of the line */
+    struct strbuf line;
+    if (h->origin == NULL)
+        return;
+    strbuf_init(&line);
+    safe_add_text(&line, h->origin);
+    section_head_label(p, "note");
+    page_add_short(p, COLOUR_PLAIN, strbuf_get(&line), p->width > TAKEN + 10 ? p->width - TAKEN : 10);
+    page_addf(p, COLOUR_PLAIN, " See 'heapwake info'.");
+    page_end_line(p);
+    strbuf_release(&line);
+}
+
 static void section_head_losses(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
@@ -123,12 +150,10 @@ void section_head_text(struct page *p, const struct section_head *h)
     page_end_line(p);
     section_head_peak(p, h);
     section_head_leaked(p, h);
-    section_head_label(p, "temporary");
-    page_addf(p, COLOUR_PLAIN, "%8.1f %%  of the calls: freed before their thread's next one",
-              section_head_percent(h->temporary_blocks, h->allocations));
-    page_end_line(p);
+    section_head_temporary(p, h);
     section_head_losses(p, h);
     section_head_names(p, h);
+    section_head_origin(p, h);
 }
 
 void section_head_json(struct json *j, const struct section_head *h)
@@ -162,6 +187,7 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "stacks", h->stacks);
     json_add_number(j, "cut_stacks", h->cut_stacks);
     json_add_bool(j, "complete", h->complete);
+    json_add_bool(j, "made_up", h->made_up);
     json_close_object(j);
     strbuf_release(&line);
 }

@@ -104,6 +104,7 @@ enum {
     PROCESS_FORKED = 1, /* flags of a process record */
     END_COMPLETE = 1,   /* flags of a process-end record */
     END_EXECED = 2,
+    END_MADE_UP = 4,
 };
 
 #endif

@@ -291,6 +291,7 @@ static int shelf_add_end(struct shelf *shelf, struct cursor *c)
     uint64_t flags = cursor_uleb(c);
     end.complete = (flags & END_COMPLETE) != 0;
     end.execed = (flags & END_EXECED) != 0;
+    end.made_up = (flags & END_MADE_UP) != 0;
     uint64_t *const numbers[] = {
         &end.allocations,  &end.frees,         &end.allocated_bytes, &end.peak_bytes,
         &end.peak_blocks,  &end.peak_time_ns,  &end.peak_event,      &end.leaked_blocks,

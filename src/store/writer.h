@@ -62,6 +62,7 @@ struct wake_process_end {
     int32_t wait_status; /* as waitpid gives it; -1 = not known */
     bool complete;       /* everything the process published has been read */
     bool execed;         /* the process went on in another image */
+    bool made_up;        /* imported from sums: these are right, single blocks are made up */
     uint64_t allocations, frees, allocated_bytes;
     uint64_t peak_bytes, peak_blocks, peak_time_ns, peak_event;
     uint64_t leaked_blocks, leaked_bytes;

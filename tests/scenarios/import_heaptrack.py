@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 
-from imports import by_function, refuse, same_figures, take, works_everywhere
+from imports import by_function, judged, refuse, same_figures, take, works_everywhere
 from support import Check, info, native, record, skip, tool, truth, workload
 
 if not shutil.which("heaptrack") or not shutil.which("heaptrack_print"):
@@ -69,6 +69,7 @@ def check_interpreted():
     temporary = int(re.search(r"temporary memory allocations: (\d+)", page).group(1))
     check.equal("temporary", temporary, sum(row[1] for row in by_function("real.wake", "temporary").values()))
     works_everywhere(check, "real.wake")
+    check.equal("made up, judged", (False, True), judged("real.wake"))
     check_packings(path, facts)
     check.about("")
 

@@ -7,7 +7,7 @@ import glob
 import math
 import re
 
-from imports import by_function, refuse, take, works_everywhere
+from imports import by_function, judged, refuse, take, works_everywhere
 from support import Check, native, skip, tool, truth, workload
 
 check = Check()
@@ -83,6 +83,9 @@ def check_gperftools():
             if account[measure][1] > 0:
                 check.equal(f"{measure} of {function}", list(account[measure]), seen.get(function))
     works_everywhere(check, "gp.wake")
+    check.equal("made up, judged", (True, False), judged("gp.wake"))
+    page = tool("report", "gp.wake").out.decode()
+    check.holds("Imported from a heap profile of gperftools." in page, "The report does not say that it is an import.")
     check.about("")
 
 

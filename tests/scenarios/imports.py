@@ -57,6 +57,12 @@ def by_function(path, measure, *options):
     return dict(found)
 
 
+def judged(path):
+    """Whether the report takes the blocks as made up, and whether it judges the lives of any."""
+    report = json.loads(tool("report", "--json", "--peak", "--verdict", path).out)
+    return report["summary"]["made_up"], any("verdict" in site for site in report["peak"]["sites"])
+
+
 def works_everywhere(check, path):
     """Report, diff, check and every export take it."""
     for argv in (["report", path], ["report", "--verdict", "--advice", "--misuse", path], ["diff", path, path],
