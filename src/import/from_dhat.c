@@ -163,6 +163,23 @@ static uint64_t dhat_unit_ns(const struct dhat_file *d)
     return strcmp(unit, "µs") == 0 || strcmp(unit, "us") == 0 ? 1000 : strcmp(unit, "ms") == 0 ? 1000000 : 1;
 }
 
+/* The stack of a point.  ERR_INPUT: a frame is not in the table. */
+static int dhat_stack(struct dhat_file *d, size_t number, uint32_t *stack, struct err *err)
+{
+    const struct dhat_point *p = &d->points.data[number];
+    if (!vec_reserve(&d->path, p->count))
+        return err_set(err, ERR_MEMORY, "There is no memory for the import.");
+    for (uint32_t k = 0; k < p->count; k++) {
+        uint32_t index = d->indexes.data[p->first + k];
+        if (index >= d->frames.count)
+            return err_set(err, ERR_INPUT, "%s: entry %zu of pps names frame %u, which is not in ftbl.",
+                           feed_path(d->job->feed), number, index);
+        d->path.data[k] = d->frames.data[index];
+    }
+    *stack = recast_stack(d->job->recast, d->path.data, p->count);
+    return 0;
+}
+
 static int dhat_write(struct dhat_file *d, struct err *err)
 {
     struct lots lots = {.knows_peak = true};
@@ -171,19 +188,9 @@ static int dhat_write(struct dhat_file *d, struct err *err)
     lots.peak_ns = d->peak < most ? d->peak * unit : 0;
     lots.end_ns = d->end < most ? d->end * unit : 0;
     for (size_t i = 0; i < d->points.count && code == 0; i++) {
-        const struct dhat_point *p = &d->points.data[i];
-        struct lot lot = p->lot;
-        bool done = vec_reserve(&d->path, p->count);
-        for (uint32_t k = 0; k < p->count && done; k++) {
-            uint32_t index = d->indexes.data[p->first + k];
-            if (index >= d->frames.count)
-                return err_set(err, ERR_INPUT, "%s: entry %zu of pps names frame %u, which is not in ftbl.",
-                               feed_path(d->job->feed), i, index);
-            d->path.data[k] = d->frames.data[index];
-        }
-        if (done)
-            lot.stack = recast_stack(d->job->recast, d->path.data, p->count);
-        if (!done || !lots_add(&lots, &lot))
+        struct lot lot = d->points.data[i].lot;
+        code = dhat_stack(d, i, &lot.stack, err);
+        if (code == 0 && !lots_add(&lots, &lot))
             code = err_set(err, ERR_MEMORY, "There is no memory for the import.");
     }
     recast_note(d->job->recast,

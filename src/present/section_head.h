@@ -27,8 +27,8 @@ struct section_head {
     uint64_t peak_rss_bytes; /* 0 = not known */
     uint64_t lost_events, stacks, cut_stacks;
     bool complete;
-    bool made_up;       /* imported from sums: nothing is known of single blocks */
-    const char *origin; /* a sentence about where it was imported from; NULL: it was not */
+    bool made_up;                 /* imported from sums: nothing is known of single blocks */
+    const char *origin;           /* a sentence about where it was imported from; NULL: it was not */
     uint64_t nameless_bytes;      /* allocated where the program's own frame has no line */
     const char *nameless_modules; /* whose, the worst first: "libx.so, app"; "" = none */
 };
