@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * from_memtraq: the text log of memtraq up to 0.5, a line an event:
+ * from_memtraq: logs of memtraq.  That of 0.6 is in memtraq_records.c; up to 0.5 it
+ * is text, a line an event:
  *
  *     timestamp;thread-name;thread-id;event;param1;param2;param3;result;callstack
  *     1392.. ;app;1084;start;VERSION;ENABLED;RESOLVE
@@ -19,21 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/addressed.h"
 #include "import/linescan.h"
-#include "tool/map.h"
-#include "tool/vec.h"
+#include "import/memtraq_log.h"
 #include "wire/record.h"
 
-struct memtraq_file {
-    struct import_job *job;
-    struct addressed addressed;
-    struct map threads; /* thread-id -> number of the thread, from 1 */
-    uint64_t first_us;
-    bool has_first;
-    VEC(struct wake_frame) frames;
-    bool failed; /* no memory */
-};
+enum { MEMTRAQ_HEAD_MAX = 64 }; /* bytes that tell records from text */
 
 static uint64_t memtraq_number(struct linescan *s)
 {
@@ -59,7 +50,7 @@ static bool memtraq_field_is(const char *field, size_t length, const char *word)
 /* ------------------------------------------------------------------------ frames */
 
 /* path(function+0x1d) [0x7f12a0001234]; without brackets it is the address alone. */
-static struct wake_frame memtraq_frame(struct memtraq_file *m, const char *text, size_t length)
+static struct wake_frame memtraq_frame(struct memtraq_log *m, const char *text, size_t length)
 {
     struct recast *r = m->job->recast;
     struct linescan s, offset;
@@ -89,7 +80,7 @@ static struct wake_frame memtraq_frame(struct memtraq_file *m, const char *text,
     return recast_frame(r, module, address, &name, name.function.length > 0);
 }
 
-static uint32_t memtraq_stack(struct memtraq_file *m, struct linescan *s)
+static uint32_t memtraq_stack(struct memtraq_log *m, struct linescan *s)
 {
     m->frames.count = 0;
     while (linescan_left(s) > 0) {
@@ -103,28 +94,29 @@ static uint32_t memtraq_stack(struct memtraq_file *m, struct linescan *s)
 
 /* ------------------------------------------------------------------------ events */
 
-static void memtraq_use_thread(struct memtraq_file *m, uint64_t id, const char *name, size_t length)
+void memtraq_log_begin_event(struct memtraq_log *m, uint64_t us, uint64_t thread, const char *name,
+                             size_t length)
 {
-    const uint64_t *known = map_find(&m->threads, id);
-    uint32_t number;
-    if (known == NULL) {
-        uint32_t tid = (uint32_t)map_count(&m->threads) + 1;
-        number = recast_thread(m->job->recast, tid, name, length);
-        if (!map_set(&m->threads, id, number))
-            m->failed = true;
-    } else {
-        number = (uint32_t)*known;
-    }
-    recast_use_thread(m->job->recast, number);
-}
-
-static void memtraq_clock(struct memtraq_file *m, uint64_t us)
-{
+    struct recast *r = m->job->recast;
+    const uint64_t *known = map_find(&m->threads, thread);
     if (!m->has_first)
         m->first_us = us;
     m->has_first = true;
     us = us > m->first_us ? us - m->first_us : 0;
-    recast_clock(m->job->recast, us < UINT64_MAX / 2000 ? us * 1000 : 0);
+    recast_clock(r, us < UINT64_MAX / 2000 ? us * 1000 : 0);
+    uint32_t number = known != NULL ? (uint32_t)*known
+                                    : recast_thread(r, (uint32_t)map_count(&m->threads) + 1, name, length);
+    if (known == NULL && !map_set(&m->threads, thread, number))
+        m->failed = true;
+    recast_use_thread(r, number);
+}
+
+void memtraq_log_realloc(struct memtraq_log *m, uint64_t old, uint64_t size, uint64_t address, uint32_t stack)
+{
+    if (address == 0 && size != 0)
+        return;
+    uint64_t previous = addressed_free(&m->addressed, HOW_REALLOC, old);
+    addressed_alloc(&m->addressed, KIND_REALLOC, stack, address, size, previous);
 }
 
 static void memtraq_void(struct linescan *s)
@@ -136,7 +128,7 @@ static void memtraq_void(struct linescan *s)
 }
 
 /* False: there is no such event. */
-static bool memtraq_event(struct memtraq_file *m, struct linescan *s, const char *event, size_t length)
+static bool memtraq_event(struct memtraq_log *m, struct linescan *s, const char *event, size_t length)
 {
     if (memtraq_field_is(event, length, "malloc")) {
         uint64_t size = memtraq_field(s);
@@ -152,10 +144,8 @@ static bool memtraq_event(struct memtraq_file *m, struct linescan *s, const char
     } else if (memtraq_field_is(event, length, "realloc")) {
         uint64_t old = memtraq_field(s), size = memtraq_field(s), address = memtraq_field(s);
         uint32_t stack = s->bad ? 0 : memtraq_stack(m, s);
-        if (!s->bad && (address != 0 || size == 0)) { /* else it failed */
-            uint64_t previous = addressed_free(&m->addressed, HOW_REALLOC, old);
-            addressed_alloc(&m->addressed, KIND_REALLOC, stack, address, size, previous);
-        }
+        if (!s->bad)
+            memtraq_log_realloc(m, old, size, address, stack);
     } else if (memtraq_field_is(event, length, "tag")) {
         size_t name_length;
         const char *name = linescan_until(s, ';', &name_length);
@@ -166,7 +156,7 @@ static bool memtraq_event(struct memtraq_file *m, struct linescan *s, const char
     return true;
 }
 
-static int memtraq_line(struct memtraq_file *m, const char *line, size_t length, struct err *err)
+static int memtraq_line(struct memtraq_log *m, const char *line, size_t length, struct err *err)
 {
     struct linescan s;
     size_t name_length, event_length;
@@ -180,8 +170,7 @@ static int memtraq_line(struct memtraq_file *m, const char *line, size_t length,
     const char *event = linescan_until(&s, ';', &event_length);
     if (s.bad)
         return feed_refuse(m->job->feed, err, "this is no line of memtraq.");
-    memtraq_clock(m, us);
-    memtraq_use_thread(m, id, name, name_length);
+    memtraq_log_begin_event(m, us, id, name, name_length);
     if (!memtraq_event(m, &s, event, event_length))
         return feed_refuse(m->job->feed, err, "memtraq has no event '%.*s'.",
                            event_length < 40 ? (int)event_length : 40, event);
@@ -197,7 +186,7 @@ bool from_memtraq_is_one(const char *head, size_t length)
     struct linescan s;
     size_t field;
     linescan_init(&s, head, length);
-    if (linescan_skip(&s, "timestamp;"))
+    if (linescan_skip(&s, "timestamp;") || memtraq_records_is_one(head, length))
         return true;
     (void)linescan_decimal(&s);
     linescan_expect(&s, ";");
@@ -210,7 +199,7 @@ bool from_memtraq_is_one(const char *head, size_t length)
 
 int from_memtraq(struct import_job *job, struct err *err)
 {
-    struct memtraq_file m = {.job = job};
+    struct memtraq_log m = {.job = job};
     const char *line;
     size_t length;
     int code = 0;
@@ -219,8 +208,10 @@ int from_memtraq(struct import_job *job, struct err *err)
     recast_begin(job->recast, 0, "", 0, "", 0);
     recast_note(
         job->recast,
-        "memtraq tells no kinds of calls, usable sizes or process; its threads are numbered as they come, "
-        "and where a frame has the name of a function only its file's place in memory is not known.");
+        "memtraq tells no kinds of calls, usable sizes or process; threads are numbered as they come.");
+    const char *head = feed_peek(job->feed, MEMTRAQ_HEAD_MAX, &length);
+    if (memtraq_records_is_one(head, length))
+        code = memtraq_records_read(&m, err);
     while (code == 0 && feed_line(job->feed, &line, &length))
         code = memtraq_line(&m, line, length, err);
     job->is_nameless = true;

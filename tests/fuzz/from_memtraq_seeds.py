@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Seeds for from_memtraq_fuzz: logs of memtraq."""
+"""Seeds for from_memtraq_fuzz: logs of memtraq, text and records."""
 import os
+import struct
 import sys
 
 SEEDS = [
@@ -15,3 +16,16 @@ SEEDS = [
 for number, text in enumerate(SEEDS):
     with open(os.path.join(sys.argv[1], f"seed{number}"), "w", encoding="utf-8", newline="") as f:
         f.write(text)
+
+
+def record(serial, event, us, thread, payload):
+    return struct.pack("<IQIQI", 28 + len(payload), serial, event, us, thread) + payload
+
+
+for width in "IQ":
+    with open(os.path.join(sys.argv[1], "records" + width), "wb") as f:
+        f.write(record(1, 0, 1000, 7, struct.pack("<I", 1)) +
+                record(2, 1, 1010, 7, struct.pack("<I3" + width, 100, 0x5000, 0x401234, 0x401100)) +
+                record(3, 4, 1030, 7, b"ready" + struct.pack("<I", 1)) +
+                record(7, 3, 1040, 7, struct.pack("<" + width, 0x5000) + struct.pack("<I2" + width, 300, 0x7000, 0x401250)) +
+                record(8, 2, 1050, 8, struct.pack("<" + width, 0x7000)) + record(9, 2, 1060, 8, struct.pack("<" + width, 0x9999)))

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`heapwake import` of logs of glibc's mtrace: the program's own account, function by
-function, with lines from its debug information; and of memtraq, from a log written
-by hand as its grammar says."""
+function, with lines from its debug information; and of memtraq, text and records, from
+logs written by hand as its sources say."""
 import glob
 import os
+import struct
 import subprocess
 
 from imports import by_function, refuse, take, works_everywhere
@@ -74,6 +75,34 @@ def check_memtraq():
     check.about("")
 
 
+def record(serial, event, us, thread, payload):
+    return struct.pack("<IQIQI", 28 + len(payload), serial, event, us, thread) + payload
+
+
+def check_records(width):
+    """The log of memtraq 0.6, from a machine whose pointers have so many bytes; two records are missing."""
+    check.about(f"memtraq 0.6, {width * 8} bits")
+    pointer = {4: "<I", 8: "<Q"}[width]
+
+    def pack(*addresses):
+        return b"".join(struct.pack(pointer, address) for address in addresses)
+
+    with open("app.records", "wb") as f:
+        f.write(record(1, 0, 1000, 7, struct.pack("<I", 1)) +
+                record(2, 1, 1010, 7, struct.pack("<I", 100) + pack(0x5000, 0x401234, 0x401100)) +
+                record(3, 1, 1020, 8, struct.pack("<I", 50) + pack(0x6000, 0x401300)) +
+                record(4, 4, 1030, 7, b"ready" + struct.pack("<I", 1)) +
+                record(7, 3, 1040, 7, pack(0x5000) + struct.pack("<I", 300) + pack(0x7000, 0x401250)) +
+                record(8, 2, 1050, 8, pack(0x6000)) + record(9, 2, 1060, 8, pack(0x9999, 0x401111)))
+    facts = take(check, "app.records", "records.wake", notes=["2 records were lost", "--maps"])
+    for key, value in (("allocations", 3), ("frees", 2), ("allocated_bytes", 450), ("leaked_bytes", 300), ("threads", 2),
+                       ("peak_bytes", 350), ("unknown_frees", 1), ("runtime_ns", 50000)):
+        check.equal(key, value, facts[key])
+    with open("app.records", "rb") as f:
+        refuse(check, f.read()[:-3], "byte ", name="cut.records")
+    check.about("")
+
+
 def check_refusals():
     for text, words in (("= Start\n@ ./a:[0x10] ? 0x1\n", "line 2: this is no line of mtrace"),
                         ("= Start\n@ ./a + 0x1 0x2\n", "line 2: it does not say where"), ("= Start\n@ ./a:[0x1] + zz 0x2\n", "line 2"),
@@ -88,6 +117,8 @@ if glob.glob("/lib*/*/" + DEBUG) or glob.glob("/usr/lib/*/" + DEBUG) or glob.glo
 else:
     skip(f"glibc's {DEBUG} is not there.")
 check_memtraq()
+check_records(8)
+check_records(4)
 check_refusals()
 check.holds(info("memtraq.wake")["notes"], "memtraq.wake has lost its notes.")
 check.done()
