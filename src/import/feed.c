@@ -30,7 +30,6 @@ enum feed_packing { FEED_PLAIN, FEED_GZIP, FEED_ZSTD };
 struct feed {
     char *path;
     int fd;
-    uint64_t size;
     enum feed_packing packing;
     z_stream gzip;
     bool has_gzip;
@@ -43,7 +42,6 @@ struct feed {
     size_t at, end;
     uint64_t offset; /* unpacked bytes before `at` */
     uint64_t line;
-    size_t latest; /* bytes of the latest line, with its end */
     struct err trouble;
 };
 
@@ -159,13 +157,14 @@ static int feed_begin(struct feed *f, struct err *err)
 int feed_open(struct feed **out, const char *path, struct err *err)
 {
     struct feed *f = calloc(1, sizeof *f);
+    uint64_t size;
     *out = NULL;
     if (f == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
     f->fd = -1;
     f->path = strdup(path);
     int code = f->path == NULL ? err_set(err, ERR_MEMORY, "There is no memory to read %s.", path)
-                               : file_open(&f->fd, &f->size, path, err);
+                               : file_open(&f->fd, &size, path, err);
     if (code == 0)
         code = feed_begin(f, err);
     if (code == 0)
@@ -192,11 +191,6 @@ void feed_close(struct feed *f)
 const char *feed_path(const struct feed *f)
 {
     return f->path;
-}
-
-uint64_t feed_size(const struct feed *f)
-{
-    return f->size;
 }
 
 uint64_t feed_offset(const struct feed *f)
@@ -241,19 +235,10 @@ bool feed_line(struct feed *f, const char **line, size_t *length)
     }
     *line = (const char *)f->window + f->at;
     *length = newline == NULL ? looked : (size_t)(newline - (f->window + f->at));
-    f->latest = *length + (newline != NULL);
-    feed_take(f, f->latest);
+    feed_take(f, *length + (newline != NULL));
     if (*length > 0 && (*line)[*length - 1] == '\r')
         (*length)--;
     return true;
-}
-
-void feed_unread(struct feed *f)
-{
-    f->at -= f->latest;
-    f->offset -= f->latest;
-    f->line -= f->latest > 0;
-    f->latest = 0;
 }
 
 const uint8_t *feed_bytes(struct feed *f, size_t length)

@@ -25,8 +25,6 @@ int feed_open(struct feed **f, const char *path, struct err *err);
 void feed_close(struct feed *f);
 
 const char *feed_path(const struct feed *f);
-/* Bytes of the file itself, as it is stored. */
-uint64_t feed_size(const struct feed *f);
 
 /* The next bytes, which stay unread: up to `most` (at most FEED_LINE_MAX), fewer
  * only where the file ends. */
@@ -35,8 +33,6 @@ const char *feed_peek(struct feed *f, size_t most, size_t *length);
 /* The next line without its end; a '\r' before the end goes too.  It may be
  * changed by nobody and is valid until the next call.  False: no more. */
 bool feed_line(struct feed *f, const char **line, size_t *length);
-/* The latest line stays unread: the next feed_line() gives it again. */
-void feed_unread(struct feed *f);
 
 /* Exactly length bytes (at most FEED_LINE_MAX), valid until the next call; NULL: so many are not there. */
 const uint8_t *feed_bytes(struct feed *f, size_t length);

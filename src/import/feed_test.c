@@ -68,8 +68,6 @@ static void lines_come_without_their_ends(void **unused)
     expect_line(f, "one");
     expect_line(f, "");
     expect_line(f, "two");
-    feed_unread(f);
-    expect_line(f, "two");
     struct err err;
     assert_int_equal(feed_refuse(f, &err, "wrong."), ERR_INPUT);
     assert_non_null(strstr(err.text, ", line 3: wrong."));

@@ -56,7 +56,6 @@ struct heaptrack_block {
 };
 
 struct heaptrack_file {
-    struct import_job *job;
     struct feed *feed;
     struct recast *recast;
     unsigned version;
@@ -431,7 +430,6 @@ int from_heaptrack(struct import_job *job, struct err *err)
     int code = 0;
     if (h == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the import.");
-    h->job = job;
     h->feed = job->feed;
     h->recast = job->recast;
     h->exe = h->command = (struct recast_text){"", 0};

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * loaded: see loaded.h.  Ranges are sorted when somebody asks after a change.
+ * loaded: see loaded.h.  Ranges are kept by their beginnings; of those with the
+ * same one the latest is the last.
  */
 #include "import/loaded.h"
+
+#include <string.h>
 
 void loaded_release(struct loaded *l)
 {
@@ -14,30 +17,10 @@ void loaded_clear(struct loaded *l)
     l->ranges.count = 0;
 }
 
-bool loaded_add(struct loaded *l, uint64_t start, uint64_t end, uint32_t module)
+/* How many ranges begin at or before an address. */
+static size_t loaded_count_to(const struct loaded *l, uint64_t address)
 {
-    l->is_sorted = false;
-    return end <= start ||
-           vec_push(&l->ranges, ((struct loaded_range){start, end, module, (uint32_t)l->ranges.count}));
-}
-
-static int loaded_compare(const void *a, const void *b)
-{
-    const struct loaded_range *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-uint32_t loaded_find(struct loaded *l, uint64_t address)
-{
-    if (l->ranges.count == 0)
-        return 0;
-    if (!l->is_sorted) {
-        qsort(l->ranges.data, l->ranges.count, sizeof *l->ranges.data, loaded_compare);
-        l->is_sorted = true;
-    }
-    size_t low = 0, high = l->ranges.count; /* the last that begins at or before the address */
+    size_t low = 0, high = l->ranges.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (l->ranges.data[middle].start <= address)
@@ -45,7 +28,26 @@ uint32_t loaded_find(struct loaded *l, uint64_t address)
         else
             high = middle;
     }
-    if (low == 0 || address >= l->ranges.data[low - 1].end)
+    return low;
+}
+
+bool loaded_add(struct loaded *l, uint64_t start, uint64_t end, uint32_t module)
+{
+    const struct loaded_range range = {start, end, module};
+    if (end <= start)
+        return true;
+    size_t at = loaded_count_to(l, start);
+    if (!vec_push(&l->ranges, range))
+        return false;
+    memmove(&l->ranges.data[at + 1], &l->ranges.data[at], (l->ranges.count - 1 - at) * sizeof range);
+    l->ranges.data[at] = range;
+    return true;
+}
+
+uint32_t loaded_find(const struct loaded *l, uint64_t address)
+{
+    size_t count = loaded_count_to(l, address);
+    if (count == 0 || address >= l->ranges.data[count - 1].end)
         return 0;
-    return l->ranges.data[low - 1].module;
+    return l->ranges.data[count - 1].module;
 }

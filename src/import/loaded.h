@@ -14,20 +14,18 @@
 struct loaded_range {
     uint64_t start, end;
     uint32_t module;
-    uint32_t order; /* what was added later counts where ranges overlap */
 };
 
 struct loaded {
     VEC(struct loaded_range) ranges;
-    bool is_sorted;
 };
 
 /* A zeroed one is empty. */
 void loaded_release(struct loaded *l);
 void loaded_clear(struct loaded *l);
-/* False: no memory. */
+/* What is added later counts where ranges begin alike.  False: no memory. */
 bool loaded_add(struct loaded *l, uint64_t start, uint64_t end, uint32_t module);
 /* The module at an address; 0: none. */
-uint32_t loaded_find(struct loaded *l, uint64_t address);
+uint32_t loaded_find(const struct loaded *l, uint64_t address);
 
 #endif
