@@ -241,7 +241,7 @@ static void info_text(struct strbuf *out, const struct wake_reader *r, const str
         strbuf_addf(out, "%-15s%s\n", "peak resident", units_bytes(a, f->peak_rss_bytes));
     strbuf_addf(out, "%-15s%s, ", "file", units_bytes(a, s->file_size));
     strbuf_addf(out, "%s events, %.2f bytes each\n", units_count(a, f->events), info_density(f, s));
-    if (f->events != 0)
+    if (f->events != 0 && s->collector_cpu_ns != 0)
         strbuf_addf(out, "%-15s%s, %.0f ns an event\n", "collector CPU", units_time(a, s->collector_cpu_ns),
                     (double)s->collector_cpu_ns / (double)f->events);
     for (size_t i = 0; i < wake_reader_note_count(r); i++) {
