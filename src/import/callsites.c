@@ -91,7 +91,11 @@ static int callsites_load(struct loaded *loaded, const struct procmaps *maps, st
         if (!segments_find(&segments, m->path, m->code_offset, &begin))
             begin = m->code_offset;
         uint32_t module =
-            recast_module(job->recast, m->path, strlen(m->path), m->start, m->end, m->code_start - begin);
+            recast_module(job->recast, &(struct wake_module_info){.start = m->start,
+                                                                  .end = m->end,
+                                                                  .bias = m->code_start - begin,
+                                                                  .path = m->path,
+                                                                  .path_length = strlen(m->path)});
         if (!loaded_add(loaded, m->start, m->end, module))
             code = err_set(err, ERR_MEMORY, "There is no memory for the import.");
     }

@@ -169,7 +169,7 @@ static void heaptrack_take_instruction(struct heaptrack_file *h, struct linescan
         return;
     }
     heaptrack_begin(h);
-    uint32_t number = module.length == 0 ? 0 : recast_module(h->recast, module.bytes, module.length, 0, 0, 0);
+    uint32_t number = module.length == 0 ? 0 : recast_module_at(h->recast, module.bytes, module.length);
     if (!vec_push(&h->instructions,
                   recast_frame(h->recast, number, address + (address != 0), h->names, count)))
         h->failed = true;
@@ -197,7 +197,10 @@ static void heaptrack_take_module(struct heaptrack_file *h, struct linescan *s)
     }
     if (!linescan_is_done(s) || path.length == 0 || last == 0)
         return; /* an object without a file or code */
-    uint32_t module = recast_module(h->recast, path.bytes, path.length, first, last, bias);
+    uint32_t module = recast_module(
+        h->recast,
+        &(struct wake_module_info){
+            .start = first, .end = last, .bias = bias, .path = path.bytes, .path_length = path.length});
     while (linescan_skip(&ranges, " ")) {
         uint64_t start = bias + linescan_hex(&ranges);
         linescan_expect(&ranges, " ");

@@ -76,7 +76,8 @@ static struct wake_frame memtraq_frame(struct memtraq_log *m, const char *text, 
             bias = address - distance; /* the offset counts from where the file was loaded */
     }
     if (path > 0)
-        module = recast_module(r, text, path, 0, 0, bias);
+        module =
+            recast_module(r, &(struct wake_module_info){.bias = bias, .path = text, .path_length = path});
     return recast_frame(r, module, address, &name, name.function.length > 0);
 }
 

@@ -75,7 +75,7 @@ static uint32_t mtrace_stack(struct mtrace_file *m, const char *where, size_t le
     if (before > 0) {
         strbuf_clear(&m->path);
         strbuf_add(&m->path, where, before);
-        module = recast_module(r, where, before, 0, 0, 0);
+        module = recast_module_at(r, where, before);
         uint64_t base = mtrace_base(m, module);
         if (address < base)
             address += base;

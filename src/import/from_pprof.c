@@ -5,7 +5,7 @@
  *
  *     Profile   1 sample_type   2 sample   3 mapping   4 location   5 function   6 string_table   10 duration_nanos
  *     ValueType 1 type                          Sample   1 location_id (leaf first)   2 value
- *     Mapping   1 id   2 start   3 limit   4 offset   5 filename
+ *     Mapping   1 id   2 start   3 limit   4 offset   5 filename   6 build_id
  *     Location  1 id   2 mapping   3 address    4 line (what is inlined first)
  *     Line      1 function   2 line             Function 1 id   2 name   4 filename
  *
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/linescan.h"
 #include "import/lots.h"
 #include "import/protoread.h"
 #include "import/segments.h"
@@ -26,6 +27,7 @@
 
 enum {
     PPROF_SIZE_MAX = 1 << 30,
+    PPROF_BUILD_ID_MAX = 64,
     PPROF_LINES_MAX = 256, /* functions inlined in one place */
     PPROF_TYPES_MAX = 64,  /* values of a sample */
 };
@@ -55,7 +57,7 @@ struct pprof_function {
 };
 
 struct pprof_mapping {
-    uint64_t start, limit, offset, file;
+    uint64_t start, limit, offset, file, build_id;
     uint32_t module; /* 0: not told yet */
 };
 
@@ -134,8 +136,8 @@ static void pprof_take_mapping(struct pprof_file *p, struct cursor message)
     struct pprof_mapping m = {0};
     uint64_t id = 0;
     while (protoread_next(&message, &field)) {
-        uint64_t *const to[] = {NULL, &id, &m.start, &m.limit, &m.offset, &m.file};
-        if (field.number >= 1 && field.number <= 5)
+        uint64_t *const to[] = {NULL, &id, &m.start, &m.limit, &m.offset, &m.file, &m.build_id};
+        if (field.number >= 1 && field.number <= 6)
             *to[field.number] = field.value;
     }
     if (!map_set(&p->mapping_ids, id, p->mappings.count) || !vec_push(&p->mappings, m))
@@ -213,6 +215,21 @@ static bool pprof_find_roles(struct pprof_file *p)
 
 /* ----------------------------------------------------------------------- frames */
 
+/* A build id in hexadecimal digits; what is anything else is none. */
+static size_t pprof_build_id(struct recast_text text, uint8_t *id)
+{
+    struct linescan s;
+    if (text.length == 0 || text.length % 2 != 0 || text.length > 2 * PPROF_BUILD_ID_MAX)
+        return 0;
+    for (size_t i = 0; i < text.length / 2; i++) {
+        linescan_init(&s, text.bytes + 2 * i, 2);
+        id[i] = (uint8_t)linescan_hex(&s);
+        if (!linescan_is_done(&s))
+            return 0;
+    }
+    return text.length / 2;
+}
+
 static uint32_t pprof_module(struct pprof_file *p, uint64_t id)
 {
     const uint64_t *index = map_find(&p->mapping_ids, id);
@@ -221,12 +238,20 @@ static uint32_t pprof_module(struct pprof_file *p, uint64_t id)
     if (path.length == 0)
         return 0;
     if (m->module == 0) {
+        uint8_t build_id[PPROF_BUILD_ID_MAX];
         char *text = strndup(path.bytes, path.length);
         uint64_t begin;
         if (text == NULL || !segments_find(&p->segments, text, m->offset, &begin))
             begin = m->offset;
-        m->module =
-            recast_module(p->job->recast, path.bytes, path.length, m->start, m->limit, m->start - begin);
+        m->module = recast_module(p->job->recast,
+                                  &(struct wake_module_info){
+                                      .start = m->start,
+                                      .end = m->limit,
+                                      .bias = m->start - begin,
+                                      .build_id = build_id,
+                                      .build_id_length = pprof_build_id(pprof_text(p, m->build_id), build_id),
+                                      .path = path.bytes,
+                                      .path_length = path.length});
         free(text);
     }
     return m->module;

@@ -211,31 +211,34 @@ const char *recast_get_note(const struct recast *r, size_t i)
 
 /* -------------------------------------------------------------- code and stacks */
 
-uint32_t recast_module(struct recast *r, const char *path, size_t length, uint64_t start, uint64_t end,
-                       uint64_t bias)
+uint32_t recast_module(struct recast *r, const struct wake_module_info *info)
 {
-    uint64_t key = hash_join(codec_sum(path, length), bias);
+    uint64_t key = hash_join(codec_sum(info->path, info->path_length), info->bias);
+    if (info->build_id_length > 0)
+        key = hash_join(key, codec_sum(info->build_id, info->build_id_length));
     const uint64_t *known = map_find(&r->modules, key);
     if (known != NULL)
         return (uint32_t)*known;
     if (recast_is_bad(r))
         return 0;
     /* As the store would cut it, so that the image is the one that readers find. */
-    char *text = strndup(path, length < META_TEXT_MAX ? length : META_TEXT_MAX);
-    uint32_t image = text == NULL ? 0 : names_image(r->names, NULL, 0, text);
-    uint32_t number = wake_writer_add_module(r->writer, r->process,
-                                             &(struct wake_module_info){
-                                                 .start = start,
-                                                 .end = end,
-                                                 .bias = bias,
-                                                 .path = text == NULL ? "" : text,
-                                                 .path_length = text == NULL ? 0 : strlen(text),
-                                             });
-    free(text);
+    char *path = strndup(info->path, info->path_length < META_TEXT_MAX ? info->path_length : META_TEXT_MAX);
+    uint32_t image = path == NULL ? 0 : names_image(r->names, info->build_id, info->build_id_length, path);
+    struct wake_module_info module = *info;
+    module.path = path == NULL ? "" : path;
+    module.path_length = strlen(module.path);
+    uint32_t number = wake_writer_add_module(r->writer, r->process, &module);
+    free(path);
     if (image == 0 || number != r->code.count + 1 ||
-        !vec_push(&r->code, ((struct recast_module){bias, image})) || !map_set(&r->modules, key, number))
+        !vec_push(&r->code, ((struct recast_module){info->bias, image})) ||
+        !map_set(&r->modules, key, number))
         recast_no_memory(r);
     return number;
+}
+
+uint32_t recast_module_at(struct recast *r, const char *path, size_t length)
+{
+    return recast_module(r, &(struct wake_module_info){.path = path, .path_length = length});
 }
 
 static uint32_t recast_image(struct recast *r, uint32_t module)

@@ -41,9 +41,10 @@ const char *recast_get_note(const struct recast *r, size_t i);
 
 /* ------------------------------------------------------------- code and stacks */
 
-/* The module with this path and bias, added where it is new. */
-uint32_t recast_module(struct recast *r, const char *path, size_t length, uint64_t start, uint64_t end,
-                       uint64_t bias);
+/* The module with this path, bias and build id, added where it is new. */
+uint32_t recast_module(struct recast *r, const struct wake_module_info *info);
+/* One of which the path is all that is known. */
+uint32_t recast_module_at(struct recast *r, const char *path, size_t length);
 
 /* Frames of a place, as store/names.h has them, the innermost first.  Texts need
  * not live longer than the call. */

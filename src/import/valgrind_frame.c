@@ -65,7 +65,7 @@ struct wake_frame valgrind_frame(struct recast *r, const char *text, size_t leng
     size_t function_length = linescan_left(&s);
     const char *place = valgrind_place(function, &function_length, &inside);
     if (place != NULL && inside > 3 && memcmp(place, "in ", 3) == 0)
-        module = recast_module(r, place + 3, inside - 3, 0, 0, 0);
+        module = recast_module_at(r, place + 3, inside - 3);
     else if (place != NULL && !valgrind_line(place, inside, &name))
         function_length = (size_t)(text + length - function); /* it is part of the name */
     bool is_known = function_length != 3 || memcmp(function, "???", 3) != 0;

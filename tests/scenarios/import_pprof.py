@@ -3,6 +3,7 @@
 """`heapwake import` of pprof's heap profiles: our own export comes back the same,
 function by function; a profile that `go tool pprof` has written is read too."""
 import gzip
+import json
 
 from imports import by_function, refuse, same_figures, take, works_everywhere
 from support import Check, info, native, record, tool, workload
@@ -41,6 +42,10 @@ def profile(types, values, texts=(), location=1):
     return out + b"".join(field(6, word) for word in words)
 
 
+def whole(path):
+    return json.loads(tool("export", "-f", "json", path).out)
+
+
 def check_round_trip(name, *argv):
     check.about(f"{name} and back")
     record([workload(name), *argv], "own.wake")
@@ -53,6 +58,10 @@ def check_round_trip(name, *argv):
     peaks = [{k: v[0] for k, v in by_function(path, "peak").items() if v[0] > 0} for path in ("own.wake", "back.wake")]
     check.equal("peak", *peaks)
     works_everywhere(check, "back.wake")
+    ids = [{module["path"]: module["build_id"] for process in whole(path)["processes"] for module in process["modules"]}
+           for path in ("own.wake", "back.wake")]
+    for path, build_id in ids[1].items():
+        check.equal(f"build id of {path}", ids[0].get(path), build_id)
     check.about("")
 
 
