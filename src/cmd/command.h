@@ -37,6 +37,8 @@ int command_verify(int argc, char **argv);
 int command_symbolize(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_extract(int argc, char **argv);
+int command_anonymize(int argc, char **argv);
+int command_merge(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_version(int argc, char **argv);
 

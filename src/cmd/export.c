@@ -4,7 +4,6 @@
  * output.  A file gets its name when it is whole.
  */
 #include "export/export.h"
-#include "base/hash.h"
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/drawing.h"
@@ -44,13 +43,6 @@ static int export_list_formats(const char *wrong)
     return code;
 }
 
-/* From figures of the recording that no export shows together: its tokens are its own. */
-static uint64_t export_salt(const struct wake_reader *r)
-{
-    const struct wake_summary *s = wake_reader_summary(r);
-    return hash_join(hash_join(hash_join(s->wall_ns, s->end_wall_ns), s->collector_cpu_ns), s->file_size);
-}
-
 /* Answers the query and lets the exporter write. */
 static int export_write(struct export_request *q, struct asking *a, struct wake_reader *r,
                         struct export_target *t, struct err *err)
@@ -60,7 +52,7 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
     struct query_result result;
     struct sites sites;
     uint32_t base;
-    veil_init(&veil, q->veil, export_salt(r));
+    veil_init(&veil, q->veil, veil_salt(r));
     traces_init(&traces);
     traces.veil = &veil;
     query_result_init(&result);

@@ -149,6 +149,21 @@ const struct command command_list[] = {
      "  --list   only say what there is: length, build id, path\n"
      "  --force  replace files that are there\n",
      false},
+    {"anonymize", command_anonymize, "make a recording without names, to be given to others",
+     "usage: heapwake anonymize [--level partial|full] FILE -o NEW\n"
+     "\n"
+     "  -o NEW, --output NEW    name of the new recording\n"
+     "  --level partial|full    tokens instead of the program's own names, or of all (default full)\n"
+     "\n"
+     "The new recording has every figure of the old one. Arguments and embedded binaries are left out.\n",
+     false},
+    {"merge", command_merge, "put several recordings into one",
+     "usage: heapwake merge FILE... -o NEW\n"
+     "\n"
+     "  -o NEW, --output NEW  name of the new recording\n"
+     "\n"
+     "The new recording has all processes of the others, on one clock.\n",
+     false},
     {"help", command_help, "say how a command is used", "usage: heapwake help [COMMAND]\n", false},
     {"version", command_version, "print the version", "usage: heapwake version\n", false},
     {"collect", command_collect, "collect for a program that was started with LD_PRELOAD alone",

@@ -138,15 +138,25 @@ const char *frame_find_name(const char *function, size_t *length)
     return function + begin;
 }
 
+/* The token of a function or module that was of this kind before it got a veil (query/veil.h). */
+static bool frame_is_token(const char *name, size_t length, const char *kind)
+{
+    size_t n = strlen(kind);
+    return length == n + 12 && strncmp(name, kind, n) == 0 &&
+           strspn(name + n, "0123456789abcdef") == length - n;
+}
+
 enum frame_role frame_find_role(const struct frame *f)
 {
     size_t length;
     const char *name = frame_find_name(f->function, &length), *module = frame_basename(f->module);
     if (frame_begins_with_any(module, allocator_modules, COUNT(allocator_modules)) ||
-        frame_is_any(name, length, allocator_functions, COUNT(allocator_functions)))
+        frame_is_any(name, length, allocator_functions, COUNT(allocator_functions)) ||
+        frame_is_token(name, length, "allocator_") || frame_is_token(module, strlen(module), "allocator_"))
         return FRAME_ALLOCATOR;
     if (frame_begins_with_any(name, library_names, COUNT(library_names)) ||
         frame_is_any(name, length, library_functions, COUNT(library_functions)) ||
+        frame_is_token(name, length, "library_") || frame_is_token(module, strlen(module), "library_") ||
         frame_begins_with_any(module, library_modules, COUNT(library_modules)))
         return FRAME_LIBRARY;
     for (size_t i = 0; i < COUNT(library_files); i++) {

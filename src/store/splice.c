@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * splice: see splice.h.
+ *
+ *     for each source:   process, threads, modules, marks, samples   of each process
+ *                        stacks and events                           in the order of the source
+ *                        totals, live, end                           of each process
+ *                        binaries
+ *     at the end:        symbols of all, index, end
+ *
+ * Invariants
+ *  1. What an events chunk refers to stands before it: meta data is written
+ *     first, and stacks keep their place before the events.
+ *  2. An events chunk is the source's, byte for byte, but for the two times in
+ *     its prelude: all others in it are differences.
+ */
+#include "store/splice.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "store/meta.h"
+#include "store/recording.h"
+#include "store/symbols.h"
+#include "store/tail.h"
+#include "tool/file.h"
+
+enum {
+    SPLICE_GATHER = 1 << 20,        /* bytes that are worth a write */
+    SPLICE_ROWS = 64 << 10,         /* totals or live blocks in a chunk */
+    SPLICE_PROCESSES_MAX = 1 << 24, /* in one file */
+};
+
+struct wake_splice {
+    struct file_new file;
+    struct strbuf pending; /* not yet in the file */
+    uint64_t written;
+    struct codec codec;
+    struct index index;
+    struct strbuf scratch;
+    struct names *names; /* of all sources */
+    struct map binaries; /* hash of build id and path of those that are there */
+    uint64_t wall_ns;
+    uint32_t processes;
+    bool is_closed;      /* all sources were, so far */
+    struct tail_end end; /* sums of the sources' */
+    int error;           /* errno of the first failure, 0 = none */
+};
+
+/* What wake_splice_add works on. */
+struct splice_source {
+    struct wake_splice *s;
+    struct wake_reader *r;
+    const struct splice_mask *mask;
+    uint64_t shift; /* added to every time */
+    uint32_t base;  /* number of its first process */
+};
+
+/* ---------------------------------------------------------------- writing */
+
+static void splice_fail(struct wake_splice *s, int error)
+{
+    if (s->error == 0)
+        s->error = error;
+}
+
+static void splice_flush(struct wake_splice *s, size_t enough)
+{
+    size_t done = 0;
+    if (s->pending.failed)
+        splice_fail(s, ENOMEM);
+    if (s->error != 0 || s->pending.length < enough)
+        return;
+    int error = file_write_all(s->file.fd, strbuf_get(&s->pending), s->pending.length, &done);
+    if (error != 0)
+        splice_fail(s, -error);
+    s->written += done;
+    strbuf_clear(&s->pending);
+}
+
+static void splice_chunk(struct wake_splice *s, unsigned type, uint32_t process, const struct strbuf *payload)
+{
+    if (payload->failed)
+        splice_fail(s, ENOMEM);
+    if (s->error != 0 || payload->length == 0)
+        return;
+    if (!tail_add_chunk(&s->pending, &s->codec, &s->index, s->written + s->pending.length, type, process,
+                        payload->text, payload->length))
+        splice_fail(s, payload->length > FORMAT_PAYLOAD_MAX ? EFBIG : ENOMEM);
+    splice_flush(s, SPLICE_GATHER);
+}
+
+/* A payload as it is in the file. */
+static void splice_stored(struct wake_splice *s, unsigned type, uint32_t process, const void *bytes,
+                          size_t length, uint32_t raw)
+{
+    if (s->error != 0)
+        return;
+    if (!tail_add_stored(&s->pending, &s->index, s->written + s->pending.length, type, process, bytes, length,
+                         raw))
+        splice_fail(s, ENOMEM);
+    splice_flush(s, SPLICE_GATHER);
+}
+
+/* -------------------------------------------------------------- meta data */
+
+static uint64_t splice_time(const struct splice_source *x, uint64_t time_ns)
+{
+    return time_ns > UINT64_MAX - x->shift ? UINT64_MAX : time_ns + x->shift;
+}
+
+/* A text by one of the functions of the mask, or as it is. */
+static const char *splice_text(struct splice_source *x, const char *(*show)(void *, const char *),
+                               const char *text)
+{
+    const char *plain = text == NULL ? "" : text;
+    const char *shown = show == NULL ? plain : show(x->mask->of, plain);
+    if (shown == NULL)
+        splice_fail(x->s, ENOMEM);
+    return shown == NULL ? "" : shown;
+}
+
+static void splice_put_meta(struct wake_splice *s, struct meta *m, uint32_t process, bool is_last)
+{
+    if (!is_last && !meta_is_full(m))
+        return;
+    splice_chunk(s, FORMAT_THREADS, process, &m->threads);
+    splice_chunk(s, FORMAT_MODULES, process, &m->modules);
+    splice_chunk(s, FORMAT_SAMPLES, process, &m->samples);
+    splice_chunk(s, FORMAT_MARKS, process, &m->marks);
+    meta_restart(m);
+}
+
+static void splice_add_process(struct splice_source *x, const struct wake_process *p, uint32_t process)
+{
+    struct wake_process_info info = p->info;
+    if (!p->known)
+        return;
+    info.parent = info.parent == 0 ? 0 : info.parent + x->base;
+    info.start_ns = splice_time(x, info.start_ns);
+    info.exe = splice_text(x, x->mask == NULL ? NULL : x->mask->show_program, info.exe);
+    if (x->mask != NULL) {
+        info.args = info.exe;
+        info.args_length = info.exe[0] == '\0' ? 0 : strlen(info.exe) + 1;
+    }
+    strbuf_clear(&x->s->scratch);
+    meta_encode_process(&x->s->scratch, &info);
+    splice_chunk(x->s, FORMAT_PROCESS, process, &x->s->scratch);
+}
+
+static void splice_add_threads(struct splice_source *x, const struct wake_process *p, struct meta *m,
+                               uint32_t process)
+{
+    for (size_t i = 0; i < p->threads.count; i++) {
+        const struct wake_thread *t = &p->threads.data[i];
+        const char *name = splice_text(x, x->mask == NULL ? NULL : x->mask->show_thread, t->name);
+        meta_add_thread(m, t->number, t->tid, splice_time(x, t->start_ns));
+        if (name[0] != '\0')
+            meta_name_thread(m, t->number, name, strlen(name), splice_time(x, t->start_ns));
+        splice_put_meta(x->s, m, process, false);
+    }
+}
+
+static void splice_add_modules(struct splice_source *x, const struct wake_process *p, struct meta *m,
+                               uint32_t process)
+{
+    for (size_t i = 0; i < p->modules.count; i++) {
+        const struct wake_module *from = &p->modules.data[i];
+        const char *path = from->path;
+        if (x->mask != NULL)
+            path = x->mask->show_module(x->mask->of, process - x->base, (uint32_t)i + 1);
+        if (path == NULL) {
+            splice_fail(x->s, ENOMEM);
+            return;
+        }
+        bool has_id = x->mask == NULL || x->mask->has_build_ids;
+        meta_add_module(m, &(struct wake_module_info){.start = from->start,
+                                                      .end = from->end,
+                                                      .bias = from->bias,
+                                                      .build_id = from->build_id,
+                                                      .build_id_length = has_id ? from->build_id_length : 0,
+                                                      .path = path,
+                                                      .path_length = strlen(path)});
+        splice_put_meta(x->s, m, process, false);
+    }
+}
+
+static void splice_add_moments(struct splice_source *x, const struct wake_process *p, struct meta *m,
+                               uint32_t process)
+{
+    for (size_t i = 0; i < p->marks.count; i++) {
+        const struct wake_mark *mark = &p->marks.data[i];
+        const char *name = splice_text(x, x->mask == NULL ? NULL : x->mask->show_mark, mark->name);
+        meta_add_mark(m, splice_time(x, mark->time_ns), mark->thread, name, strlen(name));
+        splice_put_meta(x->s, m, process, false);
+    }
+    for (size_t i = 0; i < p->samples.count; i++) {
+        meta_add_sample(m, splice_time(x, p->samples.data[i].time_ns), p->samples.data[i].rss_bytes);
+        splice_put_meta(x->s, m, process, false);
+    }
+}
+
+static void splice_add_meta(struct splice_source *x)
+{
+    for (size_t i = 0; i < wake_reader_process_count(x->r) && x->s->error == 0; i++) {
+        const struct wake_process *p = wake_reader_process(x->r, i);
+        uint32_t process = x->base + (uint32_t)i;
+        struct meta m;
+        meta_init(&m);
+        splice_add_process(x, p, process);
+        splice_add_threads(x, p, &m, process);
+        splice_add_modules(x, p, &m, process);
+        splice_add_moments(x, p, &m, process);
+        splice_put_meta(x->s, &m, process, true);
+        meta_release(&m);
+    }
+}
+
+/* ------------------------------------------------------ stacks and events */
+
+static int splice_add_events(struct splice_source *x, const struct payload *from, struct err *err)
+{
+    struct wake_splice *s = x->s;
+    struct events_prelude prelude;
+    if (from->length < FORMAT_PRELUDE_SIZE || !events_prelude_decode(from->bytes, &prelude)) {
+        s->is_closed = false;
+        return 0;
+    }
+    if (prelude.last_ns > UINT64_MAX - x->shift || prelude.first_ns > prelude.last_ns)
+        return err_set(err, ERR_INPUT, "The times in %s are beyond what a recording can hold.", x->r->path);
+    prelude.first_ns += x->shift;
+    prelude.last_ns += x->shift;
+    strbuf_clear(&s->scratch);
+    strbuf_add(&s->scratch, from->bytes, from->length);
+    if (s->scratch.failed) {
+        splice_fail(s, ENOMEM);
+        return 0;
+    }
+    events_prelude_encode((uint8_t *)s->scratch.text, &prelude);
+    splice_stored(s, FORMAT_EVENTS, x->base + from->header.process, s->scratch.text, s->scratch.length,
+                  from->header.raw);
+    if (s->error == 0)
+        s->index.entries.data[s->index.entries.count - 1].events = prelude;
+    return 0;
+}
+
+static int splice_copy(struct splice_source *x, struct err *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < x->r->index.entries.count && code == 0 && x->s->error == 0; i++) {
+        const struct index_entry *e = &x->r->index.entries.data[i];
+        struct payload from;
+        if ((e->type != FORMAT_STACKS && e->type != FORMAT_EVENTS) ||
+            e->process >= wake_reader_process_count(x->r))
+            continue;
+        code = recording_read(x->r, e, &from);
+        if (code == ERR_MEMORY)
+            return err_set(err, code, "There is no memory to read %s.", x->r->path);
+        if (code == 0 && e->type == FORMAT_EVENTS) {
+            code = splice_add_events(x, &from, err);
+        } else if (code == 0) {
+            strbuf_clear(&x->s->scratch);
+            strbuf_add(&x->s->scratch, from.bytes, from.length);
+            splice_chunk(x->s, FORMAT_STACKS, x->base + e->process, &x->s->scratch);
+        } else {
+            code = 0; /* named among the damages */
+        }
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------- ends */
+
+static void splice_add_totals(struct wake_splice *s, const struct wake_process *p, uint32_t process)
+{
+    for (size_t first = 0; first < p->totals.count; first += SPLICE_ROWS) {
+        size_t left = p->totals.count - first, count = left < SPLICE_ROWS ? left : SPLICE_ROWS;
+        strbuf_clear(&s->scratch);
+        meta_encode_totals(&s->scratch, p->totals.data, (uint32_t)first, (uint32_t)count);
+        splice_chunk(s, FORMAT_TOTALS, process, &s->scratch);
+    }
+    for (size_t first = 0; first < p->live.count; first += SPLICE_ROWS) {
+        size_t left = p->live.count - first, count = left < SPLICE_ROWS ? left : SPLICE_ROWS;
+        strbuf_clear(&s->scratch);
+        meta_encode_live(&s->scratch, p->live.data + first, count);
+        splice_chunk(s, FORMAT_LIVE, process, &s->scratch);
+    }
+}
+
+/* Of a process whose end is not in the source all this is found in its events, here as there. */
+static void splice_add_ends(struct splice_source *x)
+{
+    for (size_t i = 0; i < wake_reader_process_count(x->r) && x->s->error == 0; i++) {
+        const struct wake_process *p = wake_reader_process(x->r, i);
+        if (!p->ended)
+            continue;
+        uint32_t process = x->base + (uint32_t)i;
+        struct wake_process_end end = p->end;
+        end.end_ns = splice_time(x, end.end_ns);
+        end.peak_time_ns = splice_time(x, end.peak_time_ns);
+        splice_add_totals(x->s, p, process);
+        strbuf_clear(&x->s->scratch);
+        meta_encode_end(&x->s->scratch, &end);
+        splice_chunk(x->s, FORMAT_PROCESS_END, process, &x->s->scratch);
+    }
+}
+
+static void splice_add_facts(struct splice_source *x)
+{
+    const struct wake_summary *from = wake_reader_summary(x->r);
+    struct tail_end *end = &x->s->end;
+    uint64_t step = x->mask == NULL || x->mask->clock_step == 0 ? 1 : x->mask->clock_step;
+    uint64_t wall_ns = from->end_wall_ns - from->end_wall_ns % step;
+    if (!from->closed || wake_reader_damage_count(x->r) > 0)
+        x->s->is_closed = false;
+    if (end->write_error == 0)
+        end->write_error = (uint32_t)from->write_error;
+    end->not_kept += from->not_kept;
+    end->cpu_ns += from->collector_cpu_ns - from->collector_cpu_ns % step;
+    if (end->wall_ns < wall_ns)
+        end->wall_ns = wall_ns;
+}
+
+/* ----------------------------------------------------- names and binaries */
+
+/* Code in no module has an image named by the number of its process. */
+static const char *splice_image_path(const struct splice_source *x, const char *path, char *room, size_t size)
+{
+    unsigned number;
+    int length = 0;
+    if (sscanf(path, "[process %u]%n", &number, &length) != 1 || length == 0 || path[length] != '\0')
+        return path;
+    snprintf(room, size, "[process %u]", number + x->base);
+    return room;
+}
+
+static bool splice_copy_image(struct splice_source *x, const struct names *from, uint32_t image)
+{
+    const struct name_image *about = names_get_image(from, image);
+    struct name_entry *entries = NULL;
+    size_t count = 0;
+    char room[32];
+    uint32_t to = names_image(x->s->names, about->build_id, about->build_id_length,
+                              splice_image_path(x, about->path, room, sizeof room));
+    if (to == 0 || !names_list(from, image, &entries, &count))
+        return false;
+    bool done = true;
+    if (names_get_image(x->s->names, to)->source <= about->source)
+        done = names_set_source(x->s->names, to, (enum name_source)about->source, about->remark);
+    for (size_t i = 0; i < count && done; i++)
+        done = names_add(x->s->names, to, entries[i].place, entries[i].exact, entries[i].name->frames,
+                         entries[i].name->count);
+    free(entries);
+    return done;
+}
+
+static void splice_add_names(struct splice_source *x)
+{
+    const struct names *from = x->mask != NULL ? x->mask->names : wake_reader_names(x->r);
+    bool done = from != NULL;
+    for (uint32_t i = 1; done && i <= names_image_count(from); i++)
+        done = splice_copy_image(x, from, i);
+    if (!done)
+        splice_fail(x->s, ENOMEM);
+}
+
+static void splice_add_binary(struct splice_source *x, const struct embedded *b)
+{
+    uint64_t hash = hash_join(codec_sum(b->about.build_id, b->about.build_id_length),
+                              codec_sum(b->about.path, strlen(b->about.path)));
+    if (!b->about.is_whole || map_find(&x->s->binaries, hash) != NULL)
+        return;
+    if (!map_set(&x->s->binaries, hash, 1))
+        splice_fail(x->s, ENOMEM);
+    for (size_t i = 0; i < b->pieces.count && x->s->error == 0; i++) {
+        struct payload from;
+        int code = recording_read(x->r, &x->r->index.entries.data[b->pieces.data[i]], &from);
+        if (code == ERR_MEMORY)
+            splice_fail(x->s, ENOMEM);
+        if (code != 0)
+            return; /* what is there of it stays without its end, and readers say so */
+        splice_stored(x->s, FORMAT_BINARY, FORMAT_NO_PROCESS, from.bytes, from.length, from.header.raw);
+    }
+}
+
+static void splice_add_binaries(struct splice_source *x)
+{
+    size_t count = x->mask != NULL ? 0 : wake_reader_binary_count(x->r);
+    for (size_t i = 0; i < count; i++)
+        splice_add_binary(x, &x->r->binaries.data[i]);
+}
+
+static int splice_put_symbols(void *of, const struct strbuf *payload)
+{
+    struct wake_splice *s = of;
+    splice_chunk(s, FORMAT_SYMBOLS, FORMAT_NO_PROCESS, payload);
+    return s->error == 0 ? 0 : ERR_IO;
+}
+
+/* ----------------------------------------------------------- the interface */
+
+static void splice_free(struct wake_splice *s)
+{
+    (void)file_new_close(&s->file, NULL);
+    strbuf_release(&s->pending);
+    strbuf_release(&s->scratch);
+    index_release(&s->index);
+    codec_release(&s->codec);
+    map_release(&s->binaries);
+    names_free(s->names);
+    free(s);
+}
+
+uint64_t wake_splice_earliest(struct wake_reader *const *readers, size_t count)
+{
+    uint64_t earliest = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t wall_ns = wake_reader_summary(readers[i])->wall_ns;
+        if (wall_ns != 0 && (earliest == 0 || wall_ns < earliest))
+            earliest = wall_ns;
+    }
+    return earliest;
+}
+
+int wake_splice_open(struct wake_splice **out, const char *path, uint64_t wall_ns, struct err *err)
+{
+    uint8_t head[FORMAT_HEADER_SIZE];
+    struct wake_splice *s = calloc(1, sizeof *s);
+    *out = NULL;
+    if (s == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+    s->file.fd = -1;
+    strbuf_init(&s->pending);
+    strbuf_init(&s->scratch);
+    codec_init(&s->codec);
+    map_init(&s->binaries);
+    s->wall_ns = wall_ns;
+    s->is_closed = true;
+    s->names = names_new();
+    int code = s->names != NULL ? file_new_open(&s->file, path, err)
+                                : err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+    if (code != 0) {
+        splice_free(s);
+        return code;
+    }
+    file_header_encode(head, &(struct file_header){.major = FORMAT_MAJOR,
+                                                   .minor = FORMAT_MINOR,
+                                                   .length = FORMAT_HEADER_SIZE,
+                                                   .wall_ns = wall_ns});
+    strbuf_add(&s->pending, head, sizeof head);
+    *out = s;
+    return 0;
+}
+
+int wake_splice_add(struct wake_splice *s, struct wake_reader *r, const struct splice_mask *mask,
+                    struct err *err)
+{
+    const struct wake_summary *about = wake_reader_summary(r);
+    struct splice_source x = {.s = s, .r = r, .mask = mask, .base = s->processes};
+    size_t count = wake_reader_process_count(r);
+    if (count > SPLICE_PROCESSES_MAX - s->processes)
+        return err_set(err, ERR_LIMIT, "There are more than %d processes in all.", SPLICE_PROCESSES_MAX);
+    if (s->wall_ns != 0 && about->wall_ns > s->wall_ns)
+        x.shift = about->wall_ns - s->wall_ns;
+    splice_add_meta(&x);
+    int code = splice_copy(&x, err);
+    if (code != 0)
+        return code;
+    splice_add_ends(&x);
+    splice_add_binaries(&x);
+    splice_add_names(&x);
+    splice_add_facts(&x);
+    s->processes += (uint32_t)count;
+    return s->error == 0 ? 0
+                         : err_set(err, file_code(s->error), "%s cannot be written: %s.", s->file.path,
+                                   strerror(s->error));
+}
+
+int wake_splice_close(struct wake_splice *s, bool keep, struct err *err)
+{
+    int code = 0;
+    if (keep) {
+        if (symbols_encode(s->names, splice_put_symbols, s) == ERR_MEMORY)
+            splice_fail(s, ENOMEM);
+        if (s->error == 0 && s->is_closed &&
+            !tail_add_end(&s->pending, &s->codec, &s->index, s->written + s->pending.length, &s->end))
+            splice_fail(s, ENOMEM);
+        splice_flush(s, 0);
+        if (s->error != 0)
+            code = err_set(err, file_code(s->error), "%s cannot be written: %s.", s->file.path,
+                           strerror(s->error));
+        else
+            code = file_new_publish(&s->file, err);
+    }
+    splice_free(s);
+    return code;
+}
