@@ -39,6 +39,7 @@ int command_export(int argc, char **argv);
 int command_extract(int argc, char **argv);
 int command_anonymize(int argc, char **argv);
 int command_merge(int argc, char **argv);
+int command_replay(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_version(int argc, char **argv);
 

@@ -149,6 +149,21 @@ const struct command command_list[] = {
      "  --list   only say what there is: length, build id, path\n"
      "  --force  replace files that are there\n",
      false},
+    {"replay", command_replay, "do what the program did again, with other allocators",
+     "usage: heapwake replay [OPTION...] FILE\n"
+     "\n"
+     "  --allocators A,B,...  glibc, jemalloc, tcmalloc, mimalloc, or files with a slash in their name\n"
+     "                        (default: all four, as far as they are installed)\n"
+     "  --process N           which process, as 'heapwake info' counts them (default: that with most "
+     "events)\n"
+     "  --pid PID             the same by its process id\n"
+     "  --touch all|first|none  write to a byte of every page of each block, to its first byte, or to none\n"
+     "                        (default all)\n"
+     "  --runs N              play N times; the quickest counts\n"
+     "  --json                the same as JSON\n"
+     "\n"
+     "Time in the allocator, peak RSS, and RSS for each byte that was live, side by side.\n",
+     false},
     {"anonymize", command_anonymize, "make a recording without names, to be given to others",
      "usage: heapwake anonymize [--level partial|full] FILE -o NEW\n"
      "\n"

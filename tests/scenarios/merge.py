@@ -36,7 +36,7 @@ def sums(path):
             if m in report}
 
 
-record([workload("family")], "family.wake")
+record([workload("family"), "fork"], "family.wake")
 record([workload("blame"), "a"], "blame.wake", ["--embed-binaries"])
 record([workload("blame"), "b"], "again.wake", ["--embed-binaries"])
 parts = ["family.wake", "blame.wake", "again.wake"]

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * replaying: `heapwake replay`: what a program did, done again with other
+ * allocators.
+ */
+#include "cmd/allocators.h"
+#include "cmd/asking.h"
+#include "cmd/command.h"
+#include "cmd/playing.h"
+#include "cmd/recording_file.h"
+#include "cmd/screen.h"
+#include "present/section_replay.h"
+#include "present/units.h"
+#include "query/quantity.h"
+#include "tool/arena.h"
+#include "tool/file.h"
+
+#include <string.h>
+
+enum { REPLAYING_RUNS_MAX = 1000 };
+
+struct replaying {
+    const char *file;
+    VEC(const char *) names; /* of allocators: known ones, or files */
+    struct arena arena;      /* the names */
+    uint64_t process, pid, runs;
+    bool has_process, has_pid, json;
+    enum score_touch touch;
+    VEC(struct replay_row) rows;
+    size_t failures; /* plays that did not come to their end */
+};
+
+static const char *const replaying_touches[] = {"none", "first", "all"};
+
+/* ----------------------------------------------------------------- options */
+
+static int replaying_take_names(struct replaying *o, const char *list, struct err *err)
+{
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        const char *name = arena_push_text(&o->arena, list, length);
+        if (name == NULL || !vec_push(&o->names, name))
+            return err_set(err, ERR_MEMORY, "There is no memory for the names of allocators.");
+        if (strchr(name, '/') == NULL && allocators_find(name) == NULL)
+            return err_set(
+                err, ERR_USAGE,
+                "There is no allocator '%s'; there are glibc, jemalloc, tcmalloc and mimalloc, and "
+                "any file whose name has a slash.",
+                name);
+        list += length;
+        list += *list == ',';
+    }
+    return 0;
+}
+
+static int replaying_take_touch(struct replaying *o, const char *word, struct err *err)
+{
+    for (size_t i = 0; i < sizeof replaying_touches / sizeof *replaying_touches; i++) {
+        if (strcmp(word, replaying_touches[i]) == 0) {
+            o->touch = (enum score_touch)i;
+            return 0;
+        }
+    }
+    return err_set(err, ERR_USAGE, "--touch takes all, first or none, not '%s'.", word);
+}
+
+static int replaying_take_one(struct replaying *o, char **argv, int *i, struct err *err)
+{
+    const char *value;
+    if (command_option(argv, i, "--json", NULL)) {
+        o->json = true;
+    } else if (command_option(argv, i, "--allocators", &value)) {
+        return replaying_take_names(o, value, err);
+    } else if (command_option(argv, i, "--touch", &value)) {
+        return replaying_take_touch(o, value, err);
+    } else if (command_option(argv, i, "--process", &value)) {
+        o->has_process = true;
+        if (!quantity_count(value, &o->process) || o->process == 0)
+            return err_set(err, ERR_USAGE, "--process takes a number from 1 on, not '%s'.", value);
+    } else if (command_option(argv, i, "--pid", &value)) {
+        o->has_pid = true;
+        if (!quantity_count(value, &o->pid))
+            return err_set(err, ERR_USAGE, "--pid takes the number of a process, not '%s'.", value);
+    } else if (command_option(argv, i, "--runs", &value)) {
+        if (!quantity_count(value, &o->runs) || o->runs == 0 || o->runs > REPLAYING_RUNS_MAX)
+            return err_set(err, ERR_USAGE, "--runs takes a number from 1 to %d, not '%s'.",
+                           REPLAYING_RUNS_MAX, value);
+    } else if (argv[*i][0] == '-' && argv[*i][1] != '\0') {
+        return err_set(err, ERR_USAGE,
+                       "'heapwake replay' has no option '%s'; 'heapwake help replay' lists them.", argv[*i]);
+    } else if (o->file != NULL) {
+        return err_set(err, ERR_USAGE, "'heapwake replay' takes one recording.");
+    } else {
+        o->file = argv[*i];
+    }
+    return 0;
+}
+
+static int replaying_take(struct replaying *o, int argc, char **argv, struct err *err)
+{
+    int code = 0;
+    for (int i = 1; i < argc && code == 0; i++)
+        code = replaying_take_one(o, argv, &i, err);
+    if (code == 0 && o->file == NULL)
+        return err_set(err, ERR_USAGE, "No recording given: heapwake replay [--allocators LIST] FILE");
+    bool all = o->names.count == 0;
+    for (const struct allocator *a = allocators_list; code == 0 && all && a->name != NULL; a++) {
+        if (!vec_push(&o->names, a->name))
+            return err_set(err, ERR_MEMORY, "There is no memory for the names of allocators.");
+    }
+    return code;
+}
+
+/* ----------------------------------------------------------------- playing */
+
+static int replaying_choose(const struct replaying *o, const struct wake_reader *r, size_t *process,
+                            struct err *err)
+{
+    size_t count = wake_reader_process_count(r);
+    *process = o->has_process ? (size_t)o->process - 1 : compose_choose(r);
+    if (*process >= count)
+        return err_set(err, ERR_ABSENT, "There are %zu processes in %s.", count, o->file);
+    for (size_t i = 0; o->has_pid && i < count; i++) {
+        if (wake_reader_process(r, i)->info.pid == o->pid) {
+            *process = i;
+            return 0;
+        }
+    }
+    return !o->has_pid ? 0
+                       : err_set(err, ERR_ABSENT, "There is no process %llu in the recording.",
+                                 (unsigned long long)o->pid);
+}
+
+/* The best of so many plays with one file.  False: no play came to its end; it has been said why,
+ * or *is_absent. */
+static bool replaying_play(struct replaying *o, int score, const char *name, const char *file,
+                           struct score_result *best, bool *is_absent)
+{
+    *is_absent = false;
+    for (uint64_t i = 0; i < o->runs; i++) {
+        struct score_result result = {0};
+        struct err err;
+        err_init(&err);
+        int code = playing_run(score, o->touch, file, &result, &err);
+        if (code == 0 && result.outcome == SCORE_NOT_LOADED) {
+            *is_absent = true;
+            return false;
+        }
+        if (code != 0 || result.outcome != SCORE_PLAYED) {
+            o->failures++;
+            if (code == ERR_ABSENT)
+                command_say("%s", err.text);
+            else
+                command_say("The play with %s failed: %s.", name,
+                            code != 0 ? err.text : playing_describe(&result));
+            return false;
+        }
+        if (i == 0 || result.cpu_ns < best->cpu_ns)
+            *best = result;
+    }
+    return true;
+}
+
+static void replaying_play_known(struct replaying *o, int score, const struct allocator *a,
+                                 struct replay_row *row)
+{
+    struct strbuf missing;
+    bool is_absent;
+    if (a->files[0] == NULL) {
+        (void)replaying_play(o, score, a->name, NULL, &row->result, &is_absent);
+        return;
+    }
+    strbuf_init(&missing);
+    for (size_t i = 0; i < ALLOCATORS_FILES_MAX && a->files[i] != NULL; i++) {
+        bool played = replaying_play(o, score, a->name, a->files[i], &row->result, &is_absent);
+        if (played || !is_absent) {
+            strbuf_release(&missing);
+            return;
+        }
+        strbuf_addf(&missing, "%s%s", i == 0 ? "" : ", ", a->files[i]);
+    }
+    command_say("%s is not installed here: the loader finds none of %s.", a->name, strbuf_get(&missing));
+    strbuf_release(&missing);
+}
+
+static int replaying_play_all(struct replaying *o, int score, struct err *err)
+{
+    for (size_t i = 0; i < o->names.count; i++) {
+        struct replay_row row = {.name = o->names.data[i]};
+        const struct allocator *a = allocators_find(row.name);
+        bool is_absent;
+        if (a != NULL)
+            replaying_play_known(o, score, a, &row);
+        else if (!replaying_play(o, score, row.name, row.name, &row.result, &is_absent) && is_absent)
+            command_say("The loader cannot load %s.", row.name);
+        if (!vec_push(&o->rows, row))
+            return err_set(err, ERR_MEMORY, "There is no memory for the outcome.");
+    }
+    return 0;
+}
+
+/* A play that takes more than there is would have the system end some other program. */
+static int replaying_check_room(const struct replaying *o, const struct compose *c, struct err *err)
+{
+    char need[UNITS_MAX], have[UNITS_MAX];
+    uint64_t available = playing_available();
+    if (o->touch != SCORE_TOUCH_ALL || c->peak_bytes <= available)
+        return 0;
+    return err_set(err, ERR_LIMIT,
+                   "The program held %s at once and there are %s here; '--touch first' plays without filling "
+                   "the blocks.",
+                   units_bytes(need, c->peak_bytes), units_bytes(have, available));
+}
+
+/* ----------------------------------------------------------------- showing */
+
+static bool replaying_show(const struct replaying *o, const struct section_replay *s)
+{
+    struct strbuf out;
+    struct page page;
+    struct json j;
+    strbuf_init(&out);
+    if (o->json) {
+        json_init(&j, &out);
+        json_open_object(&j, NULL);
+        json_add_text(&j, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
+        section_replay_json(&j, s);
+        json_close_object(&j);
+    } else {
+        screen_init(&page, &out);
+        section_replay_text(&page, s);
+    }
+    bool done = command_print(&out);
+    strbuf_release(&out);
+    return done;
+}
+
+static int replaying_run(struct replaying *o, struct wake_reader *r, struct err *err)
+{
+    struct compose compose;
+    size_t process, played = 0;
+    int score = -1;
+    compose_init(&compose);
+    int code = replaying_choose(o, r, &process, err);
+    if (code == 0)
+        code = compose_read(&compose, r, process, err);
+    if (code == 0)
+        code = replaying_check_room(o, &compose, err);
+    if (code == 0)
+        code = playing_write_score(&score, &compose, r, err);
+    if (code == 0)
+        code = replaying_play_all(o, score, err);
+    for (size_t i = 0; i < o->rows.count; i++)
+        played += o->rows.data[i].result.outcome == SCORE_PLAYED;
+    if (code == 0 && played > 0) {
+        const struct section_replay s = {&compose, wake_reader_process(r, process)->info.pid,
+                                         replaying_touches[o->touch], o->rows.data, o->rows.count};
+        asking_warn(r, o->file);
+        code = replaying_show(o, &s) ? 0 : ERR_IO;
+    }
+    if (code == 0 && (played == 0 || o->failures > 0))
+        code = ERR_SYSTEM;
+    file_close(score);
+    compose_release(&compose);
+    return code;
+}
+
+int command_replay(int argc, char **argv)
+{
+    struct replaying o = {.runs = 1, .touch = SCORE_TOUCH_ALL};
+    struct err err;
+    err_init(&err);
+    arena_init(&o.arena);
+    int code = replaying_take(&o, argc, argv, &err);
+    struct wake_reader *r = code == 0 ? recording_file_open(o.file) : NULL;
+    if (code == 0)
+        code = r == NULL ? ERR_INPUT : replaying_run(&o, r, &err);
+    if (code != 0 && err.text[0] != '\0')
+        command_say("%s", err.text);
+    wake_reader_close(r);
+    vec_release(&o.names);
+    vec_release(&o.rows);
+    arena_release(&o.arena);
+    return code == 0 ? EXIT_DONE : code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
