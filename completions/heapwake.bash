@@ -45,7 +45,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract replay anonymize merge help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -94,7 +94,23 @@ _heapwake()
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract' -- "$current") && return ;;
+    replay)
+        case $previous in
+        --allocators) mapfile -t COMPREPLY < <(compgen -W 'glibc jemalloc tcmalloc mimalloc' -- "$current") && return ;;
+        --touch) mapfile -t COMPREPLY < <(compgen -W 'all first none' -- "$current") && return ;;
+        --process | --pid | --runs) return ;;
+        esac
+        options='--allocators --process --pid --touch --runs --json --help'
+        ;;
+    anonymize | merge)
+        case $previous in
+        -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
+        --level) mapfile -t COMPREPLY < <(compgen -W 'partial full' -- "$current") && return ;;
+        esac
+        options='-o --output --help'
+        [[ ${COMP_WORDS[1]} == anonymize ]] && options+=' --level'
+        ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract replay anonymize merge' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Completion of heapwake's commands, options and files for fish.
 
-set -l commands record report export diff check history info dump verify symbolize extract help version
+set -l commands record report export diff check history info dump verify symbolize extract replay anonymize merge help version
 
 complete -c heapwake -f
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a record -d 'Run a program and record its heap'
@@ -15,6 +15,9 @@ complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a dump -d '
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a verify -d 'Check that a recording is sound'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a symbolize -d 'Put names of functions into a recording'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a extract -d 'Get the binaries out of a recording'
+complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a replay -d 'Do what the program did again, with other allocators'
+complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a anonymize -d 'Make a recording without names'
+complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a merge -d 'Put several recordings into one'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a help -d 'Say how a command is used'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -a version -d 'Print the version'
 complete -c heapwake -n "not __fish_seen_subcommand_from $commands" -l version -d 'Say which version it is'
@@ -47,7 +50,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from check' -l config -r -F -d '
 complete -c heapwake -n '__fish_seen_subcommand_from check' -l junit -r -F -d 'As XML too'
 complete -c heapwake -n '__fish_seen_subcommand_from check' -l markdown -r -F -d 'As Markdown too'
 complete -c heapwake -n '__fish_seen_subcommand_from check' -s o -l output -r -F -d 'Keep the recording'
-complete -c heapwake -n '__fish_seen_subcommand_from diff history' -l pid -x -d 'Only this process'
+complete -c heapwake -n '__fish_seen_subcommand_from diff history replay' -l pid -x -d 'Only this process'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l at -x -d 'Blocks live at a moment'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l histogram -d 'Sizes and lifetimes'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l from -x -d 'Only from here on'
@@ -80,7 +83,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from export' -l pid -x -d 'Only 
 complete -c heapwake -n '__fish_seen_subcommand_from export' -l where -x -d 'Only blocks that match KEY=VALUE'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check' -l suppressions -r -F -d 'Known leaks'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check' -l no-built-in-suppressions -d 'libc and libstdc++ too'
-complete -c heapwake -n '__fish_seen_subcommand_from report diff check history' -l json -d 'As a JSON object'
+complete -c heapwake -n '__fish_seen_subcommand_from report diff check history replay' -l json -d 'As a JSON object'
 complete -c heapwake -n '__fish_seen_subcommand_from info' -l json -d 'As a JSON object'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l tsv -d 'In columns'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l stacks -d 'With call stacks'
@@ -92,5 +95,11 @@ complete -c heapwake -n '__fish_seen_subcommand_from symbolize' -l debuginfod -d
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -s C -x -a '(__fish_complete_directories)' -d 'Below this folder'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l list -d 'Only say what there is'
 complete -c heapwake -n '__fish_seen_subcommand_from extract' -l force -d 'Replace files that are there'
-complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export diff check history info dump verify symbolize extract'
-complete -c heapwake -n '__fish_seen_subcommand_from report export diff check history info dump verify symbolize extract' -k -a '(__fish_complete_suffix .wake)'
+complete -c heapwake -n '__fish_seen_subcommand_from replay' -l allocators -x -a 'glibc jemalloc tcmalloc mimalloc' -d 'Which allocators'
+complete -c heapwake -n '__fish_seen_subcommand_from replay' -l process -x -d 'Which process of the recording'
+complete -c heapwake -n '__fish_seen_subcommand_from replay' -l touch -x -a 'all first none' -d 'What is written into blocks'
+complete -c heapwake -n '__fish_seen_subcommand_from replay' -l runs -x -d 'How often'
+complete -c heapwake -n '__fish_seen_subcommand_from anonymize merge' -s o -l output -r -F -d 'Name of the new recording'
+complete -c heapwake -n '__fish_seen_subcommand_from anonymize' -l level -x -a 'partial full' -d 'Which names become tokens'
+complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export diff check history info dump verify symbolize extract replay anonymize merge'
+complete -c heapwake -n '__fish_seen_subcommand_from report export diff check history info dump verify symbolize extract replay anonymize merge' -k -a '(__fish_complete_suffix .wake)'

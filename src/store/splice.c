@@ -3,14 +3,13 @@
  * splice: see splice.h.
  *
  *     for each source:   process, threads, modules, marks, samples   of each process
- *                        stacks and events                           in the order of the source
+ *                        stacks, then events                         of all processes
  *                        totals, live, end                           of each process
  *                        binaries
  *     at the end:        symbols of all, index, end
  *
  * Invariants
- *  1. What an events chunk refers to stands before it: meta data is written
- *     first, and stacks keep their place before the events.
+ *  1. What an events chunk refers to stands before it.
  *  2. An events chunk is the source's, byte for byte, but for the two times in
  *     its prelude: all others in it are differences.
  */
@@ -221,11 +220,14 @@ static void splice_add_meta(struct splice_source *x)
 
 /* ------------------------------------------------------ stacks and events */
 
-static int splice_add_events(struct splice_source *x, const struct payload *from, struct err *err)
+/* An events chunk that is not the one that the index tells of is no more believed than by who visits it. */
+static int splice_add_events(struct splice_source *x, const struct index_entry *e, const struct payload *from,
+                             struct err *err)
 {
     struct wake_splice *s = x->s;
     struct events_prelude prelude;
-    if (from->length < FORMAT_PRELUDE_SIZE || !events_prelude_decode(from->bytes, &prelude)) {
+    if (from->length < FORMAT_PRELUDE_SIZE || !events_prelude_decode(from->bytes, &prelude) ||
+        prelude.first_event != e->events.first_event) {
         s->is_closed = false;
         return 0;
     }
@@ -247,27 +249,35 @@ static int splice_add_events(struct splice_source *x, const struct payload *from
     return 0;
 }
 
+/* One chunk; what is damaged is named among the damages and left out. */
+static int splice_copy_chunk(struct splice_source *x, const struct index_entry *e, struct err *err)
+{
+    struct payload from;
+    int code = recording_read(x->r, e, &from);
+    if (code == ERR_MEMORY)
+        return err_set(err, code, "There is no memory to read %s.", x->r->path);
+    if (code != 0)
+        return 0;
+    if (e->type == FORMAT_EVENTS)
+        return splice_add_events(x, e, &from, err);
+    strbuf_clear(&x->s->scratch);
+    strbuf_add(&x->s->scratch, from.bytes, from.length);
+    splice_chunk(x->s, e->type, x->base + e->process, &x->s->scratch);
+    return 0;
+}
+
 static int splice_copy(struct splice_source *x, struct err *err)
 {
     int code = 0;
-    for (size_t i = 0; i < x->r->index.entries.count && code == 0 && x->s->error == 0; i++) {
+    for (size_t i = 0; i < x->r->index.entries.count && code == 0; i++) {
         const struct index_entry *e = &x->r->index.entries.data[i];
-        struct payload from;
-        if ((e->type != FORMAT_STACKS && e->type != FORMAT_EVENTS) ||
-            e->process >= wake_reader_process_count(x->r))
-            continue;
-        code = recording_read(x->r, e, &from);
-        if (code == ERR_MEMORY)
-            return err_set(err, code, "There is no memory to read %s.", x->r->path);
-        if (code == 0 && e->type == FORMAT_EVENTS) {
-            code = splice_add_events(x, &from, err);
-        } else if (code == 0) {
-            strbuf_clear(&x->s->scratch);
-            strbuf_add(&x->s->scratch, from.bytes, from.length);
-            splice_chunk(x->s, FORMAT_STACKS, x->base + e->process, &x->s->scratch);
-        } else {
-            code = 0; /* named among the damages */
-        }
+        if (e->type == FORMAT_STACKS && e->process < x->r->shelves.count)
+            code = splice_copy_chunk(x, e, err);
+    }
+    for (size_t i = 0; i < x->r->shelves.count; i++) {
+        const struct shelf *shelf = x->r->shelves.data[i];
+        for (size_t k = 0; k < shelf->spans.count && code == 0 && x->s->error == 0; k++)
+            code = splice_copy_chunk(x, &x->r->index.entries.data[shelf->spans.data[k]], err);
     }
     return code;
 }

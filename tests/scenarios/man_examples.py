@@ -10,7 +10,7 @@ from support import HEAPWAKE, Check, events, record
 
 check = Check()
 ROOT = os.environ["ROOT"]
-PAGES = ["diff", "check", "history", "report"]
+PAGES = ["diff", "check", "history", "report", "replay", "anonymize", "merge"]
 
 
 def examples(page):
