@@ -102,7 +102,7 @@ static int playing_find(char *path, struct err *err)
 }
 
 static int playing_spawn(pid_t *pid, const char *player, int score, int result, enum score_touch touch,
-                         const char *file)
+                         bool pace, const char *file)
 {
     struct strbuf preload;
     VEC(char *) env = {0};
@@ -115,8 +115,8 @@ static int playing_spawn(pid_t *pid, const char *player, int score, int result, 
         fine = strncmp(*e, "LD_PRELOAD=", 11) == 0 || vec_push(&env, *e);
     fine = fine && (file == NULL || vec_push(&env, preload.text)) && vec_push(&env, NULL);
     snprintf(touched, sizeof touched, "%d", (int)touch);
-    char *const arguments[] = {
-        (char *)"heapwake-player", (char *)"3", (char *)"4", touched, (char *)file, NULL};
+    char *const arguments[] = {(char *)"heapwake-player",  (char *)"3",  (char *)"4", touched,
+                               (char *)(pace ? "1" : "0"), (char *)file, NULL};
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, score, PLAYING_SCORE);
     posix_spawn_file_actions_adddup2(&actions, result, PLAYING_RESULT);
@@ -159,7 +159,7 @@ static int playing_wait(pid_t pid, int from, struct score_result *result, struct
                    WEXITSTATUS(status));
 }
 
-int playing_run(int score, enum score_touch touch, const char *file, struct score_result *result,
+int playing_run(int score, enum score_touch touch, bool pace, const char *file, struct score_result *result,
                 struct err *err)
 {
     char player[PATH_MAX];
@@ -172,8 +172,8 @@ int playing_run(int score, enum score_touch touch, const char *file, struct scor
     if (error == 0) {
         high[0] = fcntl(score, F_DUPFD_CLOEXEC, PLAYING_HIGH);
         high[1] = fcntl(pipes[1], F_DUPFD_CLOEXEC, PLAYING_HIGH);
-        error =
-            high[0] < 0 || high[1] < 0 ? errno : playing_spawn(&pid, player, high[0], high[1], touch, file);
+        error = high[0] < 0 || high[1] < 0 ? errno
+                                           : playing_spawn(&pid, player, high[0], high[1], touch, pace, file);
     }
     file_close(high[0]);
     file_close(high[1]);

@@ -30,6 +30,13 @@ struct replaying {
     size_t failures; /* plays that did not come to their end */
 };
 
+/* What is played, and to whom. */
+struct replaying_piece {
+    int score;
+    bool has_threads;
+    const char *name, *file; /* of the allocator; file NULL = libc's own */
+};
+
 static const char *const replaying_touches[] = {"none", "first", "all"};
 
 /* ----------------------------------------------------------------- options */
@@ -131,48 +138,62 @@ static int replaying_choose(const struct replaying *o, const struct wake_reader 
                                  (unsigned long long)o->pid);
 }
 
-/* The best of so many plays with one file.  False: no play came to its end; it has been said why,
- * or *is_absent. */
-static bool replaying_play(struct replaying *o, int score, const char *name, const char *file,
+/* One play.  False: it did not come to its end; it has been said why, or *is_absent. */
+static bool replaying_play_once(struct replaying *o, const struct replaying_piece *piece, bool pace,
+                                struct score_result *result, bool *is_absent)
+{
+    struct err err;
+    err_init(&err);
+    int code = playing_run(piece->score, o->touch, pace, piece->file, result, &err);
+    *is_absent = code == 0 && result->outcome == SCORE_NOT_LOADED;
+    if (code == 0 && (result->outcome == SCORE_PLAYED || *is_absent))
+        return !*is_absent;
+    o->failures++;
+    if (code == ERR_ABSENT)
+        command_say("%s", err.text);
+    else
+        command_say("The play with %s failed: %s.", piece->name,
+                    code != 0 ? err.text : playing_describe(result));
+    return false;
+}
+
+/* The quickest of so many plays.  Where there are threads, times are those of threads that run
+ * freely, and memory that of a play in which they keep together. */
+static bool replaying_play(struct replaying *o, const struct replaying_piece *piece,
                            struct score_result *best, bool *is_absent)
 {
-    *is_absent = false;
+    struct score_result together = {0};
     for (uint64_t i = 0; i < o->runs; i++) {
         struct score_result result = {0};
-        struct err err;
-        err_init(&err);
-        int code = playing_run(score, o->touch, file, &result, &err);
-        if (code == 0 && result.outcome == SCORE_NOT_LOADED) {
-            *is_absent = true;
+        if (!replaying_play_once(o, piece, false, &result, is_absent))
             return false;
-        }
-        if (code != 0 || result.outcome != SCORE_PLAYED) {
-            o->failures++;
-            if (code == ERR_ABSENT)
-                command_say("%s", err.text);
-            else
-                command_say("The play with %s failed: %s.", name,
-                            code != 0 ? err.text : playing_describe(&result));
-            return false;
-        }
         if (i == 0 || result.cpu_ns < best->cpu_ns)
             *best = result;
     }
+    if (!piece->has_threads)
+        return true;
+    if (!replaying_play_once(o, piece, true, &together, is_absent)) {
+        best->outcome = 0;
+        return false;
+    }
+    best->peak_rss_bytes = together.peak_rss_bytes;
+    best->own_rss_bytes = together.own_rss_bytes;
     return true;
 }
 
-static void replaying_play_known(struct replaying *o, int score, const struct allocator *a,
+static void replaying_play_known(struct replaying *o, struct replaying_piece piece, const struct allocator *a,
                                  struct replay_row *row)
 {
     struct strbuf missing;
     bool is_absent;
     if (a->files[0] == NULL) {
-        (void)replaying_play(o, score, a->name, NULL, &row->result, &is_absent);
+        (void)replaying_play(o, &piece, &row->result, &is_absent);
         return;
     }
     strbuf_init(&missing);
     for (size_t i = 0; i < ALLOCATORS_FILES_MAX && a->files[i] != NULL; i++) {
-        bool played = replaying_play(o, score, a->name, a->files[i], &row->result, &is_absent);
+        piece.file = a->files[i];
+        bool played = replaying_play(o, &piece, &row->result, &is_absent);
         if (played || !is_absent) {
             strbuf_release(&missing);
             return;
@@ -183,16 +204,20 @@ static void replaying_play_known(struct replaying *o, int score, const struct al
     strbuf_release(&missing);
 }
 
-static int replaying_play_all(struct replaying *o, int score, struct err *err)
+static int replaying_play_all(struct replaying *o, int score, bool has_threads, struct err *err)
 {
     for (size_t i = 0; i < o->names.count; i++) {
         struct replay_row row = {.name = o->names.data[i]};
+        struct replaying_piece piece = {score, has_threads, row.name, NULL};
         const struct allocator *a = allocators_find(row.name);
         bool is_absent;
-        if (a != NULL)
-            replaying_play_known(o, score, a, &row);
-        else if (!replaying_play(o, score, row.name, row.name, &row.result, &is_absent) && is_absent)
-            command_say("The loader cannot load %s.", row.name);
+        if (a != NULL) {
+            replaying_play_known(o, piece, a, &row);
+        } else {
+            piece.file = row.name;
+            if (!replaying_play(o, &piece, &row.result, &is_absent) && is_absent)
+                command_say("The loader cannot load %s.", row.name);
+        }
         if (!vec_push(&o->rows, row))
             return err_set(err, ERR_MEMORY, "There is no memory for the outcome.");
     }
@@ -249,7 +274,7 @@ static int replaying_run(struct replaying *o, struct wake_reader *r, struct err 
     if (code == 0)
         code = playing_write_score(&score, &compose, r, err);
     if (code == 0)
-        code = replaying_play_all(o, score, err);
+        code = replaying_play_all(o, score, compose.parts.count > 1, err);
     for (size_t i = 0; i < o->rows.count; i++)
         played += o->rows.data[i].result.outcome == SCORE_PLAYED;
     if (code == 0 && played > 0) {

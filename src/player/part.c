@@ -22,28 +22,68 @@ enum {
 
 #define PART_FAILED ((void *)1)
 
+#define PART_NO_WINDOW UINT64_MAX
+
 struct part_run {
     struct play *play;
+    uint64_t window;    /* where it is */
     uint64_t waited_ns; /* CPU time */
-    uint64_t failed;
+    uint64_t calls, failed;
 };
+
+/* Lets others go on, for the n-th time.  False: there is nothing to wait for any more. */
+static bool part_pause(const struct part_run *run, unsigned n)
+{
+    const struct timespec pause = {.tv_nsec = PART_SLEEP_NS};
+    if (n < PART_YIELDS)
+        sched_yield();
+    else
+        nanosleep(&pause, NULL);
+    return !atomic_load_explicit(&run->play->is_bad, memory_order_relaxed);
+}
 
 /* Another thread has still to make the block of this slot. */
 static void *part_await(struct part_run *run, _Atomic(void *) *slot)
 {
-    const struct timespec pause = {.tv_nsec = PART_SLEEP_NS};
     uint64_t from = gauge_cpu_ns();
     void *block = NULL;
-    for (unsigned i = 0; block == NULL && !atomic_load_explicit(&run->play->is_bad, memory_order_relaxed);
-         i++) {
-        if (i < PART_YIELDS)
-            sched_yield();
-        else
-            nanosleep(&pause, NULL);
+    for (unsigned i = 0; block == NULL && part_pause(run, i); i++)
         block = atomic_load_explicit(slot, memory_order_acquire);
-    }
     run->waited_ns += gauge_cpu_ns() - from;
     return block == NULL ? PART_FAILED : block;
+}
+
+/* Counts the windows that all have left.  Whoever leaves a window as its last, or waits, does this:
+ * of two who leave neighbours at the same time one at least sees both. */
+static uint64_t part_count_left(struct play *play)
+{
+    uint64_t left = atomic_load(&play->windows_left);
+    while (left < play->window_count && atomic_load(&play->windows[left]) == 0) {
+        if (atomic_compare_exchange_weak(&play->windows_left, &left, left + 1))
+            left++;
+    }
+    return left;
+}
+
+static void part_leave(struct part_run *run)
+{
+    struct play *play = run->play;
+    if (run->window != PART_NO_WINDOW && atomic_fetch_sub(&play->windows[run->window], 1) == 1)
+        (void)part_count_left(play);
+    run->window = PART_NO_WINDOW;
+}
+
+static void part_enter(struct part_run *run, uint64_t window)
+{
+    struct play *play = run->play;
+    if (play->windows == NULL || window >= play->window_count)
+        return;
+    part_leave(run);
+    uint64_t from = gauge_cpu_ns();
+    for (unsigned i = 0; part_count_left(play) + 1 < window && part_pause(run, i); i++)
+        continue;
+    run->waited_ns += gauge_cpu_ns() - from;
+    run->window = window;
 }
 
 /* Empties a slot; NULL: what was to be in it could not be made. */
@@ -94,6 +134,11 @@ static void part_call(struct part_run *run, const struct score_call *c)
 {
     struct play *play = run->play;
     uint64_t size = score_call_size(c);
+    if (score_call_verb(c) == SCORE_ENTER) {
+        part_enter(run, c->slot);
+        return;
+    }
+    run->calls++;
     if (score_call_verb(c) == SCORE_FREE) {
         play->allocator.release(part_take(run, c->slot));
         return;
@@ -112,7 +157,8 @@ static void part_call(struct part_run *run, const struct score_call *c)
 static bool part_play_piece(struct part_run *run, const struct score_call *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (calls[i].slot >= run->play->slot_count || calls[i].old >= run->play->slot_count)
+        bool is_call = score_call_verb(&calls[i]) != SCORE_ENTER;
+        if (is_call && (calls[i].slot >= run->play->slot_count || calls[i].old >= run->play->slot_count))
             return false;
         part_call(run, &calls[i]);
     }
@@ -122,7 +168,7 @@ static bool part_play_piece(struct part_run *run, const struct score_call *calls
 void part_play(struct play *play, const struct score_part *part)
 {
     struct score_call calls[PART_PIECE];
-    struct part_run run = {.play = play};
+    struct part_run run = {.play = play, .window = PART_NO_WINDOW};
     uint64_t from = gauge_cpu_ns();
     for (uint64_t done = 0; done < part->count && !play->is_bad;) {
         uint64_t left = part->count - done;
@@ -133,7 +179,8 @@ void part_play(struct play *play, const struct score_part *part)
             atomic_store(&play->is_bad, true);
         done += count;
     }
+    part_leave(&run);
     atomic_fetch_add(&play->cpu_ns, gauge_cpu_ns() - from - run.waited_ns);
-    atomic_fetch_add(&play->calls, part->count);
+    atomic_fetch_add(&play->calls, run.calls);
     atomic_fetch_add(&play->failed, run.failed);
 }

@@ -3,10 +3,11 @@
  * player: plays a score (wire/score.h) to the allocator that was loaded before
  * libc's, and says what it cost.  Started by `heapwake replay`:
  *
- *     heapwake-player SCORE RESULT TOUCH [NAME]
+ *     heapwake-player SCORE RESULT TOUCH PACE [NAME]
  *
- * SCORE and RESULT are descriptors, TOUCH is an enum score_touch, NAME the file
- * that should have been preloaded.
+ * SCORE and RESULT are descriptors, TOUCH is an enum score_touch, PACE is 1 when
+ * threads are to keep together and 0 when they run freely, NAME is the file that
+ * should have been preloaded.
  *
  * The score is played twice.  The first time every call goes to functions that
  * do nothing: what that costs is the player's own and is taken off.  It also
@@ -39,6 +40,7 @@ struct player {
     struct play play;
     const struct score_head *head;
     const struct score_part *parts;
+    const struct score_window *windows;
     pthread_t *threads; /* by part */
     sem_t first_ended;
     int result;
@@ -157,7 +159,28 @@ static void player_play(struct player *p, const struct part_allocator *allocator
         sem_wait(&p->first_ended);
 }
 
-static void player_measure(struct player *p, enum score_touch touch, struct score_result *result)
+static void *player_map(int fd, size_t bytes)
+{
+    int flags = fd >= 0 ? MAP_PRIVATE : MAP_PRIVATE | MAP_ANONYMOUS;
+    void *at = mmap(NULL, bytes, fd >= 0 ? PROT_READ : PROT_READ | PROT_WRITE, flags, fd, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* Makes threads keep together. */
+static void player_pace(struct player *p)
+{
+    if (p->head->windows == 0)
+        return;
+    _Atomic uint32_t *windows = player_map(-1, p->head->windows * sizeof *windows);
+    if (windows == NULL)
+        player_give_up(p->result, SCORE_NO_MEMORY, errno);
+    for (uint64_t i = 0; i < p->head->windows; i++)
+        windows[i] = p->windows[i].parts;
+    p->play.window_count = p->head->windows;
+    p->play.windows = windows;
+}
+
+static void player_measure(struct player *p, enum score_touch touch, bool pace, struct score_result *result)
 {
     static const struct part_allocator nothing = {nothing_make, nothing_make_zeroed, nothing_make_aligned,
                                                   nothing_change, nothing_release};
@@ -166,6 +189,8 @@ static void player_measure(struct player *p, enum score_touch touch, struct scor
     player_play(p, &nothing, SCORE_TOUCH_NONE);
     result->own_cpu_ns = p->play.cpu_ns;
     memset((void *)p->play.slots, 0, p->play.slot_count * sizeof *p->play.slots);
+    if (pace)
+        player_pace(p);
     if (!gauge_forget_peak() || !gauge_read_memory(&before))
         player_give_up(p->result, SCORE_NO_RSS, errno);
     uint64_t from = gauge_now_ns();
@@ -184,13 +209,6 @@ static void player_measure(struct player *p, enum score_touch touch, struct scor
 
 /* ----------------------------------------------------------------- opening */
 
-static void *player_map(int fd, size_t bytes)
-{
-    int flags = fd >= 0 ? MAP_PRIVATE : MAP_PRIVATE | MAP_ANONYMOUS;
-    void *at = mmap(NULL, bytes, fd >= 0 ? PROT_READ : PROT_READ | PROT_WRITE, flags, fd, 0);
-    return at == MAP_FAILED ? NULL : at;
-}
-
 /* Maps head and parts, and makes the slots. */
 static void player_open(struct player *p, int score)
 {
@@ -200,10 +218,14 @@ static void player_open(struct player *p, int score)
         fstat(score, &st) != 0)
         player_give_up(p->result, SCORE_BAD, 0);
     uint64_t offset = sizeof head + (uint64_t)head.parts * sizeof *p->parts, size = (uint64_t)st.st_size;
+    if (offset > size || head.windows > (size - offset) / sizeof *p->windows)
+        player_give_up(p->result, SCORE_BAD, 0);
+    offset = (offset + head.windows * sizeof *p->windows + 15) & ~UINT64_C(15);
     if (offset > size || head.calls > (size - offset) / sizeof(struct score_call))
         player_give_up(p->result, SCORE_BAD, 0);
     p->head = player_map(score, offset);
     p->parts = (const struct score_part *)(p->head + 1);
+    p->windows = (const struct score_window *)(p->parts + head.parts);
     p->threads = player_map(-1, (sizeof *p->threads + sizeof(struct player_seat)) * head.parts);
     p->play.slots = player_map(-1, ((size_t)head.slots + 1) * sizeof *p->play.slots);
     if (p->head == NULL || p->threads == NULL || p->play.slots == NULL)
@@ -240,19 +262,19 @@ int main(int argc, char **argv)
 {
     static struct player player;
     static struct score_result result;
-    if (argc < 4 || argc > 5)
+    if (argc < 5 || argc > 6)
         return 2;
     player.result = atoi(argv[2]);
     result.magic = SCORE_MAGIC;
     result.outcome = SCORE_PLAYED;
-    if (argc == 5) {
-        const char *slash = strrchr(argv[4], '/');
-        struct player_search search = {slash == NULL ? argv[4] : slash + 1, &result};
+    if (argc == 6) {
+        const char *slash = strrchr(argv[5], '/');
+        struct player_search search = {slash == NULL ? argv[5] : slash + 1, &result};
         if (dl_iterate_phdr(player_find, &search) == 0)
             player_give_up(player.result, SCORE_NOT_LOADED, 0);
     }
     player_open(&player, atoi(argv[1]));
-    player_measure(&player, (enum score_touch)atoi(argv[3]), &result);
+    player_measure(&player, (enum score_touch)atoi(argv[3]), atoi(argv[4]) != 0, &result);
     if (player.play.is_bad)
         player_give_up(player.result, SCORE_BAD, 0);
     player_tell(player.result, &result);

@@ -7,6 +7,9 @@
  * thread than made them, since these must have a slot to themselves.  The second
  * gives out slots and writes.
  *
+ * Windows (wire/score.h) are short against the number of live blocks, so that a
+ * thread that is ahead by two of them changes little.
+ *
  * A realloc is a release and an allocation in the recording.  Where the two are
  * neighbours in their thread they become one call.
  */
@@ -22,6 +25,9 @@ enum {
     COMPOSE_ALIGN_MIN = 4,  /* log2; what any malloc gives */
     COMPOSE_ALIGN_MAX = 12, /* a page: more is chance */
     COMPOSE_COLUMNS = WAKE_THREAD | WAKE_SIZE,
+    COMPOSE_WINDOW_SHARE = 16, /* of the blocks live at the peak */
+    COMPOSE_WINDOW_MIN = 64,
+    COMPOSE_WINDOW_MAX = 64 << 10,
 };
 
 /* Live blocks; slot and part serve the second reading, size the first. */
@@ -33,6 +39,8 @@ struct compose_block {
 struct compose_reading {
     struct compose *c;
     struct score_call *calls; /* second reading */
+    struct score_window *windows;
+    uint64_t at; /* calls before this one, in the recorded order */
     uint64_t live_bytes;
     int code; /* why it stopped */
 };
@@ -143,15 +151,35 @@ static int compose_count(const struct wake_block *b, void *context)
     return x->code;
 }
 
+/* Threads that keep together need windows; one has nobody to keep together with. */
+static void compose_cut_windows(struct compose *c)
+{
+    uint64_t share = c->peak_blocks / COMPOSE_WINDOW_SHARE;
+    c->window_calls = share < COMPOSE_WINDOW_MIN   ? COMPOSE_WINDOW_MIN
+                      : share > COMPOSE_WINDOW_MAX ? COMPOSE_WINDOW_MAX
+                                                   : share;
+    if (c->parts.count > 1)
+        c->windows = c->calls / c->window_calls + 1;
+}
+
+static size_t compose_calls_offset(const struct compose *c)
+{
+    size_t before = sizeof(struct score_head) + c->parts.count * sizeof(struct score_part) +
+                    c->windows * sizeof(struct score_window);
+    return (before + 15) & ~(size_t)15;
+}
+
 static void compose_lay_out(struct compose *c)
 {
     uint64_t at = 0;
     for (size_t i = 0; i < c->parts.count; i++) {
-        c->parts.data[i].at = at;
-        at += c->parts.data[i].calls;
+        struct compose_part *part = &c->parts.data[i];
+        part->at = at;
+        part->calls += part->calls < c->windows ? part->calls : c->windows;
+        at += part->calls;
     }
-    c->bytes = sizeof(struct score_head) + c->parts.count * sizeof(struct score_part) +
-               c->calls * sizeof(struct score_call);
+    c->calls = at;
+    c->bytes = compose_calls_offset(c) + at * sizeof(struct score_call);
 }
 
 int compose_read(struct compose *c, struct wake_reader *r, size_t process, struct err *err)
@@ -167,6 +195,9 @@ int compose_read(struct compose *c, struct wake_reader *r, size_t process, struc
         return code;
     if (c->calls == 0)
         return err_set(err, ERR_ABSENT, "This process has neither made nor released a block.");
+    compose_cut_windows(c);
+    if (c->windows > UINT32_MAX)
+        return err_set(err, ERR_LIMIT, "There are too many events for a replay.");
     compose_lay_out(c);
     return 0;
 }
@@ -213,22 +244,40 @@ static enum score_verb compose_verb(unsigned kind)
     }
 }
 
-/* The part of an event, with room for one call more; NULL: the recording is not what it was. */
-static struct compose_part *compose_next_part(struct compose *c, uint32_t thread, uint32_t *number)
+/* The part of an event; NULL: the recording is not what it was. */
+static struct compose_part *compose_find_part(struct compose *c, uint32_t thread, uint32_t *number)
 {
     const uint64_t *known = map_find(&c->threads, thread);
     if (known == NULL)
         return NULL;
     *number = (uint32_t)*known;
-    struct compose_part *part = &c->parts.data[*number];
-    return part->done < part->calls ? part : NULL;
+    return &c->parts.data[*number];
+}
+
+/* Adds a call to a part, in its window.  False: the recording is not what it was. */
+static bool compose_push(struct compose_reading *x, struct compose_part *part, struct score_call call)
+{
+    struct compose *c = x->c;
+    uint64_t window = x->at / c->window_calls;
+    struct score_call *calls = x->calls + part->at;
+    if (c->windows > 0 && part->window != window + 1) {
+        if (window >= c->windows || part->done >= part->calls)
+            return false;
+        x->windows[window].parts++;
+        part->window = window + 1;
+        calls[part->done++] = score_call_of(SCORE_ENTER, (uint32_t)window, 0, 0, 0);
+    }
+    if (part->done >= part->calls)
+        return false;
+    calls[part->done++] = call;
+    return true;
 }
 
 static int compose_write_alloc(struct compose_reading *x, const struct wake_block *b, uint32_t i)
 {
     struct compose *c = x->c;
     uint32_t number;
-    struct compose_part *part = compose_next_part(c, b->thread[i], &number);
+    struct compose_part *part = compose_find_part(c, b->thread[i], &number);
     if (part == NULL)
         return ERR_INPUT;
     uint32_t slot = compose_give_slot(c, part, bitset_has(&c->cross, b->number[i]));
@@ -238,18 +287,19 @@ static int compose_write_alloc(struct compose_reading *x, const struct wake_bloc
     if (slot == UINT32_MAX)
         return ERR_LIMIT;
     *block = (struct compose_block){.part = number, .slot = slot};
-    struct score_call *calls = x->calls + part->at;
+    bool done = true;
     if (b->previous[i] != 0 && b->previous[i] == part->given_up) {
-        struct score_call *release = &calls[part->done - 1];
+        struct score_call *release = &x->calls[part->at + part->done - 1];
         *release = score_call_of(SCORE_REALLOC, slot, release->slot, b->size[i], 0);
     } else {
         unsigned kind = b->detail[i];
         enum score_verb verb = compose_verb(kind);
         unsigned align = verb == SCORE_ALIGNED ? compose_align(kind, b->address[i]) : 0;
-        calls[part->done++] = score_call_of(verb, slot, slot, b->size[i], align);
+        done = compose_push(x, part, score_call_of(verb, slot, slot, b->size[i], align));
     }
     part->given_up = 0;
-    return 0;
+    x->at++;
+    return done ? 0 : ERR_INPUT;
 }
 
 static int compose_write_free(struct compose_reading *x, const struct wake_block *b, uint32_t i)
@@ -259,10 +309,10 @@ static int compose_write_free(struct compose_reading *x, const struct wake_block
     uint32_t number;
     if (block == NULL)
         return 0;
-    struct compose_part *part = compose_next_part(c, b->thread[i], &number);
-    if (part == NULL)
+    struct compose_part *part = compose_find_part(c, b->thread[i], &number);
+    if (part == NULL || !compose_push(x, part, score_call_of(SCORE_FREE, block->slot, block->slot, 0, 0)))
         return ERR_INPUT;
-    x->calls[part->at + part->done++] = score_call_of(SCORE_FREE, block->slot, block->slot, 0, 0);
+    x->at++;
     part->given_up = b->detail[i] == HOW_REALLOC ? b->number[i] + 1 : 0;
     if (number == block->part) {
         c->next.data[block->slot] = part->spare;
@@ -305,7 +355,7 @@ static int compose_write_parts(const struct compose *c, struct score_head *head)
     struct compose_end *ends = malloc(count * sizeof *ends);
     if (ends == NULL)
         return ERR_MEMORY;
-    *head = (struct score_head){SCORE_MAGIC, c->calls, (uint32_t)count, c->slots};
+    *head = (struct score_head){SCORE_MAGIC, c->calls, (uint32_t)count, c->slots, c->windows};
     for (size_t i = 0; i < count; i++)
         ends[i] = (struct compose_end){c->parts.data[i].last, (uint32_t)i};
     qsort(ends, count, sizeof *ends, compose_compare_ends);
@@ -323,7 +373,9 @@ int compose_write(struct compose *c, struct wake_reader *r, void *memory, struct
 {
     struct score_head *head = memory;
     struct compose_reading x = {
-        .c = c, .calls = (struct score_call *)((struct score_part *)(head + 1) + c->parts.count)};
+        .c = c,
+        .calls = (struct score_call *)((char *)memory + compose_calls_offset(c)),
+        .windows = (struct score_window *)((struct score_part *)(head + 1) + c->parts.count)};
     int code = wake_reader_visit_columns(
         r, c->process, 0, UINT64_MAX, COMPOSE_COLUMNS | WAKE_ADDRESS | WAKE_PREVIOUS, compose_put, &x, err);
     c->slots = (uint32_t)c->next.count;

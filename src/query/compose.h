@@ -28,18 +28,20 @@
 #include "tool/vec.h"
 
 struct compose_part {
-    uint64_t calls;       /* that it has at most */
+    uint64_t calls;       /* that it has at most, with room for the windows that it enters */
     uint64_t first, last; /* numbers of its first and its last event */
     uint64_t done;        /* calls written so far */
     uint64_t at;          /* where in the score its calls begin */
     uint64_t given_up;    /* number + 1 of the block that its latest call released for a realloc */
+    uint64_t window;      /* where it is + 1; 0 = in none yet */
     uint32_t spare;       /* its slots without a block: the first + 1; 0 = none */
 };
 
 struct compose {
     size_t process;
     VEC(struct compose_part) parts;   /* in the order in which they began */
-    uint64_t calls;                   /* of all */
+    uint64_t calls;                   /* of all, as the parts count them */
+    uint64_t windows, window_calls;   /* windows, and how many calls one has */
     uint64_t bytes;                   /* that the score needs */
     uint64_t peak_bytes, peak_blocks; /* live at once, as recorded */
     uint64_t allocations, releases, left_out;

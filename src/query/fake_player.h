@@ -27,12 +27,24 @@ struct fake_slot {
 struct fake_stage {
     const struct score_head *head;
     const struct score_part *parts;
+    const struct score_window *windows;
     const struct score_call *calls;
     struct fake_slot *slots;
+    uint64_t *left;   /* by window, parts that have left it */
+    uint64_t *window; /* where each part is + 1 */
+    bool is_paced;
     uint64_t *done; /* calls of each part */
     uint64_t live_bytes;
     struct fake_play *play;
 };
+
+/* Where the calls begin. */
+static inline size_t fake_offset(const struct score_head *head)
+{
+    size_t before =
+        sizeof *head + head->parts * sizeof(struct score_part) + head->windows * sizeof(struct score_window);
+    return (before + 15) / 16 * 16;
+}
 
 static inline void fake_put(struct fake_stage *s, uint32_t part, const struct score_call *c)
 {
@@ -56,9 +68,33 @@ static inline bool fake_take(struct fake_stage *s, uint32_t number)
     return true;
 }
 
+static inline void fake_leave(struct fake_stage *s, uint32_t part)
+{
+    if (s->window[part] != 0)
+        s->left[s->window[part] - 1]++;
+    s->window[part] = 0;
+}
+
+static inline bool fake_enter(struct fake_stage *s, uint32_t part, uint64_t window)
+{
+    if (window >= s->head->windows)
+        abort();
+    fake_leave(s, part);
+    for (uint64_t i = 0; s->is_paced && i + 1 < window; i++) {
+        if (s->left[i] > s->windows[i].parts)
+            abort();
+        if (s->left[i] < s->windows[i].parts)
+            return false;
+    }
+    s->window[part] = window + 1;
+    return true;
+}
+
 /* False: it has to wait. */
 static inline bool fake_call(struct fake_stage *s, uint32_t part, const struct score_call *c)
 {
+    if (score_call_verb(c) == SCORE_ENTER)
+        return fake_enter(s, part, c->slot);
     if (c->slot >= s->head->slots || c->old >= s->head->slots)
         abort();
     switch (score_call_verb(c)) {
@@ -98,24 +134,30 @@ static inline bool fake_part(struct fake_stage *s, uint32_t part)
     }
     while (s->done[part] < p->count && fake_call(s, part, &s->calls[p->first + s->done[part]]))
         s->done[part]++;
+    if (s->done[part] == p->count)
+        fake_leave(s, part);
     s->play->waits += s->done[part] < p->count;
     return s->done[part] > before;
 }
 
 /* The last parts go first, so that whoever must wait does. */
-static inline struct fake_play fake_player(const void *memory)
+static inline struct fake_play fake_player(const void *memory, bool is_paced)
 {
     struct fake_play play = {0};
     const struct score_head *head = memory;
     const struct score_part *parts = (const struct score_part *)(head + 1);
     struct fake_stage s = {.head = head,
                            .parts = parts,
-                           .calls = (const struct score_call *)(parts + head->parts),
+                           .windows = (const struct score_window *)(parts + head->parts),
+                           .calls = (const struct score_call *)((const char *)memory + fake_offset(head)),
+                           .left = calloc(head->windows + 1, sizeof(uint64_t)),
+                           .window = calloc((size_t)head->parts + 1, sizeof(uint64_t)),
+                           .is_paced = is_paced,
                            .slots = calloc((size_t)head->slots + 1, sizeof(struct fake_slot)),
                            .done = calloc((size_t)head->parts + 1, sizeof(uint64_t)),
                            .play = &play};
     bool goes_on = true;
-    if (head->magic != SCORE_MAGIC || s.slots == NULL || s.done == NULL)
+    if (head->magic != SCORE_MAGIC || s.slots == NULL || s.done == NULL || s.left == NULL || s.window == NULL)
         abort();
     while (goes_on) {
         goes_on = false;
@@ -128,6 +170,8 @@ static inline struct fake_play fake_player(const void *memory)
     }
     free(s.slots);
     free(s.done);
+    free(s.left);
+    free(s.window);
     return play;
 }
 

@@ -16,16 +16,12 @@
 #include "store/splice.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "store/meta.h"
-#include "store/recording.h"
+#include "store/splicing.h"
 #include "store/symbols.h"
-#include "store/tail.h"
-#include "tool/file.h"
 
 enum {
     SPLICE_GATHER = 1 << 20,        /* bytes that are worth a write */
@@ -33,34 +29,9 @@ enum {
     SPLICE_PROCESSES_MAX = 1 << 24, /* in one file */
 };
 
-struct wake_splice {
-    struct file_new file;
-    struct strbuf pending; /* not yet in the file */
-    uint64_t written;
-    struct codec codec;
-    struct index index;
-    struct strbuf scratch;
-    struct names *names; /* of all sources */
-    struct map binaries; /* hash of build id and path of those that are there */
-    uint64_t wall_ns;
-    uint32_t processes;
-    bool is_closed;      /* all sources were, so far */
-    struct tail_end end; /* sums of the sources' */
-    int error;           /* errno of the first failure, 0 = none */
-};
-
-/* What wake_splice_add works on. */
-struct splice_source {
-    struct wake_splice *s;
-    struct wake_reader *r;
-    const struct splice_mask *mask;
-    uint64_t shift; /* added to every time */
-    uint32_t base;  /* number of its first process */
-};
-
 /* ---------------------------------------------------------------- writing */
 
-static void splice_fail(struct wake_splice *s, int error)
+void splice_fail(struct wake_splice *s, int error)
 {
     if (s->error == 0)
         s->error = error;
@@ -80,7 +51,7 @@ static void splice_flush(struct wake_splice *s, size_t enough)
     strbuf_clear(&s->pending);
 }
 
-static void splice_chunk(struct wake_splice *s, unsigned type, uint32_t process, const struct strbuf *payload)
+void splice_chunk(struct wake_splice *s, unsigned type, uint32_t process, const struct strbuf *payload)
 {
     if (payload->failed)
         splice_fail(s, ENOMEM);
@@ -92,9 +63,8 @@ static void splice_chunk(struct wake_splice *s, unsigned type, uint32_t process,
     splice_flush(s, SPLICE_GATHER);
 }
 
-/* A payload as it is in the file. */
-static void splice_stored(struct wake_splice *s, unsigned type, uint32_t process, const void *bytes,
-                          size_t length, uint32_t raw)
+void splice_stored(struct wake_splice *s, unsigned type, uint32_t process, const void *bytes, size_t length,
+                   uint32_t raw)
 {
     if (s->error != 0)
         return;
@@ -104,118 +74,9 @@ static void splice_stored(struct wake_splice *s, unsigned type, uint32_t process
     splice_flush(s, SPLICE_GATHER);
 }
 
-/* -------------------------------------------------------------- meta data */
-
-static uint64_t splice_time(const struct splice_source *x, uint64_t time_ns)
+uint64_t splice_time(const struct splice_source *x, uint64_t time_ns)
 {
     return time_ns > UINT64_MAX - x->shift ? UINT64_MAX : time_ns + x->shift;
-}
-
-/* A text by one of the functions of the mask, or as it is. */
-static const char *splice_text(struct splice_source *x, const char *(*show)(void *, const char *),
-                               const char *text)
-{
-    const char *plain = text == NULL ? "" : text;
-    const char *shown = show == NULL ? plain : show(x->mask->of, plain);
-    if (shown == NULL)
-        splice_fail(x->s, ENOMEM);
-    return shown == NULL ? "" : shown;
-}
-
-static void splice_put_meta(struct wake_splice *s, struct meta *m, uint32_t process, bool is_last)
-{
-    if (!is_last && !meta_is_full(m))
-        return;
-    splice_chunk(s, FORMAT_THREADS, process, &m->threads);
-    splice_chunk(s, FORMAT_MODULES, process, &m->modules);
-    splice_chunk(s, FORMAT_SAMPLES, process, &m->samples);
-    splice_chunk(s, FORMAT_MARKS, process, &m->marks);
-    meta_restart(m);
-}
-
-static void splice_add_process(struct splice_source *x, const struct wake_process *p, uint32_t process)
-{
-    struct wake_process_info info = p->info;
-    if (!p->known)
-        return;
-    info.parent = info.parent == 0 ? 0 : info.parent + x->base;
-    info.start_ns = splice_time(x, info.start_ns);
-    info.exe = splice_text(x, x->mask == NULL ? NULL : x->mask->show_program, info.exe);
-    if (x->mask != NULL) {
-        info.args = info.exe;
-        info.args_length = info.exe[0] == '\0' ? 0 : strlen(info.exe) + 1;
-    }
-    strbuf_clear(&x->s->scratch);
-    meta_encode_process(&x->s->scratch, &info);
-    splice_chunk(x->s, FORMAT_PROCESS, process, &x->s->scratch);
-}
-
-static void splice_add_threads(struct splice_source *x, const struct wake_process *p, struct meta *m,
-                               uint32_t process)
-{
-    for (size_t i = 0; i < p->threads.count; i++) {
-        const struct wake_thread *t = &p->threads.data[i];
-        const char *name = splice_text(x, x->mask == NULL ? NULL : x->mask->show_thread, t->name);
-        meta_add_thread(m, t->number, t->tid, splice_time(x, t->start_ns));
-        if (name[0] != '\0')
-            meta_name_thread(m, t->number, name, strlen(name), splice_time(x, t->start_ns));
-        splice_put_meta(x->s, m, process, false);
-    }
-}
-
-static void splice_add_modules(struct splice_source *x, const struct wake_process *p, struct meta *m,
-                               uint32_t process)
-{
-    for (size_t i = 0; i < p->modules.count; i++) {
-        const struct wake_module *from = &p->modules.data[i];
-        const char *path = from->path;
-        if (x->mask != NULL)
-            path = x->mask->show_module(x->mask->of, process - x->base, (uint32_t)i + 1);
-        if (path == NULL) {
-            splice_fail(x->s, ENOMEM);
-            return;
-        }
-        bool has_id = x->mask == NULL || x->mask->has_build_ids;
-        meta_add_module(m, &(struct wake_module_info){.start = from->start,
-                                                      .end = from->end,
-                                                      .bias = from->bias,
-                                                      .build_id = from->build_id,
-                                                      .build_id_length = has_id ? from->build_id_length : 0,
-                                                      .path = path,
-                                                      .path_length = strlen(path)});
-        splice_put_meta(x->s, m, process, false);
-    }
-}
-
-static void splice_add_moments(struct splice_source *x, const struct wake_process *p, struct meta *m,
-                               uint32_t process)
-{
-    for (size_t i = 0; i < p->marks.count; i++) {
-        const struct wake_mark *mark = &p->marks.data[i];
-        const char *name = splice_text(x, x->mask == NULL ? NULL : x->mask->show_mark, mark->name);
-        meta_add_mark(m, splice_time(x, mark->time_ns), mark->thread, name, strlen(name));
-        splice_put_meta(x->s, m, process, false);
-    }
-    for (size_t i = 0; i < p->samples.count; i++) {
-        meta_add_sample(m, splice_time(x, p->samples.data[i].time_ns), p->samples.data[i].rss_bytes);
-        splice_put_meta(x->s, m, process, false);
-    }
-}
-
-static void splice_add_meta(struct splice_source *x)
-{
-    for (size_t i = 0; i < wake_reader_process_count(x->r) && x->s->error == 0; i++) {
-        const struct wake_process *p = wake_reader_process(x->r, i);
-        uint32_t process = x->base + (uint32_t)i;
-        struct meta m;
-        meta_init(&m);
-        splice_add_process(x, p, process);
-        splice_add_threads(x, p, &m, process);
-        splice_add_modules(x, p, &m, process);
-        splice_add_moments(x, p, &m, process);
-        splice_put_meta(x->s, &m, process, true);
-        meta_release(&m);
-    }
 }
 
 /* ------------------------------------------------------ stacks and events */
@@ -332,75 +193,6 @@ static void splice_add_facts(struct splice_source *x)
     end->cpu_ns += from->collector_cpu_ns - from->collector_cpu_ns % step;
     if (end->wall_ns < wall_ns)
         end->wall_ns = wall_ns;
-}
-
-/* ----------------------------------------------------- names and binaries */
-
-/* Code in no module has an image named by the number of its process. */
-static const char *splice_image_path(const struct splice_source *x, const char *path, char *room, size_t size)
-{
-    unsigned number;
-    int length = 0;
-    if (sscanf(path, "[process %u]%n", &number, &length) != 1 || length == 0 || path[length] != '\0')
-        return path;
-    snprintf(room, size, "[process %u]", number + x->base);
-    return room;
-}
-
-static bool splice_copy_image(struct splice_source *x, const struct names *from, uint32_t image)
-{
-    const struct name_image *about = names_get_image(from, image);
-    struct name_entry *entries = NULL;
-    size_t count = 0;
-    char room[32];
-    uint32_t to = names_image(x->s->names, about->build_id, about->build_id_length,
-                              splice_image_path(x, about->path, room, sizeof room));
-    if (to == 0 || !names_list(from, image, &entries, &count))
-        return false;
-    bool done = true;
-    if (names_get_image(x->s->names, to)->source <= about->source)
-        done = names_set_source(x->s->names, to, (enum name_source)about->source, about->remark);
-    for (size_t i = 0; i < count && done; i++)
-        done = names_add(x->s->names, to, entries[i].place, entries[i].exact, entries[i].name->frames,
-                         entries[i].name->count);
-    free(entries);
-    return done;
-}
-
-static void splice_add_names(struct splice_source *x)
-{
-    const struct names *from = x->mask != NULL ? x->mask->names : wake_reader_names(x->r);
-    bool done = from != NULL;
-    for (uint32_t i = 1; done && i <= names_image_count(from); i++)
-        done = splice_copy_image(x, from, i);
-    if (!done)
-        splice_fail(x->s, ENOMEM);
-}
-
-static void splice_add_binary(struct splice_source *x, const struct embedded *b)
-{
-    uint64_t hash = hash_join(codec_sum(b->about.build_id, b->about.build_id_length),
-                              codec_sum(b->about.path, strlen(b->about.path)));
-    if (!b->about.is_whole || map_find(&x->s->binaries, hash) != NULL)
-        return;
-    if (!map_set(&x->s->binaries, hash, 1))
-        splice_fail(x->s, ENOMEM);
-    for (size_t i = 0; i < b->pieces.count && x->s->error == 0; i++) {
-        struct payload from;
-        int code = recording_read(x->r, &x->r->index.entries.data[b->pieces.data[i]], &from);
-        if (code == ERR_MEMORY)
-            splice_fail(x->s, ENOMEM);
-        if (code != 0)
-            return; /* what is there of it stays without its end, and readers say so */
-        splice_stored(x->s, FORMAT_BINARY, FORMAT_NO_PROCESS, from.bytes, from.length, from.header.raw);
-    }
-}
-
-static void splice_add_binaries(struct splice_source *x)
-{
-    size_t count = x->mask != NULL ? 0 : wake_reader_binary_count(x->r);
-    for (size_t i = 0; i < count; i++)
-        splice_add_binary(x, &x->r->binaries.data[i]);
 }
 
 static int splice_put_symbols(void *of, const struct strbuf *payload)

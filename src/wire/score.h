@@ -4,7 +4,7 @@
  * what the player tells of it.  Made by query/compose, read by src/player; both
  * are of one build, so there is no version.
  *
- *     | score_head | score_part x parts | score_call x calls, part by part |
+ *     | score_head | score_part x parts | score_window x windows | score_call x calls, part by part |
  *
  * A part is what one thread of the program did.  Parts stand in the order in
  * which they began; `ends` of the parts, taken together, lists them in the order in
@@ -13,13 +13,19 @@
  * A block lives in a slot, from the call that makes it to the call that releases
  * it.
  *
+ * The recorded order of all calls is cut into windows of equal length.  Where the
+ * memory in use is to be what it was, a part enters a window only when all parts
+ * have left the one before the last: nobody runs far ahead, making blocks that
+ * others have still to release.  Where threads are to run freely, SCORE_ENTER does
+ * nothing.  A score of one part has no windows.
+ *
  * Invariants
  *  1. A slot is used by one part alone, again and again, or for one block alone,
  *     which one part makes and another releases.  So who finds such a slot empty
  *     only has to wait, and cannot meet another block in it.
- *  2. There is an order of all calls (the recorded one) that keeps the order of
- *     each part and has the making of every block before its release.  So
- *     whoever waits, waits for a call that can be made.
+ *  2. The recorded order of all calls keeps the order of each part, has the
+ *     making of every block before its release, and what a part waits for when it enters
+ *     a window or begins is before it.  So whoever waits, waits for a call that can be made.
  */
 #ifndef HW_WIRE_SCORE_H
 #define HW_WIRE_SCORE_H
@@ -35,6 +41,7 @@ enum score_verb {
     SCORE_ALIGNED = 3,
     SCORE_REALLOC = 4, /* the block of `old` goes on in `slot` */
     SCORE_FREE = 5,
+    SCORE_ENTER = 6, /* no call: from here on, the part is in the window whose number is in `slot` */
 };
 
 /* How much of a block is written to when it has been made. */
@@ -49,6 +56,7 @@ struct score_head {
     uint64_t calls; /* in all; room for them, not all of which is used */
     uint32_t parts;
     uint32_t slots;
+    uint64_t windows;
 };
 
 struct score_part {
@@ -56,6 +64,10 @@ struct score_part {
     uint64_t count;
     uint32_t after; /* begins when so many of `ends` have ended */
     uint32_t ends;  /* of part i: the number of the part that was the i-th to end */
+};
+
+struct score_window {
+    uint32_t parts; /* that enter it */
 };
 
 /* size in bits 0 to 47, log2 of the alignment in 48 to 55, enum score_verb in 56 to 63 of `what`. */

@@ -78,8 +78,10 @@ static void compose(struct wake_reader *r, size_t process)
         void *memory = calloc(1, c.bytes);
         if (memory == NULL)
             abort();
-        if (expect(compose_write(&c, r, memory, &err), &err))
-            (void)fake_player(memory);
+        if (expect(compose_write(&c, r, memory, &err), &err)) {
+            (void)fake_player(memory, false);
+            (void)fake_player(memory, true);
+        }
         free(memory);
     }
     compose_release(&c);

@@ -11,7 +11,7 @@ from support import HEAPWAKE, Check, events, native, record, tool, truth, worklo
 check = Check()
 FIRST = 10000  # blocks of the relay, which no one else makes
 KINDS = {"malloc": "malloc", "calloc": "calloc", "realloc": "realloc", "posix_memalign": "aligned"}
-Call = collections.namedtuple("Call", "tid verb size align address old")
+Call = collections.namedtuple("Call", "tid verb size align address")
 
 
 def replay(*argv, env=None):
@@ -40,12 +40,20 @@ def recorded(path):
     return calls
 
 
-def heard(path):
-    """The same of what the witness heard; blocks must be made before they are released."""
-    calls, live, threads = collections.defaultdict(list), {}, []
+def plays(path):
+    """What the witness heard, play by play."""
+    found = collections.defaultdict(list)
     for line in open(path):
-        words = line.split()
-        c = Call(int(words[0]), words[1], int(words[2]), int(words[3]), words[4], words[5])
+        found[line.split()[0]].append(line)
+    return list(found.values())
+
+
+def heard(lines):
+    """The same of a play; blocks must be made before they are released."""
+    calls, live = collections.defaultdict(list), {}
+    for line in lines:
+        _, tid, verb, size, align, address, _ = line.split()
+        c = Call(int(tid), verb, int(size), int(align), address)
         if c.verb in ("free", "release"):
             size = live.pop(c.address, None)
             check.holds(size is not None or c.address == "(nil)", f"A block was released that was never made: {line!r}")
@@ -67,11 +75,13 @@ log = os.path.abspath("calls.log")
 done = replay("--json", "--allocators", workload("liblistener.so"), "relay.wake", env={"LISTENER_LOG": log})
 check.equal("the witness: exit status, errors", (0, b""), (done.status, done.err))
 report = json.loads(done.out)
-expected, seen = recorded("relay.wake"), heard(log)
+expected = recorded("relay.wake")
 check.equal("blocks that were made", told["blocks"], sum(1 for c in expected.values() for v, s in c
                                                          if v != "free" and s < told["larger"]))
-# Sizes are unique, so a thread of the recording and its player are found by what they did.
-check.equal("threads with their calls", sorted(expected.values()), sorted(seen.values()))
+# Sizes are unique, so a thread of the recording and its player are found by what they did. Threads run freely, and keep together.
+check.equal("plays", 2, len(plays(log)))
+for lines in plays(log):
+    check.equal("threads with their calls", sorted(expected.values()), sorted(heard(lines).values()))
 check.equal("released by other threads", told["crossing"], report["process"]["released_by_other_threads"])
 check.equal("threads", len({e.tid for e in events("relay.wake")}), report["process"]["threads"])
 check.equal("failed calls", 0, report["allocators"][0]["failed_calls"])

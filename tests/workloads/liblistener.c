@@ -4,7 +4,7 @@
  * witness of a replay.  LISTENER_LOG names the file: text, a line a call, in an
  * order in which a block is made before it is released.
  *
- *     TID VERB SIZE ALIGN ADDRESS OLD
+ *     PID TID VERB SIZE ALIGN ADDRESS OLD
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,8 +32,8 @@ void listener_note(const char *verb, size_t size, size_t align, const void *bloc
         const char *path = getenv("LISTENER_LOG");
         log = path == NULL ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     }
-    int length = snprintf(line, sizeof line, "%ld %s %zu %zu %p %p\n", syscall(SYS_gettid), verb, size, align,
-                          block, old);
+    int length = snprintf(line, sizeof line, "%d %ld %s %zu %zu %p %p\n", (int)getpid(), syscall(SYS_gettid),
+                          verb, size, align, block, old);
     if (log >= 0 && write(log, line, (size_t)length) != length)
         abort();
     errno = error;
