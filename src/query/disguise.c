@@ -11,7 +11,6 @@
 #include "query/disguise.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "query/frame.h"
 #include "tool/strbuf.h"
@@ -49,8 +48,9 @@ static const char *disguise_module(void *of, size_t process, uint32_t module)
 /* An image of the new names that is nobody else's; 0: no memory. */
 static uint32_t disguise_add_image(struct disguise *d, const struct name_image *about, uint32_t number)
 {
-    bool is_process = strncmp(about->path, "[process ", 9) == 0;
-    const char *path = is_process ? about->path : veil_text(&d->veil, VEIL_MODULE, about->path);
+    uint32_t process;
+    const char *path =
+        names_is_process(about->path, &process) ? about->path : veil_text(&d->veil, VEIL_MODULE, about->path);
     size_t id_length = d->mask.has_build_ids ? about->build_id_length : 0;
     while (path != NULL) {
         size_t before = names_image_count(d->names);

@@ -139,6 +139,18 @@ uint32_t names_image(struct names *n, const uint8_t *build_id, size_t build_id_l
     return map_set(&n->by_name, hash, (uintptr_t)b) ? b->number : 0;
 }
 
+bool names_is_process(const char *path, uint32_t *process)
+{
+    static const char before[] = "[process ";
+    const char *digits = path + sizeof before - 1;
+    if (strncmp(path, before, sizeof before - 1) != 0)
+        return false;
+    size_t length = strspn(digits, "0123456789");
+    uint64_t number = length > 0 && length <= 10 ? strtoull(digits, NULL, 10) : UINT64_MAX;
+    *process = (uint32_t)number;
+    return number <= UINT32_MAX && strcmp(digits + length, "]") == 0;
+}
+
 size_t names_image_count(const struct names *n)
 {
     return n->books.count;

@@ -14,9 +14,8 @@
 /* Code in no module has an image named by the number of its process. */
 static const char *splice_image_path(const struct splice_source *x, const char *path, char *room, size_t size)
 {
-    unsigned number;
-    int length = 0;
-    if (sscanf(path, "[process %u]%n", &number, &length) != 1 || length == 0 || path[length] != '\0')
+    uint32_t number;
+    if (!names_is_process(path, &number))
         return path;
     snprintf(room, size, "[process %u]", number + x->base);
     return room;

@@ -93,7 +93,8 @@ for a in by_name.values():
     check.about(a["name"])
     check.holds(a["played"] and a["elapsed_ns"] > 0, f"It was not played: {a}")
     check.holds(a["peak_live_bytes"] >= told["kept"], f"live {a['peak_live_bytes']}")
-    check.holds(told["kept"] <= a["peak_rss_bytes"] < 10 * told["kept"], f"RSS {a['peak_rss_bytes']}")
+    # The kernel counts resident pages for each CPU and adds up now and then.
+    check.holds(0.8 * told["kept"] <= a["peak_rss_bytes"] < 10 * told["kept"], f"RSS {a['peak_rss_bytes']}")
     check.equal("fragmentation", round(a["peak_rss_bytes"] / a["peak_live_bytes"], 3), round(a["fragmentation"], 3))
 check.about("")
 check.holds(by_name["jemalloc"]["file"].endswith("libjemalloc.so.2") and by_name["glibc"]["file"] == "", f"{by_name}")
