@@ -102,12 +102,12 @@ static int playing_find(char *path, struct err *err)
 }
 
 static int playing_spawn(pid_t *pid, const char *player, int score, int result, enum score_touch touch,
-                         bool pace, const char *file)
+                         enum score_lead lead, const char *file)
 {
     struct strbuf preload;
     VEC(char *) env = {0};
     posix_spawn_file_actions_t actions;
-    char touched[8];
+    char touched[8], leading[8];
     strbuf_init(&preload);
     strbuf_addf(&preload, "LD_PRELOAD=%s", file == NULL ? "" : file);
     bool fine = !preload.failed;
@@ -115,8 +115,9 @@ static int playing_spawn(pid_t *pid, const char *player, int score, int result, 
         fine = strncmp(*e, "LD_PRELOAD=", 11) == 0 || vec_push(&env, *e);
     fine = fine && (file == NULL || vec_push(&env, preload.text)) && vec_push(&env, NULL);
     snprintf(touched, sizeof touched, "%d", (int)touch);
-    char *const arguments[] = {(char *)"heapwake-player",  (char *)"3",  (char *)"4", touched,
-                               (char *)(pace ? "1" : "0"), (char *)file, NULL};
+    snprintf(leading, sizeof leading, "%d", (int)lead);
+    char *const arguments[] = {
+        (char *)"heapwake-player", (char *)"3", (char *)"4", touched, leading, (char *)file, NULL};
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, score, PLAYING_SCORE);
     posix_spawn_file_actions_adddup2(&actions, result, PLAYING_RESULT);
@@ -159,8 +160,8 @@ static int playing_wait(pid_t pid, int from, struct score_result *result, struct
                    WEXITSTATUS(status));
 }
 
-int playing_run(int score, enum score_touch touch, bool pace, const char *file, struct score_result *result,
-                struct err *err)
+int playing_run(int score, enum score_touch touch, enum score_lead lead, const char *file,
+                struct score_result *result, struct err *err)
 {
     char player[PATH_MAX];
     int pipes[2] = {-1, -1}, high[2] = {-1, -1};
@@ -173,7 +174,7 @@ int playing_run(int score, enum score_touch touch, bool pace, const char *file, 
         high[0] = fcntl(score, F_DUPFD_CLOEXEC, PLAYING_HIGH);
         high[1] = fcntl(pipes[1], F_DUPFD_CLOEXEC, PLAYING_HIGH);
         error = high[0] < 0 || high[1] < 0 ? errno
-                                           : playing_spawn(&pid, player, high[0], high[1], touch, pace, file);
+                                           : playing_spawn(&pid, player, high[0], high[1], touch, lead, file);
     }
     file_close(high[0]);
     file_close(high[1]);

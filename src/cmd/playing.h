@@ -10,18 +10,16 @@
 #include "tool/err.h"
 #include "wire/score.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Makes the score of a composition in a file without a name, and its descriptor. */
 int playing_write_score(int *fd, struct compose *c, struct wake_reader *r, struct err *err);
 
-/* Plays it once.  pace: threads keep together, so that the memory in use is what
- * it was; else they run freely.  file: of the allocator, as the loader takes it; NULL = libc's.
+/* Plays it once.  file: of the allocator, as the loader takes it; NULL = libc's.
  * ERR_ABSENT: the player itself is missing; ERR_SYSTEM: it could not be run, or
  * died.  Else 0, and the outcome is in *result; SCORE_NOT_LOADED is one. */
-int playing_run(int score, enum score_touch touch, bool pace, const char *file, struct score_result *result,
-                struct err *err);
+int playing_run(int score, enum score_touch touch, enum score_lead lead, const char *file,
+                struct score_result *result, struct err *err);
 
 /* Why a play has failed, in words. */
 const char *playing_describe(const struct score_result *result);

@@ -139,12 +139,12 @@ static int replaying_choose(const struct replaying *o, const struct wake_reader 
 }
 
 /* One play.  False: it did not come to its end; it has been said why, or *is_absent. */
-static bool replaying_play_once(struct replaying *o, const struct replaying_piece *piece, bool pace,
-                                struct score_result *result, bool *is_absent)
+static bool replaying_play_once(struct replaying *o, const struct replaying_piece *piece,
+                                enum score_lead lead, struct score_result *result, bool *is_absent)
 {
     struct err err;
     err_init(&err);
-    int code = playing_run(piece->score, o->touch, pace, piece->file, result, &err);
+    int code = playing_run(piece->score, o->touch, lead, piece->file, result, &err);
     *is_absent = code == 0 && result->outcome == SCORE_NOT_LOADED;
     if (code == 0 && (result->outcome == SCORE_PLAYED || *is_absent))
         return !*is_absent;
@@ -165,14 +165,14 @@ static bool replaying_play(struct replaying *o, const struct replaying_piece *pi
     struct score_result together = {0};
     for (uint64_t i = 0; i < o->runs; i++) {
         struct score_result result = {0};
-        if (!replaying_play_once(o, piece, false, &result, is_absent))
+        if (!replaying_play_once(o, piece, SCORE_LEAD_FREE, &result, is_absent))
             return false;
         if (i == 0 || result.cpu_ns < best->cpu_ns)
             *best = result;
     }
     if (!piece->has_threads)
         return true;
-    if (!replaying_play_once(o, piece, true, &together, is_absent)) {
+    if (!replaying_play_once(o, piece, SCORE_LEAD_TOGETHER, &together, is_absent)) {
         best->outcome = 0;
         return false;
     }
@@ -224,12 +224,13 @@ static int replaying_play_all(struct replaying *o, int score, bool has_threads, 
     return 0;
 }
 
-/* A play that takes more than there is would have the system end some other program. */
+/* A play that takes more than there is would have the system end some other program.  Threads that run
+ * freely take up to twice as much as was recorded. */
 static int replaying_check_room(const struct replaying *o, const struct compose *c, struct err *err)
 {
     char need[UNITS_MAX], have[UNITS_MAX];
-    uint64_t available = playing_available();
-    if (o->touch != SCORE_TOUCH_ALL || c->peak_bytes <= available)
+    uint64_t available = playing_available(), most = c->parts.count > 1 ? available / 2 : available;
+    if (o->touch != SCORE_TOUCH_ALL || c->peak_bytes <= most)
         return 0;
     return err_set(err, ERR_LIMIT,
                    "The program held %s at once and there are %s here; '--touch first' plays without filling "

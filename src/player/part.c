@@ -73,16 +73,22 @@ static void part_leave(struct part_run *run)
     run->window = PART_NO_WINDOW;
 }
 
+static void part_await_window(struct part_run *run, uint64_t window)
+{
+    uint64_t from = gauge_cpu_ns();
+    for (unsigned i = 0; part_count_left(run->play) + run->play->lead < window && part_pause(run, i); i++)
+        continue;
+    run->waited_ns += gauge_cpu_ns() - from;
+}
+
 static void part_enter(struct part_run *run, uint64_t window)
 {
     struct play *play = run->play;
     if (play->windows == NULL || window >= play->window_count)
         return;
     part_leave(run);
-    uint64_t from = gauge_cpu_ns();
-    for (unsigned i = 0; part_count_left(play) + 1 < window && part_pause(run, i); i++)
-        continue;
-    run->waited_ns += gauge_cpu_ns() - from;
+    if (atomic_load(&play->windows_left) + play->lead < window)
+        part_await_window(run, window);
     run->window = window;
 }
 

@@ -29,9 +29,10 @@ struct play {
     uint32_t slot_count;
     struct part_allocator allocator;
     enum score_touch touch;
-    _Atomic uint32_t *windows;     /* by window, the parts that have still to leave it; NULL = run freely */
+    _Atomic uint32_t *windows;     /* by window, the parts that have still to leave it; NULL = nobody waits */
     _Atomic uint64_t windows_left; /* windows that all parts have left: so many, from the first on */
     uint64_t window_count;
+    uint64_t lead; /* windows */
     _Atomic uint64_t cpu_ns, calls, failed;
     _Atomic bool is_bad; /* the score could not be read, or made no sense */
 };

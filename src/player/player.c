@@ -3,11 +3,10 @@
  * player: plays a score (wire/score.h) to the allocator that was loaded before
  * libc's, and says what it cost.  Started by `heapwake replay`:
  *
- *     heapwake-player SCORE RESULT TOUCH PACE [NAME]
+ *     heapwake-player SCORE RESULT TOUCH LEAD [NAME]
  *
- * SCORE and RESULT are descriptors, TOUCH is an enum score_touch, PACE is 1 when
- * threads are to keep together and 0 when they run freely, NAME is the file that
- * should have been preloaded.
+ * SCORE and RESULT are descriptors, TOUCH is an enum score_touch, LEAD an enum
+ * score_lead, NAME the file that should have been preloaded.
  *
  * Before it is played in earnest every call goes to functions that do nothing:
  * what that costs is the player's own and is taken off.  It also brings in
@@ -169,8 +168,8 @@ static void *player_map(int fd, size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Makes threads keep together. */
-static void player_pace(struct player *p)
+/* Threads keep together from now on. */
+static void player_hold(struct player *p, enum score_lead lead)
 {
     if (p->head->windows == 0)
         return;
@@ -179,11 +178,13 @@ static void player_pace(struct player *p)
         player_give_up(p->result, SCORE_NO_MEMORY, errno);
     for (uint64_t i = 0; i < p->head->windows; i++)
         windows[i] = p->windows[i].parts;
+    p->play.lead = (uint64_t)lead;
     p->play.window_count = p->head->windows;
     p->play.windows = windows;
 }
 
-static void player_measure(struct player *p, enum score_touch touch, bool pace, struct score_result *result)
+static void player_measure(struct player *p, enum score_touch touch, enum score_lead lead,
+                           struct score_result *result)
 {
     static const struct part_allocator nothing = {nothing_make, nothing_make_zeroed, nothing_make_aligned,
                                                   nothing_change, nothing_release};
@@ -195,8 +196,7 @@ static void player_measure(struct player *p, enum score_touch touch, bool pace, 
             result->own_cpu_ns = p->play.cpu_ns;
         memset((void *)p->play.slots, 0, p->play.slot_count * sizeof *p->play.slots);
     }
-    if (pace)
-        player_pace(p);
+    player_hold(p, lead);
     if (!gauge_forget_peak() || !gauge_read_memory(&before))
         player_give_up(p->result, SCORE_NO_RSS, errno);
     uint64_t from = gauge_now_ns();
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
             player_give_up(player.result, SCORE_NOT_LOADED, 0);
     }
     player_open(&player, atoi(argv[1]));
-    player_measure(&player, (enum score_touch)atoi(argv[3]), atoi(argv[4]) != 0, &result);
+    player_measure(&player, (enum score_touch)atoi(argv[3]), (enum score_lead)atoi(argv[4]), &result);
     if (player.play.is_bad)
         player_give_up(player.result, SCORE_BAD, 0);
     player_tell(player.result, &result);

@@ -32,7 +32,7 @@ struct fake_stage {
     struct fake_slot *slots;
     uint64_t *left;   /* by window, parts that have left it */
     uint64_t *window; /* where each part is + 1 */
-    bool is_paced;
+    uint64_t lead;
     uint64_t *done; /* calls of each part */
     uint64_t live_bytes;
     struct fake_play *play;
@@ -80,7 +80,7 @@ static inline bool fake_enter(struct fake_stage *s, uint32_t part, uint64_t wind
     if (window >= s->head->windows)
         abort();
     fake_leave(s, part);
-    for (uint64_t i = 0; s->is_paced && i + 1 < window; i++) {
+    for (uint64_t i = 0; i + s->lead < window; i++) {
         if (s->left[i] > s->windows[i].parts)
             abort();
         if (s->left[i] < s->windows[i].parts)
@@ -141,7 +141,7 @@ static inline bool fake_part(struct fake_stage *s, uint32_t part)
 }
 
 /* The last parts go first, so that whoever must wait does. */
-static inline struct fake_play fake_player(const void *memory, bool is_paced)
+static inline struct fake_play fake_player(const void *memory, enum score_lead lead)
 {
     struct fake_play play = {0};
     const struct score_head *head = memory;
@@ -152,7 +152,7 @@ static inline struct fake_play fake_player(const void *memory, bool is_paced)
                            .calls = (const struct score_call *)((const char *)memory + fake_offset(head)),
                            .left = calloc(head->windows + 1, sizeof(uint64_t)),
                            .window = calloc((size_t)head->parts + 1, sizeof(uint64_t)),
-                           .is_paced = is_paced,
+                           .lead = lead,
                            .slots = calloc((size_t)head->slots + 1, sizeof(struct fake_slot)),
                            .done = calloc((size_t)head->parts + 1, sizeof(uint64_t)),
                            .play = &play};

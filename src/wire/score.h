@@ -13,11 +13,11 @@
  * A block lives in a slot, from the call that makes it to the call that releases
  * it.
  *
- * The recorded order of all calls is cut into windows of equal length.  Where the
- * memory in use is to be what it was, a part enters a window only when all parts
- * have left the one before the last: nobody runs far ahead, making blocks that
- * others have still to release.  Where threads are to run freely, SCORE_ENTER does
- * nothing.  A score of one part has no windows.
+ * The recorded order of all calls is cut into windows of equal length.  A part
+ * enters a window only when all parts have left those that are more than the
+ * *lead* before it: nobody runs far ahead, making blocks that others have still to
+ * release.  With a small lead the memory in use is what it was; with a large one
+ * threads run all but freely.  A score of one part has no windows.
  *
  * Invariants
  *  1. A slot is used by one part alone, again and again, or for one block alone,
@@ -42,6 +42,13 @@ enum score_verb {
     SCORE_REALLOC = 4, /* the block of `old` goes on in `slot` */
     SCORE_FREE = 5,
     SCORE_ENTER = 6, /* no call: from here on, the part is in the window whose number is in `slot` */
+};
+
+/* Leads, in windows.  A window has a sixteenth as many calls as there were blocks at the peak, so even those
+ * who run freely hold no more than twice of what the program held. */
+enum score_lead {
+    SCORE_LEAD_TOGETHER = 1,
+    SCORE_LEAD_FREE = 16,
 };
 
 /* How much of a block is written to when it has been made. */

@@ -79,8 +79,8 @@ static void compose(struct wake_reader *r, size_t process)
         if (memory == NULL)
             abort();
         if (expect(compose_write(&c, r, memory, &err), &err)) {
-            (void)fake_player(memory, false);
-            (void)fake_player(memory, true);
+            (void)fake_player(memory, SCORE_LEAD_FREE);
+            (void)fake_player(memory, SCORE_LEAD_TOGETHER);
         }
         free(memory);
     }
