@@ -281,4 +281,5 @@ void module_renew(void)
     uint32_t count = __atomic_exchange_n(&module_count, 0, __ATOMIC_ACQ_REL);
     memory_zero(module_list, (count < MODULE_MAX ? count : MODULE_MAX) * sizeof *module_list);
     module_closing = 0;
+    module_generation++; /* a rule that is known keeps its module from being met, and told, again */
 }
