@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "present/frames.h"
 #include "present/json.h"
 #include "query/rollup.h"
 
@@ -196,7 +197,9 @@ static void html_data_put_timeline(struct html_data *d)
 static void html_data_put_frames(struct html_data *d)
 {
     struct out *o = d->job->out;
+    struct strbuf brief;
     char name[512];
+    strbuf_init(&brief);
     out_text(o, "\"frames\":[");
     for (size_t i = 0; i < d->frames.count; i++) {
         const struct frame *f = &d->job->traces->frames.data[d->frames.data[i]];
@@ -206,8 +209,14 @@ static void html_data_put_frames(struct html_data *d)
         html_data_string(d, f->file);
         out_f(o, ",%u,", f->line);
         html_data_string(d, f->module);
-        out_f(o, ",%d]", f->role == FRAME_OWN);
+        out_f(o, ",%d,", f->role == FRAME_OWN);
+        strbuf_clear(&brief);
+        frames_add_name(&brief, f);
+        d->failed = d->failed || brief.failed;
+        html_data_string(d, strbuf_get(&brief));
+        out_text(o, "]");
     }
+    strbuf_release(&brief);
     out_text(o, "],\n\"nodes\":[");
     for (size_t i = 0; i < d->tree.count; i++)
         html_data_pair(o, i, d->tree.data[i].parent, d->tree.data[i].frame);

@@ -68,6 +68,17 @@ def stacks_of_events(data, profile):
     return found
 
 
+def path_of_opened(data, profile):
+    """Where each box of the drawing stands: the frames below it and itself."""
+    stack = []
+    for event in profile["events"]:
+        if event["type"] == "O":
+            stack.append(event["frame"])
+            yield tuple(stack)
+        else:
+            stack.pop()
+
+
 def check_profile(browser, recording, *options):
     check.about(f"{recording} {options}")
     done = tool("export", "-f", "speedscope", "-o", "out.speedscope.json", *options, recording)
@@ -81,6 +92,8 @@ def check_profile(browser, recording, *options):
                 [(p["name"], p["unit"], p["endValue"]) for p in theirs["profiles"]])
     for mine, its in zip(ours["profiles"], theirs["profiles"]):
         check.equal(f"stacks of {mine['name']}", stacks_of_samples(ours, mine), stacks_of_events(theirs, its))
+        opened = collections.Counter(path_of_opened(theirs, its))
+        check.equal(f"{mine['name']}: stacks that are drawn twice", [], [p for p, n in opened.items() if n > 1])
     check.equal("complaints of the page", [], browser.complaints)
     return theirs
 
