@@ -6,6 +6,7 @@
 
 #include "store/live.h"
 #include "tool/map.h"
+#include "tool/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -182,14 +183,14 @@ static bool walk_init(struct walk *w, struct audit *a, size_t process)
     wake_live_init(&w->live);
     map_init(&w->addresses);
     w->stack_count = w->process->stacks.count == 0 ? 1 : w->process->stacks.count;
-    w->totals = calloc(w->stack_count, sizeof *w->totals);
+    w->totals = memory_new_zeroed(w->stack_count, sizeof *w->totals);
     for (size_t i = 0; i < w->process->threads.count; i++) {
         if (w->process->threads.data[i].number >= w->latest_count)
             w->latest_count = w->process->threads.data[i].number + 1;
     }
     if (w->latest_count == 0)
         w->latest_count = 1;
-    w->latest = calloc(w->latest_count, sizeof *w->latest);
+    w->latest = memory_new_zeroed(w->latest_count, sizeof *w->latest);
     return w->totals != NULL && w->latest != NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "present/safe.h"
 #include "store/live.h"
 #include "store/names.h"
+#include "tool/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -183,7 +184,7 @@ static int dump_run(struct dump *d)
     struct err err;
     err_init(&err);
     size_t processes = wake_reader_process_count(d->reader);
-    d->live = calloc(processes + 1, sizeof *d->live);
+    d->live = memory_new_zeroed(processes + 1, sizeof *d->live);
     if (d->live == NULL) {
         command_say("There is no memory for the live blocks.");
         return EXIT_FAILED;

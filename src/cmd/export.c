@@ -10,6 +10,7 @@
 #include "cmd/drawing.h"
 #include "cmd/where.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 
 #include <signal.h>
 #include <string.h>
@@ -109,8 +110,11 @@ static int export_begin(const struct export_request *q, struct export_target *t,
 /* code: how the writing went.  A file appears when everything went well. */
 static int export_end(const struct export_request *q, struct export_target *t, int code, struct err *err)
 {
+    const char *name = q->output == NULL ? "standard output" : q->output;
     if (code == 0)
-        code = out_flush(&t->out, q->output == NULL ? "standard output" : q->output, err);
+        code = out_flush(&t->out, name, err);
+    if (code == 0 && memory_has_failed())
+        code = err_set(err, ERR_MEMORY, "There is too little memory to write all of %s.", name);
     bool is_closed = out_is_closed(&t->out), is_drawn = t->drawing.pid != 0;
     int drawn = drawing_end(&t->drawing, code == 0 || is_closed ? err : NULL);
     t->is_unheard = is_drawn ? t->drawing.is_unheard : is_closed && q->output == NULL;

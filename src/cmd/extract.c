@@ -159,7 +159,10 @@ static bool extract_one(struct extract *x, size_t i)
     bool done = false;
     strbuf_init(&path);
     extract_target(x, i, &path);
-    int fd = -1, folder = extract_enter(x->folder, strbuf_get(&path), name);
+    int fd = -1, folder = -1;
+    errno = ENOMEM;
+    if (!path.failed)
+        folder = extract_enter(x->folder, strbuf_get(&path), name);
     if (folder >= 0 && x->force)
         (void)unlinkat(folder, name, 0);
     if (folder >= 0)

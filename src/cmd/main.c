@@ -3,6 +3,7 @@
  * main: the table of commands.
  */
 #include "cmd/command.h"
+#include "tool/memory.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -170,6 +171,16 @@ static void keep_standard_descriptors(void)
     }
 }
 
+/* An answer that was made with too little memory is none, whatever the command thinks of it.  The
+ * status of `record` is the program's, and what a collector lacks is said in the recording. */
+static int settle(const struct command *c, int status)
+{
+    if (c->run == command_record || c->run == command_collect || status != EXIT_DONE || !memory_has_failed())
+        return status;
+    command_say("There is too little memory for '%s'.", c->name);
+    return c->run == command_check ? EXIT_USAGE : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     keep_standard_descriptors();
@@ -188,5 +199,5 @@ int main(int argc, char **argv)
         command_print_help(command);
         return EXIT_DONE;
     }
-    return command->run(argc - 1, argv + 1);
+    return settle(command, command->run(argc - 1, argv + 1));
 }

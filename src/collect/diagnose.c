@@ -6,6 +6,7 @@
 #include "collect/diagnose.h"
 
 #include "base/cursor.h"
+#include "tool/memory.h"
 #include "tool/strbuf.h"
 
 #include <elf.h>
@@ -140,7 +141,7 @@ static enum diagnose_result diagnose_look(const char *argv0, struct err *err)
 {
     struct strbuf path;
     strbuf_init(&path);
-    uint8_t *bytes = malloc(DIAGNOSE_HEAD);
+    uint8_t *bytes = memory_new(DIAGNOSE_HEAD);
     size_t length = 0;
     enum diagnose_result result = DIAGNOSE_NOTHING;
     diagnose_find(argv0, &path);

@@ -6,6 +6,7 @@
 
 #include "collect/arch.h"
 #include "collect/procfs.h"
+#include "tool/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static void image_add_process(struct image *m, uint64_t base_ns, uint32_t parent
 struct image *image_new(struct view *view, struct wake_writer *writer, const struct timebase *time,
                         uint64_t base_ns, uint32_t pid, uint32_t parent)
 {
-    struct image *m = calloc(1, sizeof *m);
+    struct image *m = memory_new_zeroed(1, sizeof *m);
     if (m == NULL)
         return NULL;
     m->view = *view;

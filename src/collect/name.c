@@ -4,6 +4,8 @@
  */
 #include "collect/name.h"
 
+#include "tool/memory.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -46,7 +48,7 @@ int name_check(const char *pattern, struct err *err)
     const char *start = slash == NULL ? "." : pattern;
     if (memchr(start, '%', length) != NULL)
         return 0; /* known only when a process is there */
-    char *folder = strndup(start, length);
+    char *folder = memory_copy_part(start, length);
     if (folder == NULL)
         return err_set(err, ERR_MEMORY, "No memory for an output name.");
     struct stat st;

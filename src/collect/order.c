@@ -5,6 +5,7 @@
 #include "collect/order.h"
 
 #include "collect/arch.h"
+#include "tool/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +150,7 @@ static bool heap_reserve(struct order *o, uint32_t count)
 {
     if (count <= o->heap_room)
         return true;
-    struct drain_lane **moved = realloc(o->heap, count * sizeof(struct drain_lane *));
+    struct drain_lane **moved = memory_resize(o->heap, count * sizeof(struct drain_lane *));
     if (moved == NULL)
         return false;
     o->heap = moved;

@@ -4,6 +4,8 @@
  */
 #include "collect/output.h"
 
+#include "tool/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +39,7 @@ void output_init(struct output *o, const char *pattern)
         output_complain(o, &err, "Nothing is recorded; the program runs as if alone.");
         o->is_off = true;
     }
-    o->pattern = strdup(pattern == NULL ? NAME_DEFAULT : pattern);
+    o->pattern = memory_copy_text(pattern == NULL ? NAME_DEFAULT : pattern);
     if (o->pattern == NULL)
         o->is_off = true;
 }
@@ -95,7 +97,7 @@ static struct output_file *output_find(const struct output *o, const char *name)
 
 static struct output_file *output_new(struct output *o, char *name, uint64_t start_ns, struct err *err)
 {
-    struct output_file *f = calloc(1, sizeof *f);
+    struct output_file *f = memory_new_zeroed(1, sizeof *f);
     if (f == NULL) {
         free(name);
         err_set(err, ERR_MEMORY, "No memory for an output file.");
@@ -156,7 +158,7 @@ struct output_file *output_open(struct output *o, const struct name_facts *facts
         f = output_try(o, o->pattern, facts, start_ns, &err);
     if (f == NULL && err.code != 0 && strcmp(o->pattern, NAME_DEFAULT) != 0) {
         output_complain(o, &err, "The recording goes to the current folder as " NAME_DEFAULT " instead.");
-        char *usual = strdup(NAME_DEFAULT);
+        char *usual = memory_copy_text(NAME_DEFAULT);
         if (usual != NULL) {
             free(o->pattern);
             o->pattern = usual;

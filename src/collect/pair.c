@@ -7,6 +7,7 @@
 
 #include "collect/pair_fit.h"
 #include "collect/pair_store.h"
+#include "tool/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +154,7 @@ struct wake_live_block *pair_live(const struct pair *p, size_t *count)
     *count = p->totals.live_blocks;
     if (*count == 0)
         return NULL;
-    struct wake_live_block *live = malloc(*count * sizeof *live);
+    struct wake_live_block *live = memory_new(*count * sizeof *live);
     if (live == NULL)
         return NULL;
     size_t n = 0;

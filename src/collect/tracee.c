@@ -4,6 +4,8 @@
  */
 #include "collect/tracee.h"
 
+#include "tool/memory.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -80,7 +82,7 @@ void tracee_accept(struct collector *c)
 {
     int fd;
     while (c->visitors.count < TRACEE_VISITORS_MAX && (fd = listener_accept(&c->listener)) >= 0) {
-        struct visitor *v = calloc(1, sizeof *v);
+        struct visitor *v = memory_new_zeroed(1, sizeof *v);
         if (v == NULL || !vec_push(&c->visitors, v)) {
             free(v);
             close(fd);
@@ -141,7 +143,7 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
     struct tracee *before = tracee_find(c, h->pid);
     struct tracee *parent = tracee_find(c, h->hello.ppid);
     struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND};
-    struct tracee *t = calloc(1, sizeof *t);
+    struct tracee *t = memory_new_zeroed(1, sizeof *t);
     if (t == NULL)
         return NULL;
     uint64_t now = timebase_now();

@@ -13,6 +13,7 @@
 
 #include "present/json.h"
 #include "query/rollup.h"
+#include "tool/memory.h"
 
 enum {
     HTML_SITES = 600,     /* of each measure */
@@ -283,9 +284,9 @@ int html_data_put(const struct export_job *job, struct err *err)
     strbuf_init(&d.scratch);
     map_init(&d.frame_slots);
     rollup_init(&d.functions, ROLLUP_FUNCTION);
-    d.chosen = calloc(traces, sizeof *d.chosen);
-    d.nodes = calloc(traces, sizeof *d.nodes);
-    d.chosen_functions = calloc((size_t)job->traces->symbols + 1, sizeof *d.chosen_functions);
+    d.chosen = memory_new_zeroed(traces, sizeof *d.chosen);
+    d.nodes = memory_new_zeroed(traces, sizeof *d.nodes);
+    d.chosen_functions = memory_new_zeroed((size_t)job->traces->symbols + 1, sizeof *d.chosen_functions);
     d.failed = d.chosen == NULL || d.nodes == NULL || d.chosen_functions == NULL;
     if (!d.failed) {
         html_data_choose_measures(&d);

@@ -13,6 +13,7 @@
 #include "query/watch.h"
 #include "query/when.h"
 #include "store/numbered.h"
+#include "tool/memory.h"
 #include "tool/vec.h"
 
 struct follow {
@@ -175,7 +176,7 @@ int follow_run(const struct query *q, struct wake_reader *reader, uint32_t proce
 {
     struct when when = {0};
     struct watch watch = {.query = q};
-    struct follow *f = calloc(1, sizeof *f);
+    struct follow *f = memory_new_zeroed(1, sizeof *f);
     int code = f == NULL ? ERR_MEMORY : when_resolve(&when, q, reader, err);
     for (size_t i = 0; i < when.processes.count && code == 0; i++)
         if (process == FOLLOW_ALL || process == when.processes.data[i])

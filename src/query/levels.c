@@ -10,6 +10,7 @@
 
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "tool/memory.h"
 
 struct levels_block {
     uint64_t size;
@@ -118,9 +119,9 @@ static bool levels_begin(struct levels_work *w, const struct wake_process *p, co
     bool was_killed = p->end.wait_status >= 0 && WIFSIGNALED(p->end.wait_status);
     l->exited = p->ended && !p->end.execed && !was_killed;
     w->stack_count = p->stacks.count == 0 ? 1 : p->stacks.count;
-    w->row_of = malloc(w->stack_count * sizeof *w->row_of);
-    w->bytes = calloc(count + 1, sizeof *w->bytes);
-    w->lowest = calloc(count + 1, sizeof *w->lowest);
+    w->row_of = memory_new(w->stack_count * sizeof *w->row_of);
+    w->bytes = memory_new_zeroed(count + 1, sizeof *w->bytes);
+    w->lowest = memory_new_zeroed(count + 1, sizeof *w->lowest);
     if (w->row_of == NULL || w->bytes == NULL || w->lowest == NULL)
         return false;
     memset(w->row_of, 0xff, w->stack_count * sizeof *w->row_of);

@@ -22,6 +22,7 @@
 #include "query/timeline.h"
 #include "query/watch.h"
 #include "query/when.h"
+#include "tool/memory.h"
 
 static const struct query_range whole = {0, UINT64_MAX};
 
@@ -163,7 +164,7 @@ static bool answer_settle_medians(struct answer *a, struct scan *s)
 {
     if (a->medians == NULL || s->tally.rows.count == 0)
         return true;
-    uint64_t *medians = calloc(s->tally.rows.count, sizeof *medians);
+    uint64_t *medians = memory_new_zeroed(s->tally.rows.count, sizeof *medians);
     bool fine = medians != NULL && medians_settle(&s->medians, medians, s->tally.rows.count, a->medians);
     for (size_t i = 0; i < s->tally.rows.count && fine; i++) {
         struct tally_row *row = &s->tally.rows.data[i];
@@ -209,7 +210,7 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     }
     if (code != 0)
         goto out;
-    scan = calloc(1, sizeof *scan);
+    scan = memory_new_zeroed(1, sizeof *scan);
     if (scan == NULL) {
         code = err_set(err, ERR_MEMORY, "There is no memory for the query.");
         goto out;
@@ -304,7 +305,7 @@ int query_run(const struct query *q, struct wake_reader *reader, struct query_re
     struct answer a = {.query = q, .reader = reader, .result = result, .watch = {.query = q}};
     int code = when_resolve(&a.when, q, reader, err);
     if (code == 0 && (q->want & WANT_MEDIAN) != 0 &&
-        (a.medians = calloc(MEDIAN_BUCKETS, sizeof *a.medians)) == NULL)
+        (a.medians = memory_new_zeroed(MEDIAN_BUCKETS, sizeof *a.medians)) == NULL)
         code = err_set(err, ERR_MEMORY, "There is no memory for the medians.");
     if (code == 0) {
         answer_begin(&a);

@@ -17,6 +17,7 @@
 #include "query/pattern.h"
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "tool/memory.h"
 
 enum { WHAT_IF_DEATHS = 100000000 }; /* 1.6 GB of memory */
 
@@ -46,7 +47,7 @@ int what_if_add(struct what_if *w, const char *text, struct err *err)
             break;
         }
     }
-    struct query *q = malloc(sizeof *q);
+    struct query *q = memory_new(sizeof *q);
     if (q == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the question.");
     query_init(q);
@@ -181,8 +182,8 @@ static int what_if_match(struct what_if_work *w, const struct query *q, const st
 {
     int code = 0;
     w->stack_count = p->stacks.count == 0 ? 1 : p->stacks.count;
-    w->matches = calloc(w->stack_count, 1);
-    uint8_t *allowed = malloc(w->stack_count);
+    w->matches = memory_new_zeroed(w->stack_count, 1);
+    uint8_t *allowed = memory_new(w->stack_count);
     if (w->matches == NULL || allowed == NULL)
         code = ERR_MEMORY;
     for (size_t i = 0; i < w->asked->without.count && code == 0; i++) {

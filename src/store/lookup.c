@@ -18,6 +18,7 @@
 #include "store/piece.h"
 #include "store/symbols.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 /* ------------------------------------------------------------------- names */
@@ -69,7 +70,7 @@ uint32_t wake_reader_image(struct wake_reader *r, size_t process, uint32_t modul
     if (module > shelf->process.modules.count)
         module = 0;
     if (shelf->images == NULL)
-        shelf->images = calloc(shelf->process.modules.count + 1, sizeof *shelf->images);
+        shelf->images = memory_new_zeroed(shelf->process.modules.count + 1, sizeof *shelf->images);
     if (shelf->images == NULL)
         return 0;
     if (shelf->images[module] == 0)

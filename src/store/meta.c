@@ -13,6 +13,7 @@
 
 #include "base/varint.h"
 #include "store/format.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 void meta_init(struct meta *m)
@@ -99,7 +100,7 @@ static bool meta_reserve_frames(struct meta *m, uint32_t count)
     if (count <= m->last_capacity)
         return true;
     uint32_t wanted = count < 64 ? 64 : count + count / 4;
-    struct wake_frame *moved = realloc(m->last, wanted * sizeof *moved);
+    struct wake_frame *moved = memory_resize(m->last, wanted * sizeof *moved);
     if (moved == NULL)
         return false;
     m->last = moved;

@@ -22,6 +22,7 @@
 #include "store/codec.h"
 #include "tool/arena.h"
 #include "tool/map.h"
+#include "tool/memory.h"
 #include "tool/vec.h"
 
 struct name_text {
@@ -51,7 +52,7 @@ struct names {
 
 struct names *names_new(void)
 {
-    struct names *n = calloc(1, sizeof *n);
+    struct names *n = memory_new_zeroed(1, sizeof *n);
     if (n == NULL)
         return NULL;
     arena_init(&n->arena);
@@ -285,7 +286,7 @@ bool names_list(const struct names *n, uint32_t image, struct name_entry **entri
 {
     const struct name_book *b = names_book(n, image);
     *count = 0;
-    *entries = calloc(names_count_image(n, image) + 1, sizeof **entries);
+    *entries = memory_new_zeroed(names_count_image(n, image) + 1, sizeof **entries);
     if (*entries == NULL)
         return false;
     for (unsigned exact = 0; b != NULL && exact < 2; exact++) {

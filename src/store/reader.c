@@ -15,6 +15,7 @@
 #include "store/format.h"
 #include "store/recording.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 
 /* Counts the events of a chunk and notices when some before it are missing. */
 static int reader_add_span(struct wake_reader *r, size_t at)
@@ -80,7 +81,7 @@ static int reader_complete(struct wake_reader *r, struct err *err)
 
 int wake_reader_open(struct wake_reader **out, const char *path, struct err *err)
 {
-    struct wake_reader *r = calloc(1, sizeof *r);
+    struct wake_reader *r = memory_new_zeroed(1, sizeof *r);
     *out = NULL;
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);

@@ -13,6 +13,7 @@
 
 #include "store/format.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 
 #define RECORDING_BUDGET_BASE (UINT64_C(1) << 30)
 enum {
@@ -46,6 +47,10 @@ void recording_damage(struct wake_reader *r, uint64_t offset, const char *format
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    /* Then it was perhaps not the file that made no sense. */
+    if (memory_has_failed())
+        length = snprintf(text, sizeof text, "There is too little memory to read what is at byte %llu.",
+                          (unsigned long long)offset);
     if (r->damages.count == RECORDING_DAMAGES_MAX - 1)
         length = snprintf(text, sizeof text, "More is damaged from here on than is listed.");
     size_t kept = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
@@ -61,7 +66,7 @@ static bool recording_reserve(uint8_t **bytes, size_t *capacity, size_t need)
     if (need <= *capacity)
         return true;
     free(*bytes);
-    *bytes = malloc(need);
+    *bytes = memory_new(need);
     *capacity = *bytes == NULL ? 0 : need;
     return *bytes != NULL;
 }
@@ -165,7 +170,7 @@ static int recording_check_header(struct wake_reader *r, struct err *err)
 int recording_open(struct wake_reader *r, const char *path, struct err *err)
 {
     r->fd = -1;
-    r->path = strdup(path);
+    r->path = memory_copy_text(path);
     int code = r->path == NULL ? err_set(err, ERR_MEMORY, "There is no memory to open %s.", path)
                                : file_open(&r->fd, &r->size, path, err);
     if (code != 0)

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/varint.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 enum {
@@ -38,12 +39,12 @@ void replay_release(struct replay *r)
 
 static bool replay_reserve(struct replay *r, size_t raw)
 {
-    if (r->arrays == NULL && (r->arrays = calloc(1, sizeof *r->arrays)) == NULL)
+    if (r->arrays == NULL && (r->arrays = memory_new_zeroed(1, sizeof *r->arrays)) == NULL)
         return false;
     if (raw <= r->capacity)
         return true;
     free(r->raw);
-    r->raw = malloc(raw + REPLAY_SPARE);
+    r->raw = memory_new(raw + REPLAY_SPARE);
     r->capacity = r->raw == NULL ? 0 : raw;
     return r->raw != NULL;
 }

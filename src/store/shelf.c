@@ -18,6 +18,7 @@
 #include "base/varint.h"
 #include "store/format.h"
 #include "store/meta.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 _Static_assert((int)RECORDING_MODULE_SLOTS == (int)META_MODULE_SLOTS, "encoder and decoder agree");
@@ -43,7 +44,7 @@ struct shelf *shelf_get(struct wake_reader *r, uint32_t process)
     if (!shelf_gap_is_sane(r, process, r->shelves.count))
         return NULL;
     while (r->shelves.count <= process) {
-        struct shelf *shelf = shelf_spend(r, sizeof *shelf) ? calloc(1, sizeof *shelf) : NULL;
+        struct shelf *shelf = shelf_spend(r, sizeof *shelf) ? memory_new_zeroed(1, sizeof *shelf) : NULL;
         if (shelf == NULL || !vec_push(&r->shelves, shelf)) {
             free(shelf);
             return NULL;

@@ -33,6 +33,7 @@
 #include <stdlib.h>
 
 #include "base/varint.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 enum {
@@ -104,7 +105,7 @@ static bool stream_grow(struct wake_stream *s, unsigned column, size_t need)
     size_t wanted = s->capacity[column] == 0 ? STREAM_COLUMN_MIN : s->capacity[column] * 2;
     if (wanted < used + need)
         wanted = used + need;
-    uint8_t *moved = realloc(s->begin[column], wanted);
+    uint8_t *moved = memory_resize(s->begin[column], wanted);
     if (moved == NULL)
         return false;
     s->begin[column] = moved;

@@ -31,6 +31,7 @@
 #include "store/stream.h"
 #include "store/tail.h"
 #include "tool/err.h"
+#include "tool/memory.h"
 #include "tool/strbuf.h"
 #include "tool/vec.h"
 
@@ -190,7 +191,7 @@ static uint64_t writer_wall_ns(void)
 
 int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
 {
-    *w = calloc(1, sizeof **w);
+    *w = memory_new_zeroed(1, sizeof **w);
     if (*w == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
     uint8_t head[FORMAT_HEADER_SIZE];
@@ -219,7 +220,7 @@ static struct writer_process *writer_find(struct wake_writer *w, uint32_t proces
 uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_process_info *info)
 {
     uint32_t number = (uint32_t)w->processes.count;
-    struct writer_process *p = calloc(1, sizeof *p);
+    struct writer_process *p = memory_new_zeroed(1, sizeof *p);
     if (p == NULL || !vec_push(&w->processes, p)) {
         free(p);
         writer_fail(w, ENOMEM);
