@@ -99,7 +99,7 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     if (code == 0)
         code = launch_start(l, o->program, foreign ? nothing : preload.more, &err);
     preload_release(&preload);
-    if (code == ERR_SYSTEM && l->pid == 0)
+    if ((code == ERR_SYSTEM || code == ERR_MEMORY) && l->pid == 0)
         return record_alone(o, l, &err);
     if (code != 0) {
         command_say("%s", err.text);
@@ -113,7 +113,7 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
         struct strbuf line;
         strbuf_init(&line);
         closing_build(&line, c, o->program[0]);
-        command_say("%s", strbuf_get(&line));
+        command_say("%s", line.failed ? "There is too little memory to say what was recorded." : line.text);
         strbuf_release(&line);
     }
     return EXIT_DONE;

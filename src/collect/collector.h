@@ -47,6 +47,7 @@ struct collector_sums {
     bool out_of_memory;
     bool incomplete;
     uint64_t refused; /* hellos that made no sense */
+    uint64_t unheard; /* processes that there was no memory for */
 };
 
 struct tracee {

@@ -7,6 +7,7 @@
 #include "collect/arch.h"
 #include "collect/procfs.h"
 #include "tool/memory.h"
+#include "wire/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,10 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->line.is_sequence = view->fixed.stamp_kind == SEGMENT_STAMP_SEQUENCE;
     m->line.clock_ns = m->start_ns;
     image_add_process(m, base_ns, parent);
+    if (m->process == UINT32_MAX) {
+        free(m);
+        return NULL;
+    }
     m->tick_step = (MS << 32) / (time->rate == 0 ? 1 : time->rate);
     book_init(&m->book, writer, m->process);
     if (!drain_init(&m->drain, &m->view, &m->book, &m->line) ||
@@ -148,9 +153,10 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
     end->events = m->pair.events;
     end->anomalies = m->drain.anomalies + m->book.anomalies;
     end->undefined_stacks = m->pair.undefined_stacks;
-    end->out_of_memory = m->failed;
+    /* Wherever it was: what was not told us we cannot miss. */
+    end->out_of_memory = m->failed || memory_has_failed();
     end->stop_reason = head->stopped == 1 ? head->stop_reason : 0;
-    e->complete = gone && end->anomalies == 0 && !m->failed && end->stop_reason == 0;
+    e->complete = gone && end->anomalies == 0 && !end->out_of_memory && end->stop_reason == 0;
     e->allocations = t->allocations;
     e->frees = t->frees;
     e->allocated_bytes = t->allocated_bytes;
@@ -167,6 +173,15 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
     e->cut_stacks = m->book.stacks.cut_stacks;
     e->peak_rss_bytes = m->peak_rss;
     e->threads = m->book.tids.count;
+}
+
+/* Sums that were made with too little memory may be wrong.  They stay out of the file, and
+ * readers make their own from the events that are in it, and know that there were more. */
+static void image_leave_open(struct image *m, const struct wake_process_end *e)
+{
+    struct wake_stream *stream = wake_writer_stream(m->writer, m->process);
+    if (e->lost_events > m->pair.noted_losses)
+        wake_stream_lost(stream, e->end_ns, LOST_MEMORY, e->lost_events - m->pair.noted_losses);
 }
 
 static void image_free(struct image *m)
@@ -214,8 +229,11 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_
     end->process.wait_status = wait_status;
     end->process.execed = execed;
     uint32_t stacks = totals == NULL ? 0 : (uint32_t)m->pair.totals.count - 1;
-    wake_writer_end_process(m->writer, m->process, &end->process, totals, stacks, live,
-                            live == NULL ? 0 : live_count);
+    if (end->out_of_memory)
+        image_leave_open(m, &end->process);
+    else
+        wake_writer_end_process(m->writer, m->process, &end->process, totals, stacks, live,
+                                live == NULL ? 0 : live_count);
     free(live);
     free(totals);
     image_free(m);

@@ -32,7 +32,7 @@ bool totals_reserve(struct totals *t, uint32_t number)
         if (temporaries == NULL)
             return false;
         t->temporaries = temporaries;
-        void *moved = aligned_alloc(64, capacity * sizeof *t->stacks);
+        void *moved = memory_new_aligned(64, capacity * sizeof *t->stacks);
         if (moved == NULL)
             return false;
         if (t->count != 0)

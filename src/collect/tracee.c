@@ -86,6 +86,7 @@ void tracee_accept(struct collector *c)
         if (v == NULL || !vec_push(&c->visitors, v)) {
             free(v);
             close(fd);
+            c->sums.unheard++;
             return;
         }
         *v = (struct visitor){WATCH_VISITOR, fd, timebase_now()};
@@ -182,6 +183,7 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
     bool wanted = c->options.children || h->pid == c->root;
     struct tracee *t = wanted ? tracee_new(c, &view, h) : NULL;
     if (t == NULL) {
+        c->sums.unheard += wanted && c->output.failure.code == 0;
         __atomic_store_n(&view.head->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
         view_close(&view);
         return;

@@ -60,6 +60,13 @@ static void meta_add_text(struct strbuf *to, const void *text, size_t length)
     strbuf_add(to, text, length);
 }
 
+/* The record in scratch; one that is not whole spoils the chunk, which says so. */
+static void meta_add_record(struct meta *m, struct strbuf *to)
+{
+    meta_add_text(to, m->scratch.text, m->scratch.length);
+    to->failed |= m->scratch.failed;
+}
+
 void meta_add_thread(struct meta *m, uint32_t thread, uint32_t tid, uint64_t time_ns)
 {
     strbuf_clear(&m->scratch);
@@ -67,7 +74,7 @@ void meta_add_thread(struct meta *m, uint32_t thread, uint32_t tid, uint64_t tim
     strbuf_add_varint(&m->scratch, thread);
     strbuf_add_varint(&m->scratch, time_ns);
     strbuf_add_varint(&m->scratch, tid);
-    meta_add_text(&m->threads, m->scratch.text, m->scratch.length);
+    meta_add_record(m, &m->threads);
 }
 
 void meta_name_thread(struct meta *m, uint32_t thread, const char *name, size_t length, uint64_t time_ns)
@@ -77,7 +84,7 @@ void meta_name_thread(struct meta *m, uint32_t thread, const char *name, size_t 
     strbuf_add_varint(&m->scratch, thread);
     strbuf_add_varint(&m->scratch, time_ns);
     meta_add_text(&m->scratch, name, meta_cut(length, META_TEXT_MAX));
-    meta_add_text(&m->threads, m->scratch.text, m->scratch.length);
+    meta_add_record(m, &m->threads);
 }
 
 uint32_t meta_add_module(struct meta *m, const struct wake_module_info *info)
@@ -91,7 +98,7 @@ uint32_t meta_add_module(struct meta *m, const struct wake_module_info *info)
     strbuf_add_varint(&m->scratch, info->bias);
     meta_add_text(&m->scratch, info->build_id, meta_cut(info->build_id_length, META_TEXT_MAX));
     meta_add_text(&m->scratch, info->path, meta_cut(info->path_length, META_TEXT_MAX));
-    meta_add_text(&m->modules, m->scratch.text, m->scratch.length);
+    meta_add_record(m, &m->modules);
     return m->module_count;
 }
 
@@ -182,7 +189,7 @@ void meta_add_mark(struct meta *m, uint64_t time_ns, uint32_t thread, const char
     strbuf_add_varint(&m->scratch, time_ns);
     strbuf_add_varint(&m->scratch, thread);
     meta_add_text(&m->scratch, name, meta_cut(length, META_TEXT_MAX));
-    meta_add_text(&m->marks, m->scratch.text, m->scratch.length);
+    meta_add_record(m, &m->marks);
 }
 
 void meta_encode_process(struct strbuf *to, const struct wake_process_info *info)

@@ -34,6 +34,11 @@ void *memory_resize(void *block, size_t size)
     return memory_note(realloc(block, size == 0 ? 1 : size));
 }
 
+void *memory_new_aligned(size_t alignment, size_t size)
+{
+    return memory_note(aligned_alloc(alignment, size));
+}
+
 char *memory_copy_text(const char *text)
 {
     return memory_copy_part(text, strlen(text));
