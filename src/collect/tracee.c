@@ -96,14 +96,6 @@ void tracee_accept(struct collector *c)
     }
 }
 
-void tracee_dismiss(struct collector *c, uint64_t now_ns)
-{
-    for (size_t i = c->visitors.count; i-- > 0;) {
-        if (now_ns - c->visitors.data[i]->since_ns > SECOND)
-            visitor_free(c, c->visitors.data[i]);
-    }
-}
-
 /* ------------------------------------------------------------------- tracees */
 
 static struct tracee *tracee_find(const struct collector *c, uint32_t pid)
@@ -222,6 +214,16 @@ void tracee_hear(struct collector *c)
     for (size_t i = 0; i < c->visitors.count;) {
         if (!tracee_hear_one(c, c->visitors.data[i]))
             i++;
+    }
+}
+
+/* We may have been kept from listening for longer than that, so everybody is heard once more. */
+void tracee_dismiss(struct collector *c, uint64_t now_ns)
+{
+    tracee_hear(c);
+    for (size_t i = c->visitors.count; i-- > 0;) {
+        if (now_ns - c->visitors.data[i]->since_ns > SECOND)
+            visitor_free(c, c->visitors.data[i]);
     }
 }
 

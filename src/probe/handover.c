@@ -12,6 +12,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+/* Ten seconds: who listens no more refuses at once, so somebody is there, and busy. */
+enum { HANDOVER_TRIES = 5000, HANDOVER_NAP_NS = 2000000 };
+
 struct handover handover;
 
 static int handover_digit(char c)
@@ -71,13 +74,13 @@ static int handover_connect(const struct handover *to)
     size_t length = memory_string_length(to->name);
     memory_copy(address.sun_path + 1, to->name, length); /* the leading NUL: an abstract name */
     unsigned size = (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
-    for (unsigned tries = 0; tries < 100; tries++) {
+    for (unsigned tries = 0; tries < HANDOVER_TRIES; tries++) {
         long result = sys_connect((int)fd, &address, size);
         if (!sys_failed(result))
             return (int)fd;
         if (result != -EAGAIN && result != -EINTR)
             break;
-        const int64_t nap[2] = {0, 1000000}; /* its queue is full: a storm of processes */
+        const int64_t nap[2] = {0, HANDOVER_NAP_NS}; /* its queue is full: a storm of processes */
         sys_nanosleep(nap);
     }
     sys_close((int)fd);
