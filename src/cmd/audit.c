@@ -96,7 +96,7 @@ static int walk_block(const struct wake_block *b, void *context)
     struct walk *w = context;
     for (uint32_t i = 0; i < b->count; i++) {
         if (b->time_ns[i] < w->time_ns && w->bad_time++ < AUDIT_SAY_MAX)
-            audit_say(w, "time goes back at event %llu.", (unsigned long long)(b->first_event + i));
+            audit_say(w, "time goes back at event %llu.", (unsigned long long)b->first_event + i);
         w->time_ns = b->time_ns[i];
         switch (b->event[i]) {
         case WAKE_ALLOC:

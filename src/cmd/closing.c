@@ -58,6 +58,9 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
     if (s->processes > 1)
         strbuf_addf(out, ", %s processes", units_count(a, s->processes));
     closing_files(out, &c->output);
+    if (s->unshared != 0)
+        strbuf_addf(out, "; %s more process%s could not be recorded for want of memory to share",
+                    units_count(a, s->unshared), s->unshared == 1 ? "" : "es");
     if (s->unheard != 0)
         strbuf_addf(out, "; %s more processes are not recorded because the collector ran out of memory",
                     units_count(a, s->unheard));

@@ -46,8 +46,9 @@ struct collector_sums {
     uint32_t stop_reason; /* of the first process that gave up, enum record_lost */
     bool out_of_memory;
     bool incomplete;
-    uint64_t refused; /* hellos that made no sense */
-    uint64_t unheard; /* processes that there was no memory for */
+    uint64_t refused;  /* hellos that made no sense */
+    uint64_t unshared; /* processes that could make no segment */
+    uint64_t unheard;  /* processes that there was no memory for */
 };
 
 struct tracee {

@@ -136,9 +136,9 @@ int listener_receive(const struct listener *l, int connection, struct listener_h
     socklen_t size = sizeof who;
     (void)getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size);
     h->pid = who.pid > 0 ? (uint32_t)who.pid : h->hello.pid;
-    if (got == sizeof h->hello && h->segment >= 0 && differs == 0 && h->hello.magic == HELLO_MAGIC &&
+    if (got == sizeof h->hello && differs == 0 && h->hello.magic == HELLO_MAGIC &&
         h->hello.version == SEGMENT_VERSION)
-        return 1;
+        return h->segment >= 0 ? 1 : 2;
     if (h->segment >= 0)
         close(h->segment);
     return -1;

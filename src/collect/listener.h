@@ -36,7 +36,8 @@ void listener_close(struct listener *l);
 void listener_print(const struct listener *l, char *text);
 /* The next connection, or -1.  Never blocks. */
 int listener_accept(struct listener *l);
-/* Reads a connection.  1: *h is filled in; 0: nothing has come yet; -1: it is of no use. */
+/* Reads a connection.  1: *h is filled in; 2: without a segment, since it could make none; 0: nothing has
+ * come yet; -1: it is of no use. */
 int listener_receive(const struct listener *l, int connection, struct listener_hello *h);
 
 #endif

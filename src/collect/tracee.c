@@ -199,9 +199,13 @@ static bool tracee_hear_one(struct collector *c, struct visitor *v)
     int heard = listener_receive(&c->listener, v->fd, &h);
     if (heard == 0)
         return false;
-    if (heard > 0) {
+    if (heard == 1) {
         tracee_greet(c, &h);
         close(h.segment);
+    } else if (heard == 2) {
+        bool wanted = c->options.children || c->root == 0 || h.pid == c->root;
+        c->sums.unshared += wanted;
+        tracee_say(c, LEVEL_INFO, "Process %u cannot be recorded: it could make no memory to share.", h.pid);
     } else {
         c->sums.refused++;
     }

@@ -109,23 +109,33 @@ static bool create_hand_over(int fd, bool forked)
     return !forked && spawn_collector(&handover) && handover_send(&handover, fd);
 }
 
-bool share_open(bool forked)
+/* *is_made: there was a segment, whoever took it. */
+static bool create_share(uint32_t chunks, bool forked, bool *is_made)
 {
-    uint32_t chunks = create_chunks();
-    if (chunks < CREATE_CHUNKS_MIN)
-        return false;
     uint64_t size = CREATE_CHUNKS_AT + (uint64_t)chunks * SEGMENT_CHUNK_SIZE;
     long fd = sys_memfd_create("heapwake", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     bool is_open = false;
-    if (!sys_failed(fd)) {
-        if (!sys_failed(sys_ftruncate((int)fd, size)) && create_map((int)fd, chunks, forked)) {
-            is_open = create_hand_over((int)fd, forked);
-            if (!is_open)
-                share_close();
-        }
-        sys_close((int)fd);
+    if (sys_failed(fd))
+        return false;
+    if (!sys_failed(sys_ftruncate((int)fd, size)) && create_map((int)fd, chunks, forked)) {
+        *is_made = true;
+        is_open = create_hand_over((int)fd, forked);
+        if (!is_open)
+            share_close();
     }
-    return is_open || spool_open(forked);
+    sys_close((int)fd);
+    return is_open;
+}
+
+bool share_open(bool forked)
+{
+    uint32_t chunks = create_chunks();
+    bool is_made = false;
+    if (chunks >= CREATE_CHUNKS_MIN && (create_share(chunks, forked, &is_made) || spool_open(forked)))
+        return true;
+    if (!is_made && handover.is_set)
+        (void)handover_send(&handover, -1); /* so that we are missed, at least */
+    return false;
 }
 
 void share_close(void)

@@ -103,13 +103,15 @@ bool handover_send(const struct handover *to, int fd)
     memory_zero(&message, sizeof message);
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memory_copy(CMSG_DATA(c), &fd, sizeof fd);
+    if (fd >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memory_copy(CMSG_DATA(c), &fd, sizeof fd);
+    }
     long sent;
     do {
         sent = sys_sendmsg(connection, &message, MSG_NOSIGNAL);
