@@ -165,6 +165,7 @@ bool diagnose_is_foreign(const char *argv0, struct err *err)
 void diagnose_silence(const char *argv0, struct err *err)
 {
     if (diagnose_look(argv0, err) == DIAGNOSE_NOTHING)
-        err_set(err, ERR_SYSTEM, "The probe could not be loaded into '%s', or could not reach the collector.",
+        err_set(err, ERR_SYSTEM,
+                "'%s' ended before its first allocation, or the probe was not loaded or found no collector.",
                 argv0);
 }

@@ -5,7 +5,7 @@
  * Whoever asks handles NULL where it happens.  But an answer is made by many hands, and one
  * that lets a failure pass would make it wrong without a word.  So whoever gives an answer
  * away, on standard output or as a file, asks memory_has_failed() before.  All code outside
- * the probe gets its memory here (scripts/check-words); free() gives it back.
+ * the probe gets its memory here (scripts/check-includes); free() gives it back.
  *
  * Any thread may call any of these.
  */
