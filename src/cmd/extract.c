@@ -14,6 +14,7 @@
 #include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -187,6 +188,10 @@ static int extract_all(struct extract *x)
     struct strbuf out;
     bool done = true;
     size_t count = wake_reader_binary_count(x->reader);
+    if (memory_has_failed()) {
+        command_say("There is too little memory to find the binaries.");
+        return EXIT_FAILED;
+    }
     if (count == 0) {
         command_say(
             "There are no binaries in this recording; 'heapwake record --embed-binaries' puts them in.");
