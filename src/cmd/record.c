@@ -10,6 +10,7 @@
 #include "cmd/settings.h"
 #include "collect/collector.h"
 #include "collect/diagnose.h"
+#include "tool/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -108,12 +109,18 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     collector_run(c);
     collector_close(c);
     finish_collector(c, o->names, o->binaries, !o->quiet);
-    bool is_said = c->output.is_off && c->sums.processes == 0;
+    /* Without memory it was perhaps not said. */
+    bool is_said = c->output.is_off && c->sums.processes == 0 && !memory_has_failed();
     if (!is_said && (!o->quiet || c->sums.processes == 0)) {
         struct strbuf line;
         strbuf_init(&line);
         closing_build(&line, c, o->program[0]);
-        command_say("%s", line.failed ? "There is too little memory to say what was recorded." : line.text);
+        if (!line.failed)
+            command_say("%s", line.text);
+        else if (c->sums.processes == 0)
+            command_say("Nothing was recorded: there is too little memory.");
+        else
+            command_say("There is too little memory to say what was recorded.");
         strbuf_release(&line);
     }
     return EXIT_DONE;
