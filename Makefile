@@ -42,12 +42,13 @@ check:
 	@BUILD=$(BUILD) tests/run $(TESTS)
 
 # The long run of what `make check` does in small: the hard cases REPEAT times each, kills,
-# forks and full disks by the hundred, every system call failing, every bit flipped. Hours.
+# forks and full disks by the hundred, every system call and every allocation failing, every bit
+# flipped, loads of every kind. Hours.
 REPEAT ?= 1000
-HARD ?= hostile.py faults.py sweep.py damage.py oracle.py
+HARD ?= hostile.py faults.py sweep.py damage.py oracle.py scarce_memory.py loads.py
 check-hard:
 	@$(BOOTSTRAP) check
-	@BUILD=$(BUILD) REPEAT=$(REPEAT) KILLS=1000 FORKS=10000 DISKS=100 SWEEP=all DAMAGE=all tests/run --patience 50 $(HARD)
+	@BUILD=$(BUILD) REPEAT=$(REPEAT) KILLS=1000 FORKS=10000 DISKS=100 SWEEP=all DAMAGE=all SCARCE=all LOADS=full tests/run --patience 50 $(HARD)
 
 # Installs what the benchmarks need, builds, prints the table; 1 when a goal is missed.
 bench:

@@ -8,7 +8,8 @@ _heapwake_program_at()
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         --) echo $((i + 1)) && return ;;
-        -o | --output | --children | --symbols) ((i++)) ;;
+        -o | --output | --children | --symbols | --enabled | --depth | --mmap | --pool | --sigusr1 | --sigusr2 | --log | --logfile | \
+            --cull-ms | --cull-pending | --max-size | --sample | --rotate) ((i++)) ;;
         -*) ;;
         *) echo "$i" && return ;;
         esac
@@ -29,10 +30,15 @@ _heapwake_record()
     fi
     case $previous in
     -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    --children | --symbols) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
+    --children | --symbols | --enabled | --mmap) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
+    --log) mapfile -t COMPREPLY < <(compgen -W 'trace debug info warn error' -- "$current") ;;
+    --sigusr1 | --sigusr2) mapfile -t COMPREPLY < <(compgen -W 'toggle report tag' -- "$current") ;;
+    --depth | --pool | --cull-ms | --cull-pending | --max-size | --sample | --rotate) ;;
     *)
         if [[ $current == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries -q --quiet --help --' -- "$current")
+            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries --enabled --depth --mmap
+                --free-stacks --precise-timestamps --zero-memory --pool --sigusr1 --sigusr2 --log --logfile --cull --cull-ms
+                --cull-pending --max-size --sample --rotate -q --quiet --help --' -- "$current")
         else
             mapfile -t COMPREPLY < <(compgen -c -- "$current")
         fi
@@ -45,7 +51,7 @@ _heapwake()
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options=
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract help version --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record report export import diff check history ctl info dump verify symbolize extract strip replay anonymize merge help version --help --version' -- "$current")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -53,13 +59,14 @@ _heapwake()
     report)
         case $previous in
         --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file thread kind process' -- "$current") && return ;;
+        --worst) mapfile -t COMPREPLY < <(compgen -W 'rss peak leaked' -- "$current") && return ;;
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
         --without) mapfile -t COMPREPLY < <(compgen -W 'function~ source~ module~' -- "$current") && return ;;
-        --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where | --earlier) return ;;
+        --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where | --earlier | --since | --until | --depth) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary --at --histogram --verdict --misuse --advice --without --earlier
+        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --pools --verdict --misuse --advice --without --earlier
             --by --tree --top-down --callers --callees -n --threshold
-            --from --to --pid --where --include --exclude --suppressions --no-built-in-suppressions --json --help'
+            --from --to --pid --where --include --exclude --worst --suppressions --no-built-in-suppressions --json --help'
         ;;
     export)
         case $previous in
@@ -69,6 +76,24 @@ _heapwake()
         --from | --to | --pid | --where) return ;;
         esac
         options='-f --format -o --output --anonymize --peak --leaks --allocated --calls --temporary --from --to --pid --where --help'
+        ;;
+    import)
+        case $previous in
+        -f | --format) mapfile -t COMPREPLY < <(compgen -W 'dhat gperftools heaptrack jemalloc massif memtraq mtrace pprof' -- "$current") && return ;;
+        --symbols) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") && return ;;
+        --max-blocks) return ;;
+        --sysroot | --debug-path)
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -d -- "$current") && return
+            ;;
+        esac
+        if [[ $current == -* ]]; then
+            mapfile -t COMPREPLY < <(compgen -W '-f --format -o --output --symbols --sysroot --debug-path --max-blocks -q --quiet --help' -- "$current")
+        else
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        fi
+        return
         ;;
     diff)
         case $previous in
@@ -89,12 +114,39 @@ _heapwake()
             --no-built-in-suppressions --junit --markdown -o --output --json --help --'
         ;;
     history) options='--pid --json --help' ;;
+    ctl)
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$current")
+        elif ((COMP_CWORD == 3)); then
+            mapfile -t COMPREPLY < <(compgen -W 'enable disable toggle tag report status stop' -- "$current")
+        elif [[ ${COMP_WORDS[3]} == report ]]; then
+            mapfile -t COMPREPLY < <(compgen -W '--depth' -- "$current"; compgen -f -- "$current")
+        fi
+        return
+        ;;
     info) options='--json --help' ;;
     dump) options='--tsv --stacks --help' ;;
     verify) options='--help' ;;
     symbolize) options='--sysroot --debug-path --maps --perf-map --debuginfod --embed-binaries --help' ;;
     extract) options='-C --list --force --help' ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report export diff check history info dump verify symbolize extract' -- "$current") && return ;;
+    strip) options='--threshold -o --output --help' ;;
+    replay)
+        case $previous in
+        --allocators) mapfile -t COMPREPLY < <(compgen -W 'glibc jemalloc tcmalloc mimalloc' -- "$current") && return ;;
+        --touch) mapfile -t COMPREPLY < <(compgen -W 'all first none' -- "$current") && return ;;
+        --process | --pid | --runs) return ;;
+        esac
+        options='--allocators --process --pid --touch --runs --json --help'
+        ;;
+    anonymize | merge)
+        case $previous in
+        -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
+        --level) mapfile -t COMPREPLY < <(compgen -W 'partial full' -- "$current") && return ;;
+        esac
+        options='-o --output --help'
+        [[ ${COMP_WORDS[1]} == anonymize ]] && options+=' --level'
+        ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report export import diff check history ctl info dump verify symbolize extract strip replay anonymize merge' -- "$current") && return ;;
     version) return ;;
     esac
     case $previous in

@@ -75,7 +75,13 @@ static int asking_name(struct asking *a, struct wake_reader *r, struct err *err)
 
 struct wake_reader *asking_open(struct asking *a, const char *path, struct err *err)
 {
-    struct wake_reader *r = recording_file_open(path);
+    return asking_open_series(a, &path, 1, err);
+}
+
+struct wake_reader *asking_open_series(struct asking *a, const char *const *paths, size_t count,
+                                       struct err *err)
+{
+    struct wake_reader *r = recording_file_open_series(paths, count);
     if (r != NULL && asking_name(a, r, err) != 0) {
         wake_reader_close(r);
         r = NULL;

@@ -32,6 +32,9 @@ void asking_end(struct asking *a);
  * them now, from the files that are here; its own file stays as it is.  NULL:
  * the sentence is in err, or was said already and err is empty. */
 struct wake_reader *asking_open(struct asking *a, const char *path, struct err *err);
+/* The same for parts of one series, in their order. */
+struct wake_reader *asking_open_series(struct asking *a, const char *const *paths, size_t count,
+                                       struct err *err);
 
 /* The query of a command, with names, progress and interrupts; its lists and
  * texts stay the command's. */

@@ -5,7 +5,9 @@
 #include "cmd/audit.h"
 
 #include "store/live.h"
+#include "store/weight.h"
 #include "tool/map.h"
+#include "tool/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +26,8 @@ struct walk {
     uint32_t latest_count;
     size_t stack_count;
     uint64_t time_ns, allocations, frees, allocated_bytes, unknown, lost;
-    uint64_t live_bytes, peak_bytes, peak_time_ns, peak_event;
+    uint64_t recorded; /* allocs and frees */
+    uint64_t live_blocks, live_bytes, peak_bytes, peak_time_ns, peak_event;
     uint64_t bad_order, bad_time, bad_name;
     bool out_of_memory;
 };
@@ -43,22 +46,25 @@ static void audit_say(const struct walk *w, const char *format, ...)
 
 static void walk_alloc(struct walk *w, const struct wake_block *b, uint32_t i)
 {
-    uint64_t number = b->number[i], size = b->size[i];
+    uint64_t number = b->number[i];
+    struct weight weight = weight_of(w->process->omitted.sample_rate, number, b->size[i]);
     if (map_find(&w->addresses, b->address[i]) != NULL && w->bad_order++ < AUDIT_SAY_MAX)
         audit_say(w, "allocation %llu has address 0x%llx, which is live.", (unsigned long long)number,
                   (unsigned long long)b->address[i]);
     if (!map_set(&w->addresses, b->address[i], number) || !wake_live_add(&w->live, b, i))
         w->out_of_memory = true;
     if (b->stack[i] < w->stack_count) {
-        w->totals[b->stack[i]].allocations++;
-        w->totals[b->stack[i]].allocated_bytes += size;
+        w->totals[b->stack[i]].allocations += weight.blocks;
+        w->totals[b->stack[i]].allocated_bytes += weight.bytes;
     } else if (w->bad_name++ < AUDIT_SAY_MAX) {
         audit_say(w, "allocation %llu names stack %u, which is not there.", (unsigned long long)number,
                   b->stack[i]);
     }
-    w->allocations++;
-    w->allocated_bytes += size;
-    w->live_bytes += size;
+    w->recorded++;
+    w->allocations += weight.blocks;
+    w->allocated_bytes += weight.bytes;
+    w->live_blocks += weight.blocks;
+    w->live_bytes += weight.bytes;
     if (b->thread[i] < w->latest_count)
         w->latest[b->thread[i]] = number + 1;
     if (w->live_bytes > w->peak_bytes) {
@@ -77,13 +83,17 @@ static void walk_free(struct walk *w, const struct wake_block *b, uint32_t i)
                       (unsigned long long)b->time_ns[i], (unsigned long long)b->number[i]);
         return;
     }
+    struct weight weight = weight_of(w->process->omitted.sample_rate, b->number[i], was.size);
     map_remove(&w->addresses, was.address, NULL);
-    w->frees++;
-    w->live_bytes -= was.size;
+    w->recorded++;
+    w->frees += weight.blocks;
+    w->live_blocks -= weight.blocks;
+    w->live_bytes -= weight.bytes;
     if (was.stack < w->stack_count) {
-        w->totals[was.stack].freed++;
-        w->totals[was.stack].freed_bytes += was.size;
-        if (b->thread[i] < w->latest_count && w->latest[b->thread[i]] == b->number[i] + 1) {
+        w->totals[was.stack].freed += weight.blocks;
+        w->totals[was.stack].freed_bytes += weight.bytes;
+        if (w->process->omitted.sample_rate == 0 && b->thread[i] < w->latest_count &&
+            w->latest[b->thread[i]] == b->number[i] + 1) {
             w->totals[was.stack].temporary++;
             w->totals[was.stack].temporary_bytes += was.size;
         }
@@ -95,7 +105,7 @@ static int walk_block(const struct wake_block *b, void *context)
     struct walk *w = context;
     for (uint32_t i = 0; i < b->count; i++) {
         if (b->time_ns[i] < w->time_ns && w->bad_time++ < AUDIT_SAY_MAX)
-            audit_say(w, "time goes back at event %llu.", (unsigned long long)(b->first_event + i));
+            audit_say(w, "time goes back at event %llu.", (unsigned long long)b->first_event + i);
         w->time_ns = b->time_ns[i];
         switch (b->event[i]) {
         case WAKE_ALLOC:
@@ -133,30 +143,61 @@ static void walk_compare_totals(const struct walk *w)
         static const struct wake_stack_totals none;
         const struct wake_stack_totals *t = i < p->totals.count ? &p->totals.data[i] : &none;
         const struct wake_stack_totals *o = &w->totals[i];
-        bool same = t->allocations == o->allocations && t->allocated_bytes == o->allocated_bytes &&
-                    t->freed == o->freed && t->freed_bytes == o->freed_bytes &&
-                    t->temporary == o->temporary && t->temporary_bytes == o->temporary_bytes;
+        static const struct wake_culled_stack nothing;
+        const struct wake_culled_stack *c = i < p->culled.count ? &p->culled.data[i] : &nothing;
+        /* Whether a block was temporary shows only where its neighbours are recorded too. */
+        bool same = t->allocations == o->allocations + c->blocks &&
+                    t->allocated_bytes == o->allocated_bytes + c->bytes && t->freed == o->freed + c->blocks &&
+                    t->freed_bytes == o->freed_bytes + c->bytes &&
+                    (p->omitted.is_culled ||
+                     (t->temporary == o->temporary && t->temporary_bytes == o->temporary_bytes));
         if (!same && wrong++ < AUDIT_SAY_MAX)
             audit_say(w, "the totals of stack %zu are not those of its events.", i);
     }
     uint64_t peak = 0;
     for (size_t i = 0; i < p->totals.count; i++)
         peak += p->totals.data[i].peak_bytes;
-    walk_compare(w, "peak bytes in all stacks", peak, w->peak_bytes);
+    walk_compare(w, "peak bytes in all stacks", peak, p->end.peak_bytes);
+}
+
+/* The peak, where all events are there; else it can only have been higher than they make it. */
+static void walk_compare_peak(const struct walk *w)
+{
+    const struct wake_process_end *e = &w->process->end;
+    if (w->process->omitted.is_culled) {
+        if (e->peak_bytes < w->peak_bytes)
+            walk_compare(w, "peak bytes", e->peak_bytes, w->peak_bytes);
+        return;
+    }
+    walk_compare(w, "peak bytes", e->peak_bytes, w->peak_bytes);
+    walk_compare(w, "ns as time of the peak", e->peak_time_ns, w->peak_time_ns);
+    walk_compare(w, "as event of the peak", e->peak_event, w->peak_event);
 }
 
 static void walk_compare_end(const struct walk *w)
 {
     const struct wake_process *p = w->process;
     const struct wake_process_end *e = &p->end;
-    walk_compare(w, "allocations", e->allocations, w->allocations);
-    walk_compare(w, "frees", e->frees, w->frees);
-    walk_compare(w, "allocated bytes", e->allocated_bytes, w->allocated_bytes);
-    walk_compare(w, "peak bytes", e->peak_bytes, w->peak_bytes);
-    walk_compare(w, "ns as time of the peak", e->peak_time_ns, w->peak_time_ns);
-    walk_compare(w, "as event of the peak", e->peak_event, w->peak_event);
+    const struct wake_omissions *o = &p->omitted;
+    if (o->elsewhere_allocations != 0 || o->elsewhere_frees != 0) {
+        /* Nothing is compared of a process that had ended before, nor while events wait to be culled. */
+        if (w->recorded != 0 && !(p->end.goes_on && o->is_culled))
+            walk_compare(w, "live blocks at the end", p->live.count, wake_live_count(&w->live));
+        return; /* the sums are those of the whole series */
+    }
+    if (o->sample_rate == 0) {
+        walk_compare(w, "allocations", e->allocations, w->allocations + o->culled_blocks + o->allocations);
+        walk_compare(w, "frees", e->frees, w->frees + o->culled_blocks + o->frees);
+    } else {
+        walk_compare(w, "samples", o->samples + o->freed_samples,
+                     w->recorded + 2 * o->culled_blocks + o->allocations + o->frees);
+    }
+    if (o->is_limited || (o->is_culled && o->sample_rate != 0))
+        return; /* how large the later ones were, or what culled ones stand for, is in the totals alone */
+    walk_compare(w, "allocated bytes", e->allocated_bytes, w->allocated_bytes + o->culled_bytes);
+    walk_compare_peak(w);
     walk_compare(w, "leaked bytes", e->leaked_bytes, w->live_bytes);
-    walk_compare(w, "leaked blocks", e->leaked_blocks, wake_live_count(&w->live));
+    walk_compare(w, "leaked blocks", e->leaked_blocks, w->live_blocks);
     walk_compare(w, "frees of unknown blocks", e->unknown_frees + e->inherited_frees, w->unknown);
     walk_compare(w, "live blocks at the end", p->live.count, wake_live_count(&w->live));
     if (w->lost > e->lost_events)
@@ -182,14 +223,14 @@ static bool walk_init(struct walk *w, struct audit *a, size_t process)
     wake_live_init(&w->live);
     map_init(&w->addresses);
     w->stack_count = w->process->stacks.count == 0 ? 1 : w->process->stacks.count;
-    w->totals = calloc(w->stack_count, sizeof *w->totals);
+    w->totals = memory_new_zeroed(w->stack_count, sizeof *w->totals);
     for (size_t i = 0; i < w->process->threads.count; i++) {
         if (w->process->threads.data[i].number >= w->latest_count)
             w->latest_count = w->process->threads.data[i].number + 1;
     }
     if (w->latest_count == 0)
         w->latest_count = 1;
-    w->latest = calloc(w->latest_count, sizeof *w->latest);
+    w->latest = memory_new_zeroed(w->latest_count, sizeof *w->latest);
     return w->totals != NULL && w->latest != NULL;
 }
 
@@ -229,9 +270,16 @@ int audit_process(struct audit *a, size_t process, struct err *err)
             audit_say(&w, "not everything that it published was read.");
     }
     a->lost += w.process->end.lost_events;
-    a->made += w.process->end.allocations + w.process->end.frees + w.process->end.unknown_frees +
-               w.process->end.inherited_frees;
-    a->recorded += w.allocations + w.frees + w.unknown;
+    const struct wake_omissions *o = &w.process->omitted;
+    a->made += o->sample_rate != 0 ? o->samples + o->freed_samples
+                                   : w.process->end.allocations + w.process->end.frees +
+                                         w.process->end.unknown_frees + w.process->end.inherited_frees;
+    /* Blocks of earlier files are visited as if they were made here. */
+    a->events -= w.process->carried.count;
+    a->recorded += w.recorded + w.unknown - w.process->carried.count;
+    a->culled += 2 * o->culled_blocks;
+    a->limited += o->allocations + o->frees + o->others;
+    a->elsewhere += o->elsewhere_allocations + o->elsewhere_frees;
     walk_release(&w);
     return code;
 }
@@ -249,10 +297,13 @@ void audit_recording(struct audit *a)
         a->problem(a->problem_of, text);
     }
     /* What the writer could not keep includes events that are neither made nor released blocks. */
-    if (s->closed && a->made > a->recorded + s->not_kept) {
-        snprintf(text, sizeof text, "%llu events were made, %llu are recorded and %llu counted as not kept.",
-                 (unsigned long long)a->made, (unsigned long long)a->recorded,
-                 (unsigned long long)s->not_kept);
+    if (s->closed && a->elsewhere == 0 && a->made > a->recorded + a->culled + a->limited + s->not_kept) {
+        snprintf(
+            text, sizeof text,
+            "%llu events were made, %llu are recorded, %llu culled, %llu beyond the size of the file and "
+            "%llu counted as not kept.",
+            (unsigned long long)a->made, (unsigned long long)a->recorded, (unsigned long long)a->culled,
+            (unsigned long long)a->limited, (unsigned long long)s->not_kept);
         a->problem(a->problem_of, text);
     }
     if (s->write_error != 0) {

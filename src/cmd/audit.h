@@ -20,6 +20,9 @@ struct audit {
     /* So far, over all processes. */
     uint64_t events, lost;
     uint64_t made, recorded; /* allocs and frees: as the recorder counted them, and in the file */
+    uint64_t culled;         /* allocs and frees that were */
+    uint64_t limited;        /* events beyond the size of the file */
+    uint64_t elsewhere;      /* in other files of the series */
 };
 
 void audit_init(struct audit *a, struct wake_reader *r, audit_fn *problem, void *of);

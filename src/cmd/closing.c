@@ -45,7 +45,9 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
     if (s->processes == 0) {
         struct err why;
         err_set(&why, ERR_SYSTEM, "no program came.");
-        if (program != NULL)
+        if (s->unheard != 0)
+            err_set(&why, ERR_MEMORY, "the collector ran out of memory.");
+        else if (program != NULL)
             diagnose_silence(program, &why);
         strbuf_addf(out, "Nothing was recorded: %s", why.text);
         return;
@@ -56,6 +58,12 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
     if (s->processes > 1)
         strbuf_addf(out, ", %s processes", units_count(a, s->processes));
     closing_files(out, &c->output);
+    if (s->unshared != 0)
+        strbuf_addf(out, "; %s more process%s could not be recorded for want of memory to share",
+                    units_count(a, s->unshared), s->unshared == 1 ? "" : "es");
+    if (s->unheard != 0)
+        strbuf_addf(out, "; %s more processes are not recorded because the collector ran out of memory",
+                    units_count(a, s->unheard));
     if (s->lost_events != 0)
         strbuf_addf(out, "; lost %s events because %s", units_count(a, s->lost_events), closing_reason(s));
     if (c->output.failure.code != 0) {

@@ -11,6 +11,8 @@
 #include "cmd/closing.h"
 #include "cmd/command.h"
 #include "cmd/finish.h"
+#include "cmd/keeping.h"
+#include "cmd/live_report.h"
 #include "cmd/logging.h"
 #include "cmd/settings.h"
 #include "collect/collector.h"
@@ -34,6 +36,17 @@ static const char *collect_find(const char *message, size_t length, const char *
             return message + at + want + 1;
     }
     return NULL;
+}
+
+struct collect_message {
+    const char *text;
+    size_t length;
+};
+
+static const char *collect_get(void *of, const char *name)
+{
+    const struct collect_message *m = of;
+    return collect_find(m->text, m->length, name);
 }
 
 static bool collect_receive(int fd, char *message, size_t *length)
@@ -64,6 +77,7 @@ static int collect_work(int fd, const char *message, size_t length)
     static struct collector c;
     struct logging log;
     struct launch l;
+    struct live_report reports = {0};
     struct err err;
     err_init(&err);
     const char *level = collect_find(message, length, "HEAPWAKE_LOG");
@@ -73,13 +87,18 @@ static int collect_work(int fd, const char *message, size_t length)
     logging_open(&log, level, collect_find(message, length, "HEAPWAKE_LOGFILE"),
                  level == NULL ? -1 : STDERR_FILENO);
     settings_check(&log);
+    struct output_keeping keeping;
+    keeping_read(&keeping, collect_get, &(struct collect_message){message, length});
     struct collector_options options = {
         .output = collect_find(message, length, "HEAPWAKE_OUTPUT"),
+        .keeping = &keeping,
         .address = message,
         .children = children == NULL || strcmp(children, "no") != 0,
         .say = logging_say,
         .say_of = &log,
         .is_traced = log.level == LEVEL_TRACE,
+        .report = live_report_write,
+        .report_of = &reports,
     };
     if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0 ||
         send(fd, "", 1, MSG_NOSIGNAL) != 1) {
@@ -89,6 +108,7 @@ static int collect_work(int fd, const char *message, size_t length)
     close(fd);
     collector_run(&c);
     collector_close(&c);
+    live_report_release(&reports);
     finish_collector(&c, finish_wants_names(names), embeds, false);
     struct strbuf line;
     strbuf_init(&line);

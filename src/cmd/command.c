@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 
 #include "present/safe.h"
+#include "tool/memory.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -21,17 +22,42 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
+static void command_write(const char *text, size_t length)
+{
+    ssize_t done = write(STDERR_FILENO, text, length);
+    (void)done; /* there is nowhere else to say it */
+}
+
+/* Where there is no memory: what is not plain is a question mark, and what is long is cut. */
+static void command_write_poor(const char *format, va_list args)
+{
+    static const char name[] = "heapwake: ";
+    char line[1024];
+    size_t at = sizeof name - 1;
+    memcpy(line, name, at);
+    (void)vsnprintf(line + at, sizeof line - at - 1, format, args);
+    for (; line[at] != '\0'; at++)
+        line[at] = line[at] < ' ' || line[at] > '~' ? '?' : line[at];
+    line[at++] = '\n';
+    command_write(line, at);
+}
+
 static void command_write_error(const char *format, va_list args)
 {
     struct strbuf sentence, safe;
+    va_list again;
+    va_copy(again, args);
     strbuf_init(&sentence);
     strbuf_init(&safe);
     strbuf_vaddf(&sentence, format, args);
     strbuf_add_text(&safe, "heapwake: ");
     safe_add(&safe, strbuf_get(&sentence), sentence.length);
     strbuf_add_char(&safe, '\n');
-    ssize_t done = write(STDERR_FILENO, strbuf_get(&safe), safe.length);
-    (void)done; /* there is nowhere else to say it */
+    if (sentence.failed || safe.failed)
+        command_write_poor(format, again);
+    else
+        command_write(strbuf_get(&safe), safe.length);
+    va_end(again);
     strbuf_release(&sentence);
     strbuf_release(&safe);
 }
@@ -57,9 +83,9 @@ bool command_print(struct strbuf *text)
 {
     const char *at = strbuf_get(text);
     size_t left = text->length;
-    bool failed = text->failed;
+    bool failed = text->failed || memory_has_failed();
     if (failed)
-        command_say("There is no memory for the output.");
+        command_say("There is too little memory for the answer.");
     while (left > 0 && !failed) {
         ssize_t done = write(STDOUT_FILENO, at, left);
         if (done < 0 && errno == EINTR)

@@ -27,6 +27,7 @@ extern const struct command command_list[];
 
 int command_record(int argc, char **argv);
 int command_collect(int argc, char **argv);
+int command_ctl(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_check(int argc, char **argv);
@@ -36,7 +37,12 @@ int command_dump(int argc, char **argv);
 int command_verify(int argc, char **argv);
 int command_symbolize(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_import(int argc, char **argv);
 int command_extract(int argc, char **argv);
+int command_strip(int argc, char **argv);
+int command_anonymize(int argc, char **argv);
+int command_merge(int argc, char **argv);
+int command_replay(int argc, char **argv);
 int command_help(int argc, char **argv);
 int command_version(int argc, char **argv);
 

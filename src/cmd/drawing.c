@@ -13,8 +13,11 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tool/file.h"
 
 extern char **environ;
 
@@ -45,7 +48,7 @@ static int drawing_spawn(struct drawing *d, const char *kind, int from, int to)
 int drawing_begin(struct drawing *d, const char *kind, int to, struct err *err)
 {
     int ends[2];
-    *d = (struct drawing){.in = -1};
+    *d = (struct drawing){.in = -1, .to = to};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return err_set(err, ERR_SYSTEM, "There is no pipe to graphviz's dot: %s.", strerror(errno));
     int error = drawing_spawn(d, kind, ends[0], to);
@@ -64,6 +67,16 @@ int drawing_begin(struct drawing *d, const char *kind, int to, struct err *err)
     return err_set(err, ERR_SYSTEM, "graphviz's dot cannot be started: %s.", strerror(error));
 }
 
+/* dot does not say why it cannot write.  Where the file takes not one byte more, that is why; the picture
+ * is broken in any case. */
+static int drawing_ask_room(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || write(fd, "\n", 1) == 1)
+        return 0;
+    return file_code(errno) == ERR_FULL ? errno : 0;
+}
+
 int drawing_end(struct drawing *d, struct err *err)
 {
     int status = 0;
@@ -78,5 +91,8 @@ int drawing_end(struct drawing *d, struct err *err)
         return 0;
     if (WIFSIGNALED(status))
         return err_set(err, ERR_SYSTEM, "graphviz's dot was ended by signal %d.", WTERMSIG(status));
+    int full = drawing_ask_room(d->to);
+    if (full != 0)
+        return err_set(err, ERR_FULL, "There is no room left to write the picture: %s.", strerror(full));
     return err_set(err, ERR_SYSTEM, "graphviz's dot failed with status %d.", WEXITSTATUS(status));
 }

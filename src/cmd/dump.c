@@ -12,6 +12,7 @@
 #include "present/safe.h"
 #include "store/live.h"
 #include "store/names.h"
+#include "tool/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ struct dump_event {
     uint32_t stack;
     unsigned event, detail;
     const char *mark;
+    const struct wake_pool *pool; /* of a pool block */
 };
 
 /* A frame with its names: those that were inlined into it first. */
@@ -93,8 +95,8 @@ static void dump_tsv_line(struct strbuf *out, const struct dump_event *e)
     strbuf_addf(out, "%llu\t%u\t%u\t%s\t0x%llx\t%llu\t%u\t", (unsigned long long)e->time_ns,
                 e->process->info.pid, e->thread == NULL ? 0 : e->thread->tid, labels_event(e->event),
                 (unsigned long long)e->address, (unsigned long long)e->size, e->stack);
-    if (e->mark != NULL)
-        safe_add_text(out, e->mark);
+    if (e->mark != NULL || e->pool != NULL)
+        safe_add_text(out, e->mark != NULL ? e->mark : e->pool->name);
     else
         strbuf_add_text(out, labels_detail(e->event, e->detail));
     strbuf_addf(out, "\t%llu\n", (unsigned long long)e->usable);
@@ -115,7 +117,13 @@ static void dump_line(struct strbuf *out, const struct dump_event *e)
     if (e->event == WAKE_LOST)
         strbuf_addf(out, "  %llu events", (unsigned long long)e->size);
     else if (e->mark == NULL)
-        strbuf_addf(out, "  0x%llx  %llu bytes", (unsigned long long)e->address, (unsigned long long)e->size);
+        strbuf_addf(out, "  0x%llx  %llu ", (unsigned long long)e->address, (unsigned long long)e->size);
+    if (e->event != WAKE_LOST && e->mark == NULL)
+        safe_add_text(out, e->pool == NULL ? "bytes" : e->pool->unit);
+    if (e->pool != NULL) {
+        strbuf_add_text(out, "  ");
+        safe_add_text(out, e->pool->name);
+    }
     if (e->mark != NULL) {
         strbuf_add_text(out, "  ");
         safe_add_text(out, e->mark);
@@ -143,10 +151,11 @@ static bool dump_gather(struct dump *d, const struct wake_block *b, uint32_t i, 
                              b->stack[i],
                              b->event[i],
                              b->detail[i],
+                             NULL,
                              NULL};
     if (e->event == WAKE_ALLOC)
         return wake_live_add(live, b, i);
-    e->stack = e->event == WAKE_FREE || e->event == WAKE_FREE_UNKNOWN ? 0 : e->stack;
+    e->stack = e->event == WAKE_FREE_UNKNOWN ? 0 : e->stack;
     if (e->event == WAKE_FREE && wake_live_take(live, b->number[i], &was)) {
         e->address = was.address;
         e->size = was.size;
@@ -155,6 +164,8 @@ static bool dump_gather(struct dump *d, const struct wake_block *b, uint32_t i, 
         e->address = b->usable[i];
     } else if (e->event == WAKE_MARK) {
         e->mark = b->number[i] < p->marks.count ? p->marks.data[b->number[i]].name : "";
+    } else if (e->event == WAKE_POOL_ALLOC || e->event == WAKE_POOL_FREE) {
+        e->pool = wake_process_find_pool(p, (uint32_t)b->number[i]);
     }
     return true;
 }
@@ -183,7 +194,7 @@ static int dump_run(struct dump *d)
     struct err err;
     err_init(&err);
     size_t processes = wake_reader_process_count(d->reader);
-    d->live = calloc(processes + 1, sizeof *d->live);
+    d->live = memory_new_zeroed(processes + 1, sizeof *d->live);
     if (d->live == NULL) {
         command_say("There is no memory for the live blocks.");
         return EXIT_FAILED;

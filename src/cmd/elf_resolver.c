@@ -6,6 +6,7 @@
 
 #include "symbol/procmaps.h"
 #include "symbol/symbolizer.h"
+#include "tool/memory.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static bool elf_read_maps(struct elf_resolver *e, struct err *err)
         return true;
     if (procmaps_read(&e->maps, e->options.maps, err) != 0)
         return false;
-    e->mapped = calloc(e->maps.modules.count + 1, sizeof *e->mapped);
+    e->mapped = memory_new_zeroed(e->maps.modules.count + 1, sizeof *e->mapped);
     if (e->mapped == NULL)
         err_set(err, ERR_MEMORY, "There is no memory for the names.");
     return e->mapped != NULL;
@@ -145,7 +146,7 @@ static bool elf_read_maps(struct elf_resolver *e, struct err *err)
 
 struct elf_resolver *elf_resolver_new(const struct naming_options *options, struct err *err)
 {
-    struct elf_resolver *e = calloc(1, sizeof *e);
+    struct elf_resolver *e = memory_new_zeroed(1, sizeof *e);
     if (e == NULL) {
         err_set(err, ERR_MEMORY, "There is no memory for the names.");
         return NULL;

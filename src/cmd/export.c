@@ -4,12 +4,12 @@
  * output.  A file gets its name when it is whole.
  */
 #include "export/export.h"
-#include "base/hash.h"
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/drawing.h"
 #include "cmd/where.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 
 #include <signal.h>
 #include <string.h>
@@ -44,13 +44,6 @@ static int export_list_formats(const char *wrong)
     return code;
 }
 
-/* From figures of the recording that no export shows together: its tokens are its own. */
-static uint64_t export_salt(const struct wake_reader *r)
-{
-    const struct wake_summary *s = wake_reader_summary(r);
-    return hash_join(hash_join(hash_join(s->wall_ns, s->end_wall_ns), s->collector_cpu_ns), s->file_size);
-}
-
 /* Answers the query and lets the exporter write. */
 static int export_write(struct export_request *q, struct asking *a, struct wake_reader *r,
                         struct export_target *t, struct err *err)
@@ -60,7 +53,7 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
     struct query_result result;
     struct sites sites;
     uint32_t base;
-    veil_init(&veil, q->veil, export_salt(r));
+    veil_init(&veil, q->veil, veil_salt(r));
     traces_init(&traces);
     traces.veil = &veil;
     query_result_init(&result);
@@ -78,6 +71,8 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
                                    &t->out, &q->remarks, q->measure, &veil,   t->file.temp};
     if (code == 0)
         code = q->format->run(&job, err);
+    if (code == 0)
+        export_note_omissions(&job, q->format);
     if (code == 0 && asking_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted; nothing was written.");
     sites_release(&sites);
@@ -109,8 +104,11 @@ static int export_begin(const struct export_request *q, struct export_target *t,
 /* code: how the writing went.  A file appears when everything went well. */
 static int export_end(const struct export_request *q, struct export_target *t, int code, struct err *err)
 {
+    const char *name = q->output == NULL ? "standard output" : q->output;
     if (code == 0)
-        code = out_flush(&t->out, q->output == NULL ? "standard output" : q->output, err);
+        code = out_flush(&t->out, name, err);
+    if (code == 0 && memory_has_failed())
+        code = err_set(err, ERR_MEMORY, "There is too little memory to write all of %s.", name);
     bool is_closed = out_is_closed(&t->out), is_drawn = t->drawing.pid != 0;
     int drawn = drawing_end(&t->drawing, code == 0 || is_closed ? err : NULL);
     t->is_unheard = is_drawn ? t->drawing.is_unheard : is_closed && q->output == NULL;

@@ -14,6 +14,7 @@
 #include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -159,7 +160,10 @@ static bool extract_one(struct extract *x, size_t i)
     bool done = false;
     strbuf_init(&path);
     extract_target(x, i, &path);
-    int fd = -1, folder = extract_enter(x->folder, strbuf_get(&path), name);
+    int fd = -1, folder = -1;
+    errno = ENOMEM;
+    if (!path.failed)
+        folder = extract_enter(x->folder, strbuf_get(&path), name);
     if (folder >= 0 && x->force)
         (void)unlinkat(folder, name, 0);
     if (folder >= 0)
@@ -184,9 +188,14 @@ static int extract_all(struct extract *x)
     struct strbuf out;
     bool done = true;
     size_t count = wake_reader_binary_count(x->reader);
+    if (memory_has_failed()) {
+        command_say("There is too little memory to find the binaries.");
+        return EXIT_FAILED;
+    }
     if (count == 0) {
-        command_say(
-            "There are no binaries in this recording; 'heapwake record --embed-binaries' puts them in.");
+        command_say(memory_has_failed() ? "There is no memory to read the recording."
+                                        : "There are no binaries in this recording; 'heapwake record "
+                                          "--embed-binaries' puts them in.");
         return EXIT_FAILED;
     }
     strbuf_init(&out);

@@ -34,12 +34,24 @@ static void facts_add(struct facts *f, const struct wake_process *p, size_t inde
     }
     f->stacks += p->stacks.count == 0 ? 0 : p->stacks.count - 1;
     f->cut_stacks += e->cut_stacks;
+    f->made_up |= e->made_up;
     f->lost_events += e->lost_events + p->missing_events;
     f->unknown_frees += e->unknown_frees;
     f->inherited_frees += e->inherited_frees;
     f->implied_frees += e->implied_frees;
     if (e->peak_rss_bytes > f->peak_rss_bytes)
         f->peak_rss_bytes = e->peak_rss_bytes;
+    const struct wake_omissions *o = &p->omitted;
+    if (o->threshold_ns > f->cull_threshold_ns)
+        f->cull_threshold_ns = o->threshold_ns;
+    if (o->sample_rate > f->sample_rate)
+        f->sample_rate = o->sample_rate;
+    f->samples += o->samples;
+    f->culled_blocks += o->culled_blocks;
+    f->culled_bytes += o->culled_bytes;
+    if (o->limit_ns != 0 && (f->limit_ns == 0 || o->limit_ns < f->limit_ns))
+        f->limit_ns = o->limit_ns;
+    f->limited_events += o->allocations + o->frees + o->others;
     f->complete &= e->complete && p->ended && !p->derived;
 }
 
@@ -73,6 +85,8 @@ void facts_describe_end(const struct wake_process *p, char *text, size_t size)
     int status = p->end.wait_status;
     if (!p->ended)
         snprintf(text, size, "its end is not in the file");
+    else if (p->end.goes_on)
+        snprintf(text, size, "goes on in the next file");
     else if (p->end.execed)
         snprintf(text, size, "went on as another program");
     else if (status == -1)

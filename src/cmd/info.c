@@ -98,6 +98,13 @@ static void info_json_totals(struct json *j, const struct facts *f, const struct
     json_add_number(j, "inherited_frees", f->inherited_frees);
     json_add_number(j, "implied_frees", f->implied_frees);
     json_add_number(j, "peak_rss_bytes", f->peak_rss_bytes);
+    json_add_number(j, "sample_rate", f->sample_rate);
+    json_add_number(j, "samples", f->samples);
+    json_add_number(j, "cull_threshold_ns", f->cull_threshold_ns);
+    json_add_number(j, "culled_blocks", f->culled_blocks);
+    json_add_number(j, "culled_bytes", f->culled_bytes);
+    json_add_number(j, "limit_ns", f->limit_ns);
+    json_add_number(j, "limited_events", f->limited_events);
     json_add_bool(j, "complete", f->complete);
     json_add_number(j, "file_bytes", s->file_size);
     json_add_real(j, "bytes_per_event", info_density(f, s));
@@ -135,6 +142,10 @@ static void info_json(struct strbuf *out, const struct wake_reader *r, const str
     for (size_t i = 0; i < f->processes; i++)
         info_json_process(&j, wake_reader_process(r, i));
     json_close_array(&j);
+    json_open_array(&j, "notes");
+    for (size_t i = 0; i < wake_reader_note_count(r); i++)
+        json_add_text(&j, NULL, wake_reader_note(r, i), strlen(wake_reader_note(r, i)));
+    json_close_array(&j);
     json_open_array(&j, "damages");
     for (size_t i = 0; i < wake_reader_damage_count(r); i++) {
         const char *text = wake_reader_damage(r, i)->text;
@@ -158,6 +169,22 @@ static void info_text_losses(struct strbuf *out, const struct wake_reader *r, co
     if (f->unknown_frees != 0) {
         info_line(out, "unknown frees");
         strbuf_addf(out, "%s\n", units_count(a, f->unknown_frees));
+    }
+    if (f->sample_rate != 0) {
+        info_line(out, "sampled");
+        strbuf_addf(out, "%s blocks, one in ", units_count(a, f->samples));
+        strbuf_addf(out, "%s; sums are estimates\n", units_bytes(a, f->sample_rate));
+    }
+    if (f->cull_threshold_ns != 0) {
+        info_line(out, "culled");
+        strbuf_addf(out, "%s of ", units_count(a, f->culled_blocks));
+        strbuf_addf(out, "%s that lived ", units_bytes(a, f->culled_bytes));
+        strbuf_addf(out, "less than %s\n", units_time(a, f->cull_threshold_ns));
+    }
+    if (f->limited_events != 0) {
+        info_line(out, "limited");
+        strbuf_addf(out, "events end at %s; ", units_time(a, f->limit_ns));
+        strbuf_addf(out, "%s later ones are in the totals only\n", units_count(a, f->limited_events));
     }
     info_line(out, "complete");
     if (f->complete && f->lost_events == 0) {
@@ -237,9 +264,14 @@ static void info_text(struct strbuf *out, const struct wake_reader *r, const str
         strbuf_addf(out, "%-15s%s\n", "peak resident", units_bytes(a, f->peak_rss_bytes));
     strbuf_addf(out, "%-15s%s, ", "file", units_bytes(a, s->file_size));
     strbuf_addf(out, "%s events, %.2f bytes each\n", units_count(a, f->events), info_density(f, s));
-    if (f->events != 0)
+    if (f->events != 0 && s->collector_cpu_ns != 0)
         strbuf_addf(out, "%-15s%s, %.0f ns an event\n", "collector CPU", units_time(a, s->collector_cpu_ns),
                     (double)s->collector_cpu_ns / (double)f->events);
+    for (size_t i = 0; i < wake_reader_note_count(r); i++) {
+        info_line(out, "note");
+        safe_add_text(out, wake_reader_note(r, i));
+        strbuf_add_char(out, '\n');
+    }
     info_text_losses(out, r, f);
     for (size_t i = 0; f->processes > 1 && i < f->processes; i++)
         info_text_process(out, wake_reader_process(r, i));

@@ -37,6 +37,11 @@ void logging_say(void *of, enum level level, const char *sentence)
     strbuf_release(&line);
 }
 
+bool logging_is_level(const char *text)
+{
+    return logging_find_level(text) != LEVEL_COUNT;
+}
+
 void logging_open(struct logging *l, const char *level, const char *file, int fallback)
 {
     struct strbuf text;
@@ -52,7 +57,7 @@ void logging_open(struct logging *l, const char *level, const char *file, int fa
             logging_say(l, LEVEL_WARN, strbuf_get(&text));
         }
     }
-    if (level != NULL && logging_find_level(level) != LEVEL_COUNT) {
+    if (level != NULL && logging_is_level(level)) {
         l->level = logging_find_level(level);
     } else if (level != NULL) {
         strbuf_clear(&text);

@@ -16,6 +16,9 @@ struct logging {
     enum level level; /* the least that is said */
 };
 
+/* Is it one of those that HEAPWAKE_LOG takes? */
+bool logging_is_level(const char *text);
+
 /* level, file: the values of the variables, NULL = not set.  fallback: the
  * descriptor where there is no file, -1 = none. */
 void logging_open(struct logging *l, const char *level, const char *file, int fallback);

@@ -3,6 +3,7 @@
  * main: the table of commands.
  */
 #include "cmd/command.h"
+#include "tool/memory.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -10,19 +11,60 @@
 
 const struct command command_list[] = {
     {"record", command_record, "run a program and record its heap",
-     "usage: heapwake record [-o FILE] [--children yes|no] [--symbols yes|no] [--embed-binaries] [-q]\n"
-     "                       [--] PROGRAM [ARGUMENT...]\n"
+     "usage: heapwake record [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
      "\n"
      "  -o FILE, --output FILE  name of the recording (default %e.%p.wake); %e program, %p process id,\n"
-     "                          %t seconds since 1970, %n a free number, %h host, %% a percent sign.\n"
-     "                          Without %p and %n one file holds the whole process tree.\n"
+     "                          %t seconds since 1970, %n a free number, %h host, %j batch job,\n"
+     "                          %r MPI rank, %% a percent sign.  Without %p, %n and %r one file holds\n"
+     "                          the whole process tree.\n"
      "  --children yes|no       record the program's children too (default yes)\n"
      "  --symbols yes|no        look up names of functions at the end and put them into the file (default\n"
      "                          yes; Ctrl-C stops the search)\n"
      "  --embed-binaries        put the program and its libraries into the file too\n"
      "  -q, --quiet             no closing line\n"
+     "  --log LEVEL             what is said meanwhile: trace, debug, info, warn (default) or error\n"
+     "  --logfile FILE          where to, instead of standard error (HEAPWAKE_LOG, HEAPWAKE_LOGFILE)\n"
+     "\n"
+     "What is recorded; each has a variable, which is also heard with LD_PRELOAD alone:\n"
+     "  --enabled yes|no        no: begin switched off, see 'heapwake help ctl' (HEAPWAKE_ENABLED=0)\n"
+     "  --depth N               at most N frames of each stack, from both ends (HEAPWAKE_DEPTH)\n"
+     "  --mmap yes|no           mappings too (default yes; HEAPWAKE_MMAP)\n"
+     "  --free-stacks           a stack with each free (HEAPWAKE_FREE_STACKS=1)\n"
+     "  --precise-timestamps    a time of its own for each event (HEAPWAKE_PRECISE_TIMESTAMPS=1)\n"
+     "  --zero-memory           the program gets memory that is all zero (HEAPWAKE_ZERO_MEMORY=1)\n"
+     "  --pool SIZE             buffers between program and recorder (default 16M; HEAPWAKE_POOL)\n"
+     "  --sigusr1 WHAT, --sigusr2 WHAT\n"
+     "                          what the signal does: toggle, report or tag (HEAPWAKE_SIGUSR1,\n"
+     "                          HEAPWAKE_SIGUSR2; default: it is the program's)\n"
+     "\n"
+     "For long runs; each has a variable too:\n"
+     "  --cull                  leave blocks that live shorter than --cull-ms out of the events; totals\n"
+     "                          stay exact (HEAPWAKE_CULL=1)\n"
+     "  --cull-ms MS            that threshold (default 10000; HEAPWAKE_CULL_MS)\n"
+     "  --cull-pending N        events that may wait for it (default 1048576, 64 bytes each;\n"
+     "                          HEAPWAKE_CULL_PENDING)\n"
+     "  --sample SIZE           record one block in so many bytes (512K); figures become estimates\n"
+     "                          (HEAPWAKE_SAMPLE)\n"
+     "  --rotate SIZE|DURATION  go on in another file (FILE.1, FILE.2, ...) from 1G or after 10min on;\n"
+     "                          'heapwake report FILE.*' takes them together (HEAPWAKE_ROTATE)\n"
+     "  --max-size SIZE         no more events once the file has this size; totals go on\n"
+     "                          (HEAPWAKE_MAX_SIZE)\n"
      "\n"
      "The exit status is the program's own.\n",
+     false},
+    {"ctl", command_ctl, "switch, tag and report on a program while it is recorded",
+     "usage: heapwake ctl PID COMMAND\n"
+     "\n"
+     "  enable, disable, toggle  recording on and off; blocks freed while it is off are known to be freed\n"
+     "  tag NAME                 name this moment: report --at NAME, --since NAME, --until NAME\n"
+     "  report [FILE]            write what has changed since the last report, bytes by stack; as\n"
+     "                           PROGRAM-PID-SEQUENCE.memlog and .json beside the recording, or to FILE\n"
+     "                           (JSON if it ends in .json)\n"
+     "      --depth N            show and tell apart only the N innermost frames\n"
+     "  status                   what is recorded, where to, how much so far\n"
+     "  stop                     end the recording; the program runs on\n"
+     "\n"
+     "Acts at once, also when the program is idle.  Only the user who records, and root, may.\n",
      false},
     {"info", command_info, "say what a recording holds",
      "usage: heapwake info [--json] FILE\n"
@@ -35,12 +77,15 @@ const struct command command_list[] = {
      "Without options one screen; several recordings are taken together.  In depth, one or more of:\n"
      "  --leaks, --peak, --allocated, --calls, --temporary\n"
      "  --at TIME               what was live then: 1.5s, 30%, peak-rss or the name of a mark\n"
+     "  --since TIME, --until TIME  how what is live has changed between two moments, by site and signed;\n"
+     "                          with --depth N sites are told apart by their N innermost frames alone\n"
      "  --verdict               whether they grow without bound, are bounded, freed only at exit, made once\n"
      "  --misuse                double frees, frees of what was never allocated, new with free\n"
      "  --advice                what could be saved: growth by realloc, temporaries, tiny blocks ...\n"
      "  --without FIELD~REGEX   the peak if these had not been allocated; FIELD: function, source, module\n"
      "  --earlier TIME          with --without: if they had been freed so much earlier\n"
      "  --histogram             how large blocks are and how long they live\n"
+     "  --pools                 what pools of the program's own hold (heapwake.h)\n"
      "\n"
      "as a list of sites, or\n"
      "  --by function|line|module|file|thread|kind|process\n"
@@ -48,6 +93,7 @@ const struct command command_list[] = {
      "  --top-down              callees below the functions that call them\n"
      "  --callers F, --callees F  the same for one function\n"
      "\n"
+     "  --worst rss|peak|leaked  of several recordings only the one with the most of it\n"
      "  -n N                    how many sites or groups (0 = all)\n"
      "  --threshold PERCENT     leave out what is less than this share of the total\n"
      "  --from TIME, --to TIME  only this stretch of the run\n"
@@ -116,6 +162,12 @@ const struct command command_list[] = {
      "Reads every byte: checksums, order of events for each address, times, totals, losses.\n"
      "Exit status 1 and a sentence for each thing that is off.\n",
      false},
+    {"strip", command_strip, "copy a recording without short-lived blocks",
+     "usage: heapwake strip --threshold DURATION FILE -o OUT\n"
+     "\n"
+     "Blocks, and whole realloc chains, that lived shorter than DURATION (500ms, 10s) are not among the\n"
+     "events of OUT. They are still counted: all totals, by site too, stay exact.\n",
+     false},
     {"export", command_export, "write a recording in the format of another tool",
      "usage: heapwake export -f FORMAT [-o FILE] [--from TIME] [--to TIME] [--pid PID]\n"
      "                       [--where KEY=VALUE]... [--leaks|...] [--anonymize partial|full] RECORDING\n"
@@ -128,6 +180,23 @@ const struct command command_list[] = {
      "  --anonymize partial|full    tokens instead of the program's own names, or of all\n"
      "  --from TIME, --to TIME, --pid PID, --where KEY=VALUE\n"
      "                              what to look at: see 'heapwake help where'\n",
+     false},
+    {"import", command_import, "make a recording of a file that another tool wrote",
+     "usage: heapwake import [-f FORMAT] [-o FILE] [--symbols yes|no] [--sysroot DIR] [--debug-path A:B]\n"
+     "                       [--max-blocks N] [-q] FILE\n"
+     "\n"
+     "  -f FORMAT, --format FORMAT  dhat gperftools heaptrack jemalloc massif memtraq mtrace pprof;\n"
+     "                              default: as the file looks\n"
+     "  -o FILE, --output FILE      name of the recording (default: that of the file with .wake)\n"
+     "  --symbols yes|no            look up names of functions that the file has no names for (default yes)\n"
+     "  --sysroot DIR               look for programs and libraries below DIR\n"
+     "  --debug-path A:B            folders with debug files\n"
+     "  --max-blocks N              make up so many blocks at most for a source that knows sums only\n"
+     "                              (default 10000000)\n"
+     "  -q, --quiet                 no closing line\n"
+     "\n"
+     "What the file could not tell is said on standard error, and kept in the recording\n"
+     "('heapwake info' shows it).\n",
      false},
     {"symbolize", command_symbolize, "put names of functions into a recording",
      "usage: heapwake symbolize [OPTION...] FILE\n"
@@ -148,6 +217,36 @@ const struct command command_list[] = {
      "  -C DIR   below this folder (default: the current one)\n"
      "  --list   only say what there is: length, build id, path\n"
      "  --force  replace files that are there\n",
+     false},
+    {"replay", command_replay, "do what the program did again, with other allocators",
+     "usage: heapwake replay [OPTION...] FILE\n"
+     "\n"
+     "  --allocators A,B,...  glibc, jemalloc, tcmalloc, mimalloc, or files with a slash in their name\n"
+     "                        (default: all four, as far as they are installed)\n"
+     "  --process N           which process, as 'heapwake info' counts them (default: that with most "
+     "events)\n"
+     "  --pid PID             the same by its process id\n"
+     "  --touch all|first|none  write to a byte of every page of each block, to its first byte, or to none\n"
+     "                        (default all)\n"
+     "  --runs N              play N times; the quickest counts\n"
+     "  --json                the same as JSON\n"
+     "\n"
+     "Time in the allocator, peak RSS, and RSS for each byte that was live, side by side.\n",
+     false},
+    {"anonymize", command_anonymize, "make a recording without names, to be given to others",
+     "usage: heapwake anonymize [--level partial|full] FILE -o NEW\n"
+     "\n"
+     "  -o NEW, --output NEW    name of the new recording\n"
+     "  --level partial|full    tokens instead of the program's own names, or of all (default full)\n"
+     "\n"
+     "The new recording has every figure of the old one. Arguments and embedded binaries are left out.\n",
+     false},
+    {"merge", command_merge, "put several recordings into one",
+     "usage: heapwake merge FILE... -o NEW\n"
+     "\n"
+     "  -o NEW, --output NEW  name of the new recording\n"
+     "\n"
+     "The new recording has all processes of the others, on one clock.\n",
      false},
     {"help", command_help, "say how a command is used", "usage: heapwake help [COMMAND]\n", false},
     {"version", command_version, "print the version", "usage: heapwake version\n", false},
@@ -170,6 +269,16 @@ static void keep_standard_descriptors(void)
     }
 }
 
+/* An answer that was made with too little memory is none, whatever the command thinks of it.  The
+ * status of `record` is the program's, and what a collector lacks is said in the recording. */
+static int settle(const struct command *c, int status)
+{
+    if (c->run == command_record || c->run == command_collect || status != EXIT_DONE || !memory_has_failed())
+        return status;
+    command_say("There is too little memory for '%s'.", c->name);
+    return c->run == command_check ? EXIT_USAGE : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     keep_standard_descriptors();
@@ -188,5 +297,5 @@ int main(int argc, char **argv)
         command_print_help(command);
         return EXIT_DONE;
     }
-    return command->run(argc - 1, argv + 1);
+    return settle(command, command->run(argc - 1, argv + 1));
 }

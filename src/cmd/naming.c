@@ -14,6 +14,7 @@
 #include "cmd/perf_map.h"
 #include "tool/file.h"
 #include "tool/map.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 #include <fcntl.h>
@@ -246,7 +247,7 @@ static int naming_ask(const struct naming_job *j, struct err *err)
 
 struct naming *naming_open(const struct naming_options *options, struct err *err)
 {
-    struct naming *n = calloc(1, sizeof *n);
+    struct naming *n = memory_new_zeroed(1, sizeof *n);
     if (n == NULL) {
         err_set(err, ERR_MEMORY, "There is no memory for the names.");
         return NULL;

@@ -4,6 +4,7 @@
  */
 #include "cmd/preload.h"
 
+#include "tool/memory.h"
 #include "tool/strbuf.h"
 
 #include <limits.h>
@@ -44,6 +45,25 @@ static int preload_find(struct strbuf *path, struct err *err)
                    "libheapwake.so is neither beside heapwake nor in ../lib; HEAPWAKE_PROBE can name it.");
 }
 
+/* Another copy of the library in the user's own LD_PRELOAD; NULL: none. */
+static char *preload_find_other(const char *list, const char *ours)
+{
+    static const char name[] = "libheapwake.so";
+    char real[PATH_MAX];
+    while (*(list += strspn(list, ": ")) != '\0') {
+        size_t length = strcspn(list, ": ");
+        char *path = memory_copy_part(list, length);
+        const char *slash = path == NULL ? NULL : strrchr(path, '/');
+        const char *base = slash == NULL ? path : slash + 1;
+        if (base != NULL && strncmp(base, name, sizeof name - 1) == 0 &&
+            (realpath(path, real) == NULL || strcmp(real, ours) != 0))
+            return path;
+        free(path);
+        list += length;
+    }
+    return NULL;
+}
+
 int preload_init(struct preload *p, const struct listener *listener, bool children, struct err *err)
 {
     struct strbuf path, text;
@@ -52,6 +72,8 @@ int preload_init(struct preload *p, const struct listener *listener, bool childr
     strbuf_init(&path);
     strbuf_init(&text);
     int code = preload_find(&path, err);
+    if (path.failed)
+        code = err_set(err, ERR_MEMORY, "There is no memory for the name of libheapwake.so.");
     if (code == 0 && strpbrk(strbuf_get(&path), ": ") != NULL)
         code = err_set(err, ERR_UNSUPPORTED,
                        "The path '%s' has a colon or a space, which the loader takes for a separator.",
@@ -59,8 +81,10 @@ int preload_init(struct preload *p, const struct listener *listener, bool childr
     if (code == 0) {
         const char *others = getenv("LD_PRELOAD");
         strbuf_addf(&text, "LD_PRELOAD=%s", strbuf_get(&path));
-        if (others != NULL && others[0] != '\0')
+        if (others != NULL && others[0] != '\0') {
             strbuf_addf(&text, ":%s", others);
+            p->other = preload_find_other(others, strbuf_get(&path));
+        }
         p->library = strbuf_detach(&text);
         listener_print(listener, address);
         strbuf_addf(&text, "HEAPWAKE_SOCKET=%s", address);
@@ -79,6 +103,7 @@ int preload_init(struct preload *p, const struct listener *listener, bool childr
 void preload_release(struct preload *p)
 {
     free(p->library);
+    free(p->other);
     free(p->socket);
     memset(p, 0, sizeof *p);
 }

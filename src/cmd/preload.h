@@ -14,6 +14,7 @@ struct preload {
     char *library; /* LD_PRELOAD=... */
     char *socket;  /* HEAPWAKE_SOCKET=... */
     char *more[4]; /* these and HEAPWAKE_CHILDREN, NULL-terminated */
+    char *other;   /* another copy that LD_PRELOAD names already; NULL: none */
 };
 
 /* Finds the library: $HEAPWAKE_PROBE, beside our own binary, or where it is

@@ -5,11 +5,14 @@
 #include "cmd/closing.h"
 #include "cmd/command.h"
 #include "cmd/finish.h"
+#include "cmd/keeping.h"
+#include "cmd/live_report.h"
 #include "cmd/logging.h"
 #include "cmd/preload.h"
 #include "cmd/settings.h"
 #include "collect/collector.h"
 #include "collect/diagnose.h"
+#include "tool/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,6 +57,11 @@ static int record_parse(struct record_options *o, char **argv)
         } else if (command_option(argv, &at, "-q", NULL) || command_option(argv, &at, "--quiet", NULL)) {
             o->quiet = true;
         } else {
+            int taken = settings_take(argv, &at);
+            if (taken == EXIT_DONE)
+                continue;
+            if (taken != SETTINGS_NONE)
+                return taken;
             return command_misused("'heapwake record' has no option '%s'; 'heapwake help record' lists them.",
                                    argv[at]);
         }
@@ -62,6 +70,12 @@ static int record_parse(struct record_options *o, char **argv)
     if (o->program[0] == NULL)
         return command_misused("No program given: heapwake record [OPTION...] PROGRAM [ARGUMENT...]");
     return EXIT_DONE;
+}
+
+static const char *record_get(void *of, const char *name)
+{
+    (void)of;
+    return getenv(name);
 }
 
 /* Options that are not given come from the environment. */
@@ -96,10 +110,13 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     int code = preload_init(&preload, &c->listener, o->children, &err);
     char *const nothing[] = {NULL};
     bool foreign = diagnose_is_foreign(o->program[0], NULL);
+    if (preload.other != NULL && !o->quiet)
+        command_say("LD_PRELOAD names '%s' too, another copy of heapwake; only one of them records.",
+                    preload.other);
     if (code == 0)
         code = launch_start(l, o->program, foreign ? nothing : preload.more, &err);
     preload_release(&preload);
-    if (code == ERR_SYSTEM && l->pid == 0)
+    if ((code == ERR_SYSTEM || code == ERR_MEMORY) && l->pid == 0)
         return record_alone(o, l, &err);
     if (code != 0) {
         command_say("%s", err.text);
@@ -108,12 +125,18 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     collector_run(c);
     collector_close(c);
     finish_collector(c, o->names, o->binaries, !o->quiet);
-    bool is_said = c->output.is_off && c->sums.processes == 0;
+    /* Without memory it was perhaps not said. */
+    bool is_said = c->output.is_off && c->sums.processes == 0 && !memory_has_failed();
     if (!is_said && (!o->quiet || c->sums.processes == 0)) {
         struct strbuf line;
         strbuf_init(&line);
         closing_build(&line, c, o->program[0]);
-        command_say("%s", strbuf_get(&line));
+        if (!line.failed)
+            command_say("%s", line.text);
+        else if (c->sums.processes == 0)
+            command_say("Nothing was recorded: there is too little memory.");
+        else
+            command_say("There is too little memory to say what was recorded.");
         strbuf_release(&line);
     }
     return EXIT_DONE;
@@ -125,6 +148,8 @@ int command_record(int argc, char **argv)
     struct logging log;
     struct err err;
     struct launch l;
+    struct live_report reports = {0};
+    struct output_keeping keeping;
     static struct collector c;
     (void)argc;
     record_take_environment(&o);
@@ -134,14 +159,23 @@ int command_record(int argc, char **argv)
     err_init(&err);
     logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
     settings_check(&log);
+    keeping_read(&keeping, record_get, NULL);
+    if (diagnose_is_sanitized(o.program[0], &err)) {
+        command_say("%s", err.text);
+        return EXIT_FAILED;
+    }
     struct collector_options options = {.output = o.output,
+                                        .keeping = &keeping,
                                         .children = o.children,
                                         .say = logging_say,
                                         .say_of = &log,
-                                        .is_traced = log.level == LEVEL_TRACE};
+                                        .is_traced = log.level == LEVEL_TRACE,
+                                        .report = live_report_write,
+                                        .report_of = &reports};
     if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0)
         return record_alone(&o, &l, &err);
     status = record_run(&o, &c, &l);
+    live_report_release(&reports);
     collector_release(&c);
     launch_release(&l);
     logging_close(&log);

@@ -6,6 +6,7 @@
 
 #include "cmd/command.h"
 #include "collect/spool.h"
+#include "store/series.h"
 #include "tool/file.h"
 #include "tool/strbuf.h"
 
@@ -52,4 +53,16 @@ struct wake_reader *recording_file_open(const char *path)
     if (code != 0)
         command_say("%s", err.text);
     return code == 0 ? r : NULL;
+}
+
+struct wake_reader *recording_file_open_series(const char *const *paths, size_t count)
+{
+    struct wake_reader *r = NULL;
+    struct err err;
+    err_init(&err);
+    if (count == 1)
+        return recording_file_open(paths[0]);
+    if (wake_series_open(&r, paths, count, &err) != 0)
+        command_say("%s", err.text);
+    return r;
 }

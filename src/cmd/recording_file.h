@@ -10,5 +10,7 @@
 
 /* NULL: it has been said why. */
 struct wake_reader *recording_file_open(const char *path);
+/* Parts of one series, in their order, as one recording (store/series.h). */
+struct wake_reader *recording_file_open_series(const char *const *paths, size_t count);
 
 #endif

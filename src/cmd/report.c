@@ -15,9 +15,11 @@
 #include "cmd/report_verdicts.h"
 #include "cmd/screen.h"
 #include "present/labels.h"
+#include "present/section_drift.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
 #include "present/section_histogram.h"
+#include "present/section_pools.h"
 #include "present/section_sites.h"
 #include "present/section_timeline.h"
 #include "present/section_tree.h"
@@ -115,6 +117,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
             .suppress = &r->data.suppress,
             .verdicts = is_judged ? &verdicts : NULL,
             .explain = o->verdicts,
+            .sample_rate = r->data.head.sample_rate,
         };
         if (o->json) {
             section_sites_json(&r->json, &s);
@@ -172,6 +175,45 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     return code;
 }
 
+/* How what is live has changed from one moment to another. */
+static int report_changes(struct report *r, struct err *err)
+{
+    const struct report_options *o = r->options;
+    struct report_data *data = &r->data;
+    struct drift drift;
+    drift_init(&drift, o->depth);
+    int code = drift_add_rows(&drift, &data->traces, &data->result, 1, err);
+    if (code == 0)
+        code = drift_add_rows(&drift, &data->traces, &data->since, -1, err);
+    if (code == 0) {
+        drift_sort(&drift);
+        struct strbuf title;
+        strbuf_init(&title);
+        strbuf_addf(&title, "from %s to %s", o->since_text == NULL ? "the start" : o->since_text,
+                    o->until_text == NULL ? "the end" : o->until_text);
+        if (o->json) {
+            section_drift_json(&r->json, &data->traces, &drift, report_limit(o, 0));
+        } else {
+            page_end_line(&r->page);
+            section_drift_text(&r->page, &data->traces, &drift, strbuf_get(&title),
+                               report_limit(o, REPORT_SITES_SHOWN));
+        }
+        strbuf_release(&title);
+    }
+    drift_release(&drift);
+    return code;
+}
+
+static int report_pools(struct report *r, bool brief, struct err *err)
+{
+    struct section_pools s = {&r->data.traces, &r->data.accounts,
+                              report_limit(r->options, REPORT_SITES_SHOWN), brief};
+    if (r->options->json)
+        return section_pools_json(&r->json, &s, err);
+    page_end_line(&r->page);
+    return section_pools_text(&r->page, &s, err);
+}
+
 static void report_histograms(struct report *r)
 {
     const struct query_histogram *both[] = {&r->data.result.sizes, &r->data.result.lifetimes};
@@ -189,8 +231,15 @@ static void report_histograms(struct report *r)
 static int report_sections(struct report *r, struct err *err)
 {
     bool lists_too = r->options->measures != 0 || r->options->shape != REPORT_SITES;
+    if (r->options->changes)
+        return report_changes(r, err);
     if (report_findings_are_wanted(r->options)) {
         int code = report_findings_add(&r->data, r->options, &r->page, &r->json, err);
+        if (code != 0 || (!lists_too && !r->options->histograms && !r->options->pools))
+            return code;
+    }
+    if (r->options->pools) {
+        int code = report_pools(r, false, err);
         if (code != 0 || (!lists_too && !r->options->histograms))
             return code;
     }
@@ -207,13 +256,24 @@ static int report_sections(struct report *r, struct err *err)
     case REPORT_TREE:
         return report_tree(r, measures, count, err);
     default:
-        return report_sites(r, measures, count, err);
+        break;
     }
+    int code = report_sites(r, measures, count, err);
+    if (code == 0 && r->options->measures == 0 && r->data.accounts.list.count != 0)
+        code = report_pools(r, true, err);
+    return code;
 }
 
 static int report_text(struct report *r, struct err *err)
 {
     screen_init(&r->page, &r->out);
+    if (r->options->worst != WORST_NONE) {
+        char a[UNITS_MAX], b[UNITS_MAX];
+        page_addf(&r->page, COLOUR_PLAIN, "%s has %s of %s recordings: %s",
+                  r->options->files.data[r->data.chosen], worst_describe(r->options->worst),
+                  units_count(a, r->options->files.count), units_bytes(b, r->data.chosen_value));
+        page_end_line(&r->page);
+    }
     section_head_text(&r->page, &r->data.head);
     if (r->data.result.timeline.count > 0) {
         page_end_line(&r->page);
@@ -229,8 +289,10 @@ static int report_json(struct report *r, struct err *err)
     json_open_object(&r->json, NULL);
     json_add_text(&r->json, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
     json_open_array(&r->json, "files");
-    for (size_t i = 0; i < o->files.count; i++)
-        json_add_text(&r->json, NULL, o->files.data[i], strlen(o->files.data[i]));
+    for (size_t i = 0; i < o->files.count; i++) {
+        if (o->worst == WORST_NONE || i == r->data.chosen)
+            json_add_text(&r->json, NULL, o->files.data[i], strlen(o->files.data[i]));
+    }
     json_close_array(&r->json);
     section_head_json(&r->json, &r->data.head);
     json_add_bool(&r->json, "interrupted", r->data.result.interrupted);

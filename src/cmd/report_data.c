@@ -6,6 +6,7 @@
 
 #include "cmd/facts.h"
 #include "cmd/known_leaks.h"
+#include "cmd/parts.h"
 #include "cmd/report_findings.h"
 #include "present/safe.h"
 #include "query/combine.h"
@@ -23,17 +24,21 @@ void report_data_init(struct report_data *d)
     traces_init(&d->traces);
     query_result_init(&d->whole);
     query_result_init(&d->result);
+    query_result_init(&d->since);
     suppress_init(&d->suppress);
     strbuf_init(&d->nameless);
     d->head.nameless_modules = "";
+    accounts_init(&d->accounts);
 }
 
 void report_data_release(struct report_data *d)
 {
     suppress_release(&d->suppress);
     strbuf_release(&d->nameless);
+    accounts_release(&d->accounts);
     query_result_release(&d->whole);
     query_result_release(&d->result);
+    query_result_release(&d->since);
     traces_release(&d->traces);
     for (size_t i = 0; i < d->readers.count; i++)
         wake_reader_close(d->readers.data[i]);
@@ -77,7 +82,20 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
     h->lost_events += f.lost_events;
     h->stacks += f.stacks;
     h->cut_stacks += f.cut_stacks;
+    if (f.cull_threshold_ns > h->cull_threshold_ns)
+        h->cull_threshold_ns = f.cull_threshold_ns;
+    if (f.sample_rate > h->sample_rate)
+        h->sample_rate = f.sample_rate;
+    h->samples += f.samples;
+    h->culled_blocks += f.culled_blocks;
+    h->culled_bytes += f.culled_bytes;
+    if (f.limit_ns != 0 && (h->limit_ns == 0 || f.limit_ns < h->limit_ns))
+        h->limit_ns = f.limit_ns;
+    h->limited_events += f.limited_events;
     h->complete &= f.complete;
+    h->made_up |= f.made_up;
+    if (h->origin == NULL && wake_reader_note_count(r) > 0)
+        h->origin = wake_reader_note(r, 0);
 }
 
 /* --------------------------------------------------------------- suppressions */
@@ -164,13 +182,16 @@ static size_t report_data_count_spans(struct wake_reader *r)
     return least;
 }
 
+/* moment: NULL = that of the query. */
 static int report_data_ask(struct report_data *d, const struct report_options *o, struct wake_reader *r,
-                           struct query_result *answer, struct err *err)
+                           const struct query_time *moment, struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
-    bool is_screen =
-        o->shape == REPORT_SITES && o->measures == 0 && !o->histograms && !report_findings_are_wanted(o);
-    if (is_screen && o->files.count == 1) {
+    bool is_screen = o->shape == REPORT_SITES && o->measures == 0 && !o->histograms && !o->changes &&
+                     !report_findings_are_wanted(o);
+    if (moment != NULL) {
+        q.moment = *moment;
+    } else if (is_screen && d->recordings == 1) {
         /* A long recording has enough chunks for a plot from their headers alone; the events of a
          * short one are read in a moment. */
         size_t rough = report_data_count_spans(r) / 2;
@@ -192,10 +213,11 @@ static int report_data_ask_whole(struct report_data *d, struct wake_reader *r, s
     return code;
 }
 
-static int report_data_add_file(struct report_data *d, const struct report_options *o, const char *path,
-                                struct err *err)
+/* One recording, in one file or several. */
+static int report_data_add(struct report_data *d, const struct report_options *o, const char *const *paths,
+                           size_t count, struct err *err)
 {
-    struct wake_reader *r = asking_open(&d->asking, path, err);
+    struct wake_reader *r = asking_open_series(&d->asking, paths, count, err);
     struct query_result answer;
     uint32_t base;
     if (r == NULL)
@@ -211,12 +233,20 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
     if (code == 0)
         code = combine_add(&d->whole, &answer, base, err);
     if (code == 0)
-        code = report_data_ask(d, o, r, &answer, err);
+        code = report_data_ask(d, o, r, NULL, &answer, err);
     if (code == 0)
         code = combine_add(&d->result, &answer, base, err);
     if (code == 0)
-        asking_warn(r, path);
+        asking_warn(r, paths[0]);
     query_result_release(&answer);
+    query_result_init(&answer);
+    if (code == 0 && o->since.when != WHEN_UNSET)
+        code = report_data_ask(d, o, r, &o->since, &answer, err);
+    if (code == 0)
+        code = combine_add(&d->since, &answer, base, err);
+    query_result_release(&answer);
+    if (code == 0)
+        code = accounts_read(&d->accounts, r, base, err);
     if (code == 0)
         report_data_add_facts(d, r);
     return code;
@@ -225,16 +255,28 @@ static int report_data_add_file(struct report_data *d, const struct report_optio
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err)
 {
     int code = 0;
+    if (o->worst != WORST_NONE)
+        code = worst_pick(o->worst, o->files.data, o->files.count, &d->chosen, &d->chosen_value, err);
+    const char *const *files = o->files.data;
+    struct parts parts = {0};
+    if (code == 0)
+        code = parts_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
+                          o->worst == WORST_NONE ? o->files.count : 1, err);
+    d->recordings = parts.first.count;
     asking_begin(&d->asking);
-    for (size_t i = 0; i < o->files.count && code == 0; i++)
-        code = report_data_add_file(d, o, o->files.data[i], err);
+    for (size_t i = 0; i < parts.first.count && code == 0; i++)
+        code = report_data_add(d, o, parts.paths.data + parts.first.data[i], parts_count(&parts, i), err);
     asking_end(&d->asking);
+    parts_release(&parts);
+    d->head.omitted_blocks = d->result.omitted_blocks;
     if (code == 0)
         code = report_data_find_nameless(d, err);
     if (code == 0)
         code = report_data_suppress_head(d, o, err);
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
+    if (code == 0)
+        code = sieve_apply(&o->sieve, &d->traces, &d->since, err);
     if (code == 0)
         code = report_data_suppress(d, o, &d->suppress, &d->result, err);
     return code;

@@ -9,6 +9,7 @@
 #include "cmd/asking.h"
 #include "cmd/report_options.h"
 #include "present/section_head.h"
+#include "query/account.h"
 #include "query/result.h"
 #include "query/suppress.h"
 #include "query/trace.h"
@@ -21,11 +22,16 @@ struct report_data {
     struct traces traces;
     struct query_result whole;  /* all that the recordings have: what the head is about */
     struct query_result result; /* what was asked for, sieved, suppressed leaks taken out */
+    struct query_result since;  /* --since: the same for that moment */
     struct suppress suppress;
+    struct accounts accounts; /* of pools */
     struct section_head head;
     struct asking asking;
+    size_t recordings; /* of which some may be several files */
     char end[64];
     struct strbuf nameless;
+    size_t chosen; /* --worst: which of the files; and what makes it the worst */
+    uint64_t chosen_value;
 };
 
 void report_data_init(struct report_data *d);

@@ -6,12 +6,14 @@
 
 #include "cmd/command.h"
 #include "cmd/where.h"
+#include "query/drift.h"
 #include "query/parse.h"
 #include "query/quantity.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef int report_option_fn(struct report_options *o, const char *value, struct err *err);
 
@@ -89,6 +91,36 @@ static int report_option_at(struct report_options *o, const char *value, struct 
     return query_parse(&o->query, "at", value, err);
 }
 
+static int report_option_since(struct report_options *o, const char *value, struct err *err)
+{
+    struct query q = o->query; /* for the words that a moment is given in */
+    q.moment = (struct query_time){0};
+    int code = query_parse(&q, "at", value, err);
+    o->query.arena = q.arena;
+    o->since = q.moment;
+    o->since_text = value;
+    o->changes = true;
+    return code;
+}
+
+static int report_option_until(struct report_options *o, const char *value, struct err *err)
+{
+    o->until_text = value;
+    o->changes = true;
+    return query_parse(&o->query, "at", value, err);
+}
+
+static int report_option_depth(struct report_options *o, const char *value, struct err *err)
+{
+    char *end;
+    unsigned long depth = strtoul(value, &end, 10);
+    if (value[0] < '1' || value[0] > '9' || *end != '\0' || depth > DRIFT_DEPTH_MAX)
+        return err_set(err, ERR_USAGE, "--depth takes a number from 1 to %d, not '%s'.", DRIFT_DEPTH_MAX,
+                       value);
+    o->depth = (uint32_t)depth;
+    return 0;
+}
+
 static int report_option_histogram(struct report_options *o, const char *value, struct err *err)
 {
     (void)value;
@@ -135,6 +167,14 @@ static int report_option_earlier(struct report_options *o, const char *value, st
     return 0;
 }
 
+static int report_option_pools(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->pools = true;
+    return 0;
+}
+
 static int report_option_include(struct report_options *o, const char *value, struct err *err)
 {
     return sieve_add(&o->sieve, value, false, err);
@@ -160,6 +200,14 @@ static int report_option_no_built_in(struct report_options *o, const char *value
     return 0;
 }
 
+static int report_option_worst(struct report_options *o, const char *value, struct err *err)
+{
+    o->worst = worst_find(value);
+    if (o->worst == WORST_NONE)
+        return err_set(err, ERR_USAGE, "--worst takes rss, peak or leaked, not '%s'.", value);
+    return 0;
+}
+
 static int report_option_json(struct report_options *o, const char *value, struct err *err)
 {
     (void)value;
@@ -175,18 +223,23 @@ static const struct {
     enum measure measure; /* that is asked for, where there is no function */
 } report_option_list[] = {
     {"--json", false, report_option_json, 0},
+    {"--worst", true, report_option_worst, 0},
     {"--leaks", false, NULL, MEASURE_LEAKED},
     {"--peak", false, NULL, MEASURE_PEAK},
     {"--allocated", false, NULL, MEASURE_ALLOCATED},
     {"--calls", false, NULL, MEASURE_CALLS},
     {"--temporary", false, NULL, MEASURE_TEMPORARY},
     {"--at", true, report_option_at, 0},
+    {"--since", true, report_option_since, 0},
+    {"--until", true, report_option_until, 0},
+    {"--depth", true, report_option_depth, 0},
     {"--histogram", false, report_option_histogram, 0},
     {"--verdict", false, report_option_verdict, 0},
     {"--misuse", false, report_option_misuse, 0},
     {"--advice", false, report_option_advice, 0},
     {"--without", true, report_option_without, 0},
     {"--earlier", true, report_option_earlier, 0},
+    {"--pools", false, report_option_pools, 0},
     {"--by", true, report_option_by, 0},
     {"--tree", false, report_option_tree, 0},
     {"--top-down", false, report_option_top_down, 0},
@@ -220,6 +273,27 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
                    argv[*at]);
 }
 
+/* A recording, or a pattern that the shell has left alone. */
+static int report_options_add_file(struct report_options *o, const char *name, struct err *err)
+{
+    struct stat st;
+    size_t before = o->globbed.gl_pathc;
+    if (strpbrk(name, "*?[") == NULL || lstat(name, &st) == 0) {
+        if (!vec_push(&o->files, name))
+            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+        return 0;
+    }
+    int code = glob(name, before == 0 ? 0 : GLOB_APPEND, NULL, &o->globbed);
+    if (code == GLOB_NOMATCH)
+        return err_set(err, ERR_ABSENT, "No file is named like '%s'.", name);
+    if (code != 0)
+        return err_set(err, ERR_IO, "The files named like '%s' cannot be listed.", name);
+    for (size_t i = before; i < o->globbed.gl_pathc; i++)
+        if (!vec_push(&o->files, o->globbed.gl_pathv[i]))
+            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+    return 0;
+}
+
 int report_options_init(struct report_options *o, int argc, char **argv, struct err *err)
 {
     bool options_end = false;
@@ -234,8 +308,8 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
             options_end = true;
         else if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0')
             code = report_options_take(o, argv, &i, err);
-        else if (!vec_push(&o->files, argv[i]))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the options.");
+        else
+            code = report_options_add_file(o, argv[i], err);
         if (code != 0)
             return code;
     }
@@ -247,12 +321,19 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
         return err_set(err, ERR_USAGE, "--misuse is about one recording.");
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
+    if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || o->histograms))
+        return err_set(err, ERR_USAGE,
+                       "--since and --until make a list of their own; no other can be with it.");
+    if (o->depth != 0 && !o->changes)
+        return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
     return 0;
 }
 
 void report_options_release(struct report_options *o)
 {
     vec_release(&o->files);
+    if (o->globbed.gl_pathc != 0)
+        globfree(&o->globbed);
     vec_release(&o->suppressions);
     sieve_release(&o->sieve);
     what_if_release(&o->what_if);

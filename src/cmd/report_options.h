@@ -5,6 +5,7 @@
 #ifndef HW_CMD_REPORT_OPTIONS_H
 #define HW_CMD_REPORT_OPTIONS_H
 
+#include "cmd/worst.h"
 #include "query/measure.h"
 #include "query/query.h"
 #include "query/rollup.h"
@@ -14,6 +15,7 @@
 #include "tool/err.h"
 #include "tool/vec.h"
 
+#include <glob.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,10 +34,17 @@ struct report_options {
     size_t limit;
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
+    enum worst worst; /* of the files only this one is looked at */
+    glob_t globbed;   /* names that patterns stand for */
     bool histograms;
     bool misuse, advice;
     struct what_if what_if;
-    bool verdicts; /* explained, and of files of any size */
+    bool verdicts;                       /* explained, and of files of any size */
+    bool pools;                          /* in depth; the default screen has a line for each */
+    bool changes;                        /* --since or --until: how what is live has changed */
+    struct query_time since;             /* unset: nothing was live */
+    const char *since_text, *until_text; /* as they were given; NULL = not */
+    uint32_t depth;                      /* innermost frames that tell sites apart there, 0 = all */
     bool json;
     bool built_in; /* the built-in suppressions count */
 };

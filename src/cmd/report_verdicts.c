@@ -103,8 +103,11 @@ int report_verdicts_find(struct report_data *d, struct verdicts *v, const uint32
     uint32_t base = 0;
     for (size_t i = 0; i < d->readers.count && code == 0; i++) {
         uint32_t processes = (uint32_t)wake_reader_process_count(d->readers.data[i]);
-        for (uint32_t k = 0; k < processes && code == 0; k++)
+        for (uint32_t k = 0; k < processes && code == 0; k++) {
+            if (wake_reader_process(d->readers.data[i], k)->end.made_up)
+                continue; /* nothing is known of the life of its blocks */
             code = report_verdicts_judge(d, v, &w, d->readers.data[i], k, base, err);
+        }
         base += processes;
     }
     asking_end(&d->asking);

@@ -7,7 +7,7 @@
  *  3. Times never go back; stacks and threads that events name are there.
  *  4. Totals, peak and live blocks, made anew from the events, equal those that
  *     the recorder wrote.
- *  5. Made = recorded + lost: what is missing has been counted.
+ *  5. Made = recorded + culled + beyond the size of the file + lost: what is missing has been counted.
  */
 #include "cmd/audit.h"
 #include "cmd/command.h"
@@ -43,8 +43,13 @@ static int verify_run(struct wake_reader *r)
         char a[UNITS_MAX], b[UNITS_MAX];
         struct strbuf out;
         strbuf_init(&out);
-        strbuf_addf(&out, "sound: %s events, %s lost\n", units_count(a, audit.events),
+        strbuf_addf(&out, "sound: %s events, %s lost", units_count(a, audit.events),
                     units_count(b, audit.lost));
+        if (audit.culled != 0)
+            strbuf_addf(&out, ", %s culled", units_count(a, audit.culled));
+        if (audit.limited != 0)
+            strbuf_addf(&out, ", %s beyond the size of the file", units_count(a, audit.limited));
+        strbuf_add_char(&out, '\n');
         done = command_print(&out);
         strbuf_release(&out);
     }

@@ -5,13 +5,14 @@
 #include "cmd/whole_file.h"
 
 #include "tool/file.h"
+#include "tool/memory.h"
 
 int whole_file_write(const char *path, const struct strbuf *text, struct err *err)
 {
     struct file_new file = {.fd = -1};
     struct err ignored;
     err_init(&ignored);
-    if (text->failed)
+    if (text->failed || memory_has_failed())
         return err_set(err, ERR_MEMORY, "There is no memory for %s.", path);
     int code = file_new_open(&file, path, err);
     int failed = code != 0 ? 0 : file_write_all(file.fd, strbuf_get(text), text->length, NULL);

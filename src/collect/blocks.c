@@ -12,6 +12,8 @@
  */
 #include "collect/blocks.h"
 
+#include "tool/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -126,7 +128,7 @@ static bool blocks_settle(struct blocks *t, const struct block *entries, size_t 
 bool blocks_grow(struct blocks *t)
 {
     size_t end = t->room, homes = blocks_next_size(t->homes);
-    struct block *run = malloc((blocks_longest_run(t) + 1) * sizeof *run);
+    struct block *run = memory_new((blocks_longest_run(t) + 1) * sizeof *run);
     bool done = run != NULL && blocks_resize(t, homes, homes + BLOCKS_TAIL);
     while (done) {
         while (end > 0 && t->slots[end - 1].address == 0)

@@ -14,6 +14,7 @@
 enum {
     BOOK_THREADS_MAX = 1 << 24,
     BOOK_FRAMES_MAX = 1 << 20,
+    BOOK_TEXTS_MAX = 1 << 24,
     BOOK_NAME_LOOK = 1 << 16, /* threads looked through for a tid */
 };
 
@@ -25,6 +26,7 @@ void book_init(struct book *b, struct wake_writer *writer, uint32_t process)
     modmap_init(&b->modules);
     map_init(&b->by_content);
     stackbook_init(&b->stacks);
+    arena_init(&b->arena);
 }
 
 void book_release(struct book *b)
@@ -36,6 +38,74 @@ void book_release(struct book *b)
     stackbook_release(&b->stacks);
     vec_release(&b->thread_numbers);
     vec_release(&b->tids);
+    vec_release(&b->module_list);
+    vec_release(&b->texts);
+    arena_release(&b->arena);
+}
+
+/* With texts of its own. */
+static bool book_keep_module(struct book *b, const struct wake_module_info *info)
+{
+    struct wake_module_info kept = *info;
+    wake_writer_add_module(b->writer, b->process, info);
+    kept.path = arena_push_text(&b->arena, info->path, info->path_length);
+    kept.build_id =
+        (const uint8_t *)arena_push_text(&b->arena, (const char *)info->build_id, info->build_id_length);
+    return kept.path != NULL && kept.build_id != NULL && vec_push(&b->module_list, kept);
+}
+
+const struct wake_module_info *book_module(const struct book *b, uint32_t number)
+{
+    return number == 0 || number > b->module_list.count ? NULL : &b->module_list.data[number - 1];
+}
+
+void book_add_text(struct book *b, const uint64_t *w, uint32_t words)
+{
+    uint64_t copy[RECORD_TEXT_WORDS_MAX];
+    memcpy(copy, w, words * sizeof *w);
+    size_t length = copy[0] >> 16 & 0xffff;
+    uint64_t number = copy[1];
+    if (length > (words - 2) * sizeof *w || number == 0 || number > BOOK_TEXTS_MAX) {
+        b->anomalies++;
+        return;
+    }
+    const char *text = arena_push_text(&b->arena, (const char *)&copy[2], length);
+    if (text == NULL || !vec_reserve(&b->texts, number + 1)) {
+        b->out_of_memory = true;
+        return;
+    }
+    while (b->texts.count <= number)
+        b->texts.data[b->texts.count++] = NULL;
+    b->texts.data[number] = text;
+}
+
+const char *book_text(const struct book *b, uint32_t number)
+{
+    return number < b->texts.count && b->texts.data[number] != NULL ? b->texts.data[number] : "";
+}
+
+void book_add_pool(struct book *b, uint32_t pool, uint32_t name_text, uint32_t unit_text)
+{
+    if (pool == 0 || pool > BOOK_POOLS_MAX) {
+        b->anomalies++;
+        return;
+    }
+    if (b->pools[pool].name != NULL)
+        return;
+    const char *name = book_text(b, name_text);
+    uint32_t first = 1;
+    while (first <= BOOK_POOLS_MAX &&
+           (b->pools[first].name == NULL || strcmp(b->pools[first].name, name) != 0))
+        first++;
+    bool is_new = first > BOOK_POOLS_MAX;
+    b->pools[pool] = (struct book_pool){name, is_new ? pool : b->pools[first].number};
+    if (is_new)
+        wake_writer_add_pool(b->writer, b->process, pool, name, book_text(b, unit_text));
+}
+
+uint32_t book_find_pool(const struct book *b, uint64_t pool)
+{
+    return pool <= BOOK_POOLS_MAX && b->pools[pool].name != NULL ? b->pools[pool].number : 0;
 }
 
 void book_add_module(struct book *b, const uint64_t *w, uint32_t words)
@@ -65,11 +135,11 @@ void book_add_module(struct book *b, const uint64_t *w, uint32_t words)
     for (uint32_t i = 0; i < words; i++)
         key = hash_join(key, copy[i]);
     const uint64_t *known = map_find(&b->by_content, key);
-    uint32_t number = known != NULL ? (uint32_t)*known : ++b->module_count;
-    if (known == NULL)
-        wake_writer_add_module(b->writer, b->process, &info);
-    if ((known == NULL && !map_set(&b->by_content, key, number)) ||
-        !modmap_add(&b->modules, info.start, info.end, generation, number))
+    uint32_t number = known != NULL ? (uint32_t)*known : (uint32_t)b->module_list.count + 1;
+    if (known == NULL && !book_keep_module(b, &info))
+        b->out_of_memory = true;
+    else if ((known == NULL && !map_set(&b->by_content, key, number)) ||
+             !modmap_add(&b->modules, info.start, info.end, generation, number))
         b->out_of_memory = true;
 }
 

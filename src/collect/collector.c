@@ -5,6 +5,7 @@
  */
 #include "collect/collector.h"
 
+#include "collect/attend.h"
 #include "collect/tracee.h"
 
 #include <errno.h>
@@ -18,11 +19,11 @@
 
 enum {
     COLLECTOR_EVENTS = 64,
-    COLLECTOR_A_LOT = 32768,      /* events of a round after which there is no sleep */
-    COLLECTOR_BUSY_MS = 4,        /* sleep while there is traffic: shorter ones cost more than they bring */
-    COLLECTOR_IDLE_MS = 10,       /* ... and while there is none */
-    COLLECTOR_IDLE_ROUNDS = 20,   /* empty rounds that make it idle */
-    COLLECTOR_FLUSH_MS = 1000,    /* a killed collector loses no more than this */
+    COLLECTOR_A_LOT = 32768,    /* events of a round after which there is no sleep */
+    COLLECTOR_BUSY_MS = 4,      /* sleep while there is traffic: shorter ones cost more than they bring */
+    COLLECTOR_IDLE_MS = 10,     /* ... and while there is none */
+    COLLECTOR_IDLE_ROUNDS = 20, /* empty rounds that make it idle */
+    COLLECTOR_FLUSH_MS = 1000,  /* a killed collector loses no more than this, and what waits to be culled */
     COLLECTOR_FIRST_HELLO_S = 10, /* without a program of our own */
 };
 
@@ -44,7 +45,7 @@ int collector_open(struct collector *c, const struct collector_options *options,
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
     timebase_init(&c->time);
     robust_init(&c->robust);
-    output_init(&c->output, options->output);
+    output_init(&c->output, options->output, options->keeping);
     int code = listener_open(&c->listener, options->address, err);
     if (code != 0)
         return code;
@@ -138,16 +139,24 @@ static uint64_t collector_drain(struct collector *c)
             image_tick(m, now);
         uint64_t taken = image_drain(m);
         tracee_trace(c, c->tracees.data[i], taken);
+        image_follow(m, now);
+        attend_requests(c, c->tracees.data[i]);
+        attend_wishes(c, c->tracees.data[i]);
         if (taken > most)
             most = taken;
     }
-    if (is_tick)
+    if (is_tick) {
         c->last_tick_ns = now;
+        tracee_rotate(c, now);
+    }
     if (now - c->last_flush_ns >= COLLECTOR_FLUSH_MS * MS) {
         c->last_flush_ns = now;
         for (size_t i = 0; i < c->output.files.count; i++) {
-            if (c->output.files.data[i]->writer != NULL)
-                wake_writer_flush(c->output.files.data[i]->writer);
+            const struct output_file *f = c->output.files.data[i];
+            if (f->writer == NULL)
+                continue;
+            wake_writer_advance(f->writer, now > f->base_ns ? now - f->base_ns : 0);
+            wake_writer_flush(f->writer);
         }
         tracee_dismiss(c, now);
     }

@@ -20,6 +20,7 @@
 #include "collect/timebase.h"
 #include "tool/err.h"
 #include "tool/level.h"
+#include "tool/strbuf.h"
 #include "tool/vec.h"
 
 #include <stdbool.h>
@@ -28,12 +29,32 @@
 /* A sentence for whoever looks after the collector. */
 typedef void collector_say_fn(void *of, enum level level, const char *sentence);
 
+/* A report of what has changed in a process since the one before. */
+struct collector_report {
+    uint32_t pid;
+    const char *exe;
+    const char *recording; /* its file */
+    const char *path;      /* where the report goes; NULL: beside the recording */
+    const char *name;      /* of the moment, "" = none */
+    uint32_t sequence;     /* from 1 */
+    uint32_t depth;        /* innermost frames to show, 0 = all */
+    const struct changes_answer *changes;
+    const struct book *book; /* stacks and modules */
+};
+
+/* Writes it.  0, or why not; *where gets the name of the file (or the first of them). */
+typedef int collector_report_fn(void *of, const struct collector_report *report, struct strbuf *where,
+                                struct err *err);
+
 struct collector_options {
-    const char *output;  /* pattern; NULL = the default */
-    const char *address; /* where to listen; NULL = somewhere of its own choice */
-    bool children;       /* processes other than the launched one are recorded too */
+    const char *output;                   /* pattern; NULL = the default */
+    const struct output_keeping *keeping; /* NULL = everything is kept */
+    const char *address;                  /* where to listen; NULL = somewhere of its own choice */
+    bool children;                        /* processes other than the launched one are recorded too */
     collector_say_fn *say;
     void *say_of;
+    collector_report_fn *report; /* NULL: nobody can write one */
+    void *report_of;
     bool is_traced; /* say takes LEVEL_TRACE: not asked for each round otherwise */
 };
 
@@ -46,7 +67,9 @@ struct collector_sums {
     uint32_t stop_reason; /* of the first process that gave up, enum record_lost */
     bool out_of_memory;
     bool incomplete;
-    uint64_t refused; /* hellos that made no sense */
+    uint64_t refused;  /* hellos that made no sense */
+    uint64_t unshared; /* processes that could make no segment */
+    uint64_t unheard;  /* processes that there was no memory for */
 };
 
 struct tracee {
@@ -54,6 +77,7 @@ struct tracee {
     uint32_t pid;
     int pidfd; /* -1: asked for by kill(pid, 0) */
     bool gone;
+    bool is_stopped; /* by somebody's wish */
     struct image *image;
     struct output_file *file;
 };

@@ -39,7 +39,7 @@ static inline void decode_hot(struct drain *d, struct drain_lane *lane, uint64_t
     out->op = is_alloc ? ITEM_ALLOC : kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
     out->kind = (uint8_t)kind;
     out->linked = 0;
-    out->early = 0;
+    out->traits = 0;
     at += 1 + is_alloc;
     if (first & RECORD_STAMPED)
         lane->stamp = word(at++);
@@ -48,6 +48,36 @@ static inline void decode_hot(struct drain *d, struct drain_lane *lane, uint64_t
         out->old = word(at);
     if (d->blocks != NULL)
         blocks_prefetch(d->blocks, out->address);
+}
+
+/* Items of what the program itself tells.  True: *out is an event. */
+static bool decode_note(struct drain_lane *lane, uint64_t first, const uint64_t *at, struct item *out)
+{
+    switch (first & 0xff) {
+    case RECORD_MARK:
+        out->op = ITEM_MARK;
+        lane->stamp = word(at + 1);
+        out->size = word(at + 2);
+        break;
+    case RECORD_POOL_ALLOC:
+        out->op = ITEM_POOL_ALLOC;
+        out->address = word(at + 1);
+        out->size = word(at + 2);
+        out->old = word(at + 3);
+        lane->stamp = word(at + 4);
+        break;
+    case RECORD_POOL_FREE:
+        out->op = ITEM_POOL_FREE;
+        out->address = word(at + 1);
+        out->old = out->stack;
+        out->stack = 0;
+        lane->stamp = word(at + 2);
+        break;
+    default:
+        return false;
+    }
+    out->stamp = lane->stamp;
+    return true;
 }
 
 /* Items of the rarer records.  True: *out is an event. */
@@ -63,13 +93,15 @@ static bool decode_rare(struct drain_lane *lane, uint64_t first, const uint64_t 
         out->address = word(at + 1);
         out->size = word(at + 2);
         out->usable = word(at + 3);
-        out->early = (first & 0xff) == RECORD_EARLY;
-        if (!out->early) {
+        if ((first & 0xff) == RECORD_EARLY) {
+            out->traits = ITEM_EARLY;
+        } else {
             lane->stamp = word(at + 4);
             out->old = word(at + 5);
         }
         break;
     case RECORD_FREE_LONG:
+    case RECORD_FREE_STACK:
         out->op = kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
         out->address = word(at + 1);
         lane->stamp = word(at + 2);
@@ -104,7 +136,7 @@ static bool decode_rare(struct drain_lane *lane, uint64_t first, const uint64_t 
         out->size = word(at + 2);
         break;
     default:
-        return false;
+        return decode_note(lane, first, at, out);
     }
     out->stamp = lane->stamp;
     return true;
@@ -117,7 +149,31 @@ static bool decode_is_sound(const struct item *i)
         return i->address != 0 && i->address <= BLOCKS_ADDRESS_MAX && i->size <= BLOCKS_ADDRESS_MAX &&
                i->kind != 0 && i->kind < kinds;
     }
+    if (i->op == ITEM_MARK)
+        return i->kind != 0 && i->kind < MARK_COUNT;
     return true;
+}
+
+/* In a scope of the program's: does the event count nevertheless? */
+static bool decode_counts(const struct drain *d, struct item *i)
+{
+    if (i->op != ITEM_ALLOC)
+        return i->op != ITEM_POOL_ALLOC;
+    if (i->kind == KIND_REALLOC) {
+        i->traits |= ITEM_SUPPRESSED;
+        return true;
+    }
+    if (d->filter != NULL)
+        segment_filter_drop(d->filter, i->address);
+    return false;
+}
+
+static void decode_suppress(struct drain_lane *lane, uint64_t first)
+{
+    if ((first >> 8 & 0xff) != 0 && lane->suppressed != UINT32_MAX)
+        lane->suppressed++;
+    else if ((first >> 8 & 0xff) == 0 && lane->suppressed != 0)
+        lane->suppressed--;
 }
 
 /* Where stamps are counts, a STAMP may be one of them, or the collector's
@@ -161,6 +217,10 @@ static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first
             drain_define(d, lane, first, at);
         lane->thread = book_find_thread(d->book, word(at + 1));
         lane->stamp = word(at + 4);
+        lane->suppressed = 0;
+        return true;
+    case RECORD_SUPPRESS:
+        decode_suppress(lane, first);
         return true;
     case RECORD_FORK:
         lane->stamp = word(at + 1);
@@ -171,10 +231,10 @@ static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first
         break;
     }
     if (decode_rare(lane, first, at, out)) {
-        if (decode_is_sound(out))
-            ++*n;
-        else
+        if (!decode_is_sound(out))
             d->anomalies++;
+        else if (lane->suppressed == 0 || decode_counts(d, out))
+            ++*n;
     } else if (define) {
         drain_define(d, lane, first, at);
     }
@@ -195,10 +255,10 @@ static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d
                              1)) {
             decode_hot(d, lane, first, c->at, &out[n]);
             c->at += words;
-            if (__builtin_expect(out[n].address != 0, 1))
-                n++;
-            else
+            if (__builtin_expect(out[n].address == 0, 0))
                 d->anomalies++;
+            else if (__builtin_expect(lane->suppressed == 0, 1) || decode_counts(d, &out[n]))
+                n++;
             continue;
         }
         if (first == 0 || !decode_cold(d, lane, first, &out[n], &n, define))

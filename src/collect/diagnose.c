@@ -6,6 +6,8 @@
 #include "collect/diagnose.h"
 
 #include "base/cursor.h"
+#include "collect/sanitizer.h"
+#include "tool/memory.h"
 #include "tool/strbuf.h"
 
 #include <elf.h>
@@ -124,7 +126,9 @@ static enum diagnose_result diagnose_elf(const char *argv0, const char *path, co
         return DIAGNOSE_FOREIGN;
     }
     if (loader != NULL && loader[0] == '\0') {
-        err_set(err, ERR_UNSUPPORTED, "'%s' is statically linked, so the probe cannot be preloaded into it.",
+        err_set(err, ERR_UNSUPPORTED,
+                "'%s' is statically linked, so the probe cannot be preloaded into it; it can be linked in, "
+                "with @heapwake.ld.",
                 argv0);
         return DIAGNOSE_HARMLESS;
     }
@@ -136,24 +140,54 @@ static enum diagnose_result diagnose_elf(const char *argv0, const char *path, co
     return DIAGNOSE_NOTHING;
 }
 
+/* The file that is executed in the end; its head goes to bytes (room for DIAGNOSE_HEAD). */
+static size_t diagnose_resolve(const char *argv0, struct strbuf *path, uint8_t *bytes)
+{
+    size_t length = 0;
+    diagnose_find(argv0, path);
+    for (int i = 0; i < DIAGNOSE_SCRIPTS; i++) {
+        length = diagnose_read(strbuf_get(path), bytes);
+        if (!diagnose_follow_script(bytes, length, path))
+            break;
+    }
+    return length;
+}
+
 static enum diagnose_result diagnose_look(const char *argv0, struct err *err)
 {
     struct strbuf path;
     strbuf_init(&path);
-    uint8_t *bytes = malloc(DIAGNOSE_HEAD);
-    size_t length = 0;
+    uint8_t *bytes = memory_new(DIAGNOSE_HEAD);
     enum diagnose_result result = DIAGNOSE_NOTHING;
-    diagnose_find(argv0, &path);
-    for (int i = 0; bytes != NULL && i < DIAGNOSE_SCRIPTS; i++) {
-        length = diagnose_read(strbuf_get(&path), bytes);
-        if (!diagnose_follow_script(bytes, length, &path))
-            break;
+    if (bytes != NULL) {
+        size_t length = diagnose_resolve(argv0, &path, bytes);
+        if (!path.failed)
+            result = diagnose_elf(argv0, strbuf_get(&path), bytes, length, err);
     }
-    if (bytes != NULL && !path.failed)
-        result = diagnose_elf(argv0, strbuf_get(&path), bytes, length, err);
     free(bytes);
     strbuf_release(&path);
     return result;
+}
+
+bool diagnose_is_sanitized(const char *argv0, struct err *err)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    uint8_t *bytes = memory_new(DIAGNOSE_HEAD);
+    const char *sanitizer = NULL;
+    if (bytes != NULL && diagnose_resolve(argv0, &path, bytes) != 0 && !path.failed) {
+        int fd = open(strbuf_get(&path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        sanitizer = fd < 0 ? NULL : sanitizer_find(fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    free(bytes);
+    strbuf_release(&path);
+    if (sanitizer != NULL)
+        err_set(err, ERR_UNSUPPORTED,
+                "'%s' is built with %s, which has an allocator of its own; build it without to record it.",
+                argv0, sanitizer);
+    return sanitizer != NULL;
 }
 
 bool diagnose_is_foreign(const char *argv0, struct err *err)
@@ -164,6 +198,7 @@ bool diagnose_is_foreign(const char *argv0, struct err *err)
 void diagnose_silence(const char *argv0, struct err *err)
 {
     if (diagnose_look(argv0, err) == DIAGNOSE_NOTHING)
-        err_set(err, ERR_SYSTEM, "The probe could not be loaded into '%s', or could not reach the collector.",
+        err_set(err, ERR_SYSTEM,
+                "'%s' ended before its first allocation, or the probe was not loaded or found no collector.",
                 argv0);
 }

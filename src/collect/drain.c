@@ -7,6 +7,7 @@
 
 #include "collect/decode.h"
 #include "collect/shape.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 #include <stdlib.h>
@@ -100,13 +101,13 @@ static bool drain_add_lane(struct drain *d)
 {
     if (d->lane_count == d->lane_room) {
         uint32_t room = d->lane_room == 0 ? 16 : d->lane_room * 2;
-        struct drain_lane **moved = realloc(d->lanes, room * sizeof(struct drain_lane *));
+        struct drain_lane **moved = memory_resize(d->lanes, room * sizeof(struct drain_lane *));
         if (moved == NULL)
             return false;
         d->lanes = moved;
         d->lane_room = room;
     }
-    struct drain_lane *lane = calloc(1, sizeof *lane);
+    struct drain_lane *lane = memory_new_zeroed(1, sizeof *lane);
     if (lane == NULL)
         return false;
     lane->index = d->lane_count;
@@ -147,6 +148,13 @@ void drain_define(struct drain *d, struct drain_lane *lane, uint64_t first, cons
     case RECORD_GONE:
         memcpy(w + 1, at + 1, 3 * sizeof *w);
         book_drop_module(d->book, w[1], w[2], w[3]);
+        break;
+    case RECORD_TEXT:
+        book_add_text(d->book, at, shape_measure(first));
+        break;
+    case RECORD_POOL:
+        memcpy(w + 1, at + 1, sizeof *w);
+        book_add_pool(d->book, (uint32_t)(first >> 32), (uint32_t)w[1], (uint32_t)(w[1] >> 32));
         break;
     case RECORD_STACK:
         memcpy(w + 1, at + 1, 2 * sizeof *w);

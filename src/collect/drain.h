@@ -42,6 +42,7 @@ struct drain_lane {
     uint64_t stamp; /* latest at read */
     uint32_t thread;
     uint32_t index;
+    uint32_t suppressed;     /* depth of scopes whose allocations do not count */
     bool closed;             /* made no sense: read no more */
     uint64_t batch_number;   /* of the batch in which the lane last fetched: see order.c */
     const struct item *next; /* events that are decoded and not yet taken: up to last */
@@ -54,6 +55,7 @@ struct drain {
     struct view *view;
     struct book *book;
     const struct blocks *blocks; /* for prefetching; may be NULL */
+    uint8_t *filter;             /* counters of sampled blocks; NULL = none */
     struct timeline *line;       /* for the times of definitions */
     struct drain_lane **lanes;   /* lane_count of them, room for lane_room */
     uint32_t lane_count, lane_room;

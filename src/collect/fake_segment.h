@@ -19,7 +19,8 @@
 enum {
     FAKE_LANES = 4096,
     FAKE_LANES_AT = SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE,
-    FAKE_NEXT_AT = FAKE_LANES_AT + FAKE_LANES * 4,
+    FAKE_PASS_AT = FAKE_LANES_AT + FAKE_LANES * 4,
+    FAKE_NEXT_AT = FAKE_PASS_AT + SEGMENT_PASS_SIZE,
 };
 
 struct fake_segment {
@@ -59,6 +60,7 @@ static inline bool fake_segment_map(struct fake_segment *s, uint32_t chunks, con
     h->lane_offset = FAKE_LANES_AT;
     h->lane_max = FAKE_LANES;
     h->next_offset = FAKE_NEXT_AT;
+    h->pass_offset = FAKE_PASS_AT;
     h->chunk_offset = chunk_at;
     h->chunk_max = h->chunk_limit = chunks;
     h->pid = (uint32_t)getpid();

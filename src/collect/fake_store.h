@@ -149,6 +149,40 @@ void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, 
     }
 }
 
+void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                           uint32_t stack, uint64_t allocation, uint64_t size)
+{
+    wake_stream_free(s, time_ns, thread, how, allocation, size);
+    fake.calls[fake.count - 1].stack = stack;
+}
+
+void wake_stream_pool_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                            uint32_t stack, uint64_t address, uint64_t size)
+{
+    (void)s, (void)pool, (void)stack, (void)address, (void)size;
+    fake_add(FAKE_OTHER, time_ns, thread);
+}
+
+void wake_stream_pool_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                           uint32_t stack, uint64_t address, uint64_t size)
+{
+    (void)s, (void)pool, (void)stack, (void)address, (void)size;
+    fake_add(FAKE_OTHER, time_ns, thread);
+}
+
+void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, const char *name,
+                      size_t length)
+{
+    (void)s, (void)name, (void)length;
+    fake_add(FAKE_OTHER, time_ns, thread);
+}
+
+void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool, const char *name,
+                          const char *unit)
+{
+    (void)w, (void)process, (void)pool, (void)name, (void)unit;
+}
+
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
                               uint64_t address)
 {
@@ -192,11 +226,18 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
 
 void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
                              const struct wake_stack_totals *totals, uint32_t stack_count,
-                             const struct wake_live_block *live, size_t live_count)
+                             struct wake_live_block *live, size_t live_count)
 {
     (void)w, (void)process, (void)totals, (void)stack_count, (void)live;
     fake.end = *end;
     fake.live_count = live_count;
+}
+
+void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                               const struct wake_stack_totals *totals, uint32_t stack_count,
+                               struct wake_live_block *live, size_t live_count)
+{
+    wake_writer_end_process(w, process, end, totals, stack_count, live, live_count);
 }
 
 #endif

@@ -52,7 +52,7 @@ static inline void world_open(struct world *w, uint32_t chunks, int lanes)
 static inline void world_close(struct world *w, struct image_end *end)
 {
     struct image_end ignored;
-    image_end(w->image, 0, false, true, 0, 0, end == NULL ? &ignored : end);
+    image_end(w->image, 0, false, true, false, 0, 0, end == NULL ? &ignored : end);
     fake_segment_close(&w->segment);
 }
 

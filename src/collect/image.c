@@ -6,13 +6,15 @@
 
 #include "collect/arch.h"
 #include "collect/procfs.h"
+#include "tool/memory.h"
+#include "wire/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MS UINT64_C(1000000)
 
-enum { IMAGE_LAST_ROUNDS = 1000000 };
+enum { IMAGE_LAST_ROUNDS = 1000000, IMAGE_REQUESTS_MAX = 1 << 16 };
 
 /* Between batches of a long round: the program's clock must not stand still. */
 static void image_tick_in_round(void *of)
@@ -43,16 +45,40 @@ static void image_add_process(struct image *m, uint64_t base_ns, uint32_t parent
         .exe = m->view.exe,
         .args = m->view.args,
         .args_length = m->view.args_length,
+        .sample_rate = h->sample_rate,
     };
     m->process = wake_writer_add_process(m->writer, &info);
     m->line.base_ns = base_ns;
     m->line.last = info.start_ns;
 }
 
+/* At the event itself: what a report says is true of this moment. */
+static void image_note(void *of, enum record_mark mark, const char *name, uint64_t request)
+{
+    struct image *m = of;
+    struct image_request r = {.mark = mark, .number = request, .name = name};
+    if (mark != MARK_REPORT && request == 0)
+        return;
+    if (m->requests.count >= IMAGE_REQUESTS_MAX ||
+        (mark == MARK_REPORT && !changes_take(&m->changes, &m->pair.totals, &r.changes)) ||
+        !vec_push(&m->requests, r)) {
+        vec_release(&r.changes.list);
+        image_answer(m, &(struct image_request){.number = request});
+    }
+}
+
+void image_answer(struct image *m, struct image_request *request)
+{
+    vec_release(&request->changes.list);
+    uint64_t *slot = &m->view.head->answered[request->number % SEGMENT_ANSWERS];
+    if (request->number > __atomic_load_n(slot, __ATOMIC_RELAXED))
+        __atomic_store_n(slot, request->number, __ATOMIC_RELEASE);
+}
+
 struct image *image_new(struct view *view, struct wake_writer *writer, const struct timebase *time,
                         uint64_t base_ns, uint32_t pid, uint32_t parent)
 {
-    struct image *m = calloc(1, sizeof *m);
+    struct image *m = memory_new_zeroed(1, sizeof *m);
     if (m == NULL)
         return NULL;
     m->view = *view;
@@ -65,7 +91,12 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->line.time = time;
     m->line.is_sequence = view->fixed.stamp_kind == SEGMENT_STAMP_SEQUENCE;
     m->line.clock_ns = m->start_ns;
+    m->line.is_precise = view->fixed.is_precise == 1;
     image_add_process(m, base_ns, parent);
+    if (m->process == UINT32_MAX) {
+        free(m);
+        return NULL;
+    }
     m->tick_step = (MS << 32) / (time->rate == 0 ? 1 : time->rate);
     book_init(&m->book, writer, m->process);
     if (!drain_init(&m->drain, &m->view, &m->book, &m->line) ||
@@ -73,8 +104,15 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
         !order_init(&m->order, &m->drain, &m->pair))
         m->failed = true; /* the section is there, and will say that it is not complete */
     m->drain.blocks = &m->pair.blocks;
+    m->pair.has_gaps = &m->view.head->has_gaps;
+    m->pair.on_mark = image_note;
+    m->pair.on_mark_of = m;
+    m->pair.sample_rate = m->view.fixed.sample_rate;
+    m->pair.filter = m->drain.filter = m->view.filter;
     m->order.tick = image_tick_in_round;
     m->order.tick_of = m;
+    if (!m->failed && (view->fixed.control & SEGMENT_STATE_MASK) == SEGMENT_OFF)
+        image_mark(m, PAIR_NAME_OFF); /* HEAPWAKE_ENABLED=0 */
     return m;
 }
 
@@ -147,9 +185,10 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
     end->events = m->pair.events;
     end->anomalies = m->drain.anomalies + m->book.anomalies;
     end->undefined_stacks = m->pair.undefined_stacks;
-    end->out_of_memory = m->failed;
+    /* Wherever it was: what was not told us we cannot miss. */
+    end->out_of_memory = m->failed || memory_has_failed();
     end->stop_reason = head->stopped == 1 ? head->stop_reason : 0;
-    e->complete = gone && end->anomalies == 0 && !m->failed && end->stop_reason == 0;
+    e->complete = gone && end->anomalies == 0 && !end->out_of_memory && end->stop_reason == 0;
     e->allocations = t->allocations;
     e->frees = t->frees;
     e->allocated_bytes = t->allocated_bytes;
@@ -168,8 +207,41 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
     e->threads = m->book.tids.count;
 }
 
+void image_pause(struct image *m, uint64_t now_ns)
+{
+    struct image_end end = {0};
+    size_t live_count = 0;
+    struct wake_live_block *live = m->pair.blocks.slots == NULL ? NULL : pair_live(&m->pair, &live_count);
+    struct wake_stack_totals *totals = totals_copy(&m->pair.totals);
+    if ((live == NULL && live_count != 0) || totals == NULL)
+        m->failed = true;
+    image_fill_end(m, true, &end);
+    uint64_t base = m->line.base_ns;
+    end.process.end_ns = now_ns > base && now_ns - base > m->line.last ? now_ns - base : m->line.last;
+    end.process.wait_status = -1;
+    wake_writer_pause_process(m->writer, m->process, &end.process, totals,
+                              totals == NULL ? 0 : (uint32_t)m->pair.totals.count - 1, live,
+                              live == NULL ? 0 : live_count);
+    free(live);
+    free(totals);
+}
+
+/* Sums that were made with too little memory may be wrong.  They stay out of the file, and
+ * readers make their own from the events that are in it, and know that there were more. */
+static void image_leave_open(struct image *m, const struct wake_process_end *e)
+{
+    struct wake_stream *stream = wake_writer_stream(m->writer, m->process);
+    if (e->lost_events > m->pair.noted_losses)
+        wake_stream_lost(stream, e->end_ns, LOST_MEMORY, e->lost_events - m->pair.noted_losses);
+}
+
 static void image_free(struct image *m)
 {
+    for (size_t i = 0; i < m->requests.count; i++)
+        vec_release(&m->requests.data[i].changes.list);
+    vec_release(&m->requests);
+    changes_release(&m->changes);
+    passlist_close(&m->pass);
     order_release(&m->order);
     pair_release(&m->pair);
     drain_release(&m->drain);
@@ -178,8 +250,8 @@ static void image_free(struct image *m)
     free(m);
 }
 
-void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_t peak_rss, uint64_t end_ns,
-               struct image_end *end)
+void image_end(struct image *m, int wait_status, bool execed, bool gone, bool stopped, uint64_t peak_rss,
+               uint64_t end_ns, struct image_end *end)
 {
     memset(end, 0, sizeof *end);
     if (!gone)
@@ -198,7 +270,7 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_
     struct wake_stack_totals *totals = totals_copy(&m->pair.totals);
     if ((live == NULL && live_count != 0) || totals == NULL)
         m->failed = true;
-    image_fill_end(m, gone, end);
+    image_fill_end(m, gone || stopped, end);
     uint64_t exec_ns = __atomic_load_n(&m->view.head->exec_ns, __ATOMIC_ACQUIRE);
     if (exec_ns != 0 && gone) { /* into an image that nobody can record */
         execed = true;
@@ -213,8 +285,11 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_
     end->process.wait_status = wait_status;
     end->process.execed = execed;
     uint32_t stacks = totals == NULL ? 0 : (uint32_t)m->pair.totals.count - 1;
-    wake_writer_end_process(m->writer, m->process, &end->process, totals, stacks, live,
-                            live == NULL ? 0 : live_count);
+    if (end->out_of_memory)
+        image_leave_open(m, &end->process);
+    else
+        wake_writer_end_process(m->writer, m->process, &end->process, totals, stacks, live,
+                                live == NULL ? 0 : live_count);
     free(live);
     free(totals);
     image_free(m);

@@ -8,12 +8,14 @@
 #define HW_COLLECT_IMAGE_H
 
 #include "collect/book.h"
+#include "collect/changes.h"
 #include "collect/drain.h"
 #include "collect/order.h"
 #include "collect/pair.h"
 #include "collect/timebase.h"
 #include "collect/view.h"
 #include "store/writer.h"
+#include "tool/vec.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +28,14 @@ struct image_end {
     uint64_t anomalies;        /* records that made no sense */
     uint64_t undefined_stacks; /* events without their stack */
     bool out_of_memory;        /* the collector's memory did not suffice */
+};
+
+/* What the program asked for at a certain event, to be done when the round is over. */
+struct image_request {
+    enum record_mark mark;
+    uint64_t number; /* for the answer, 0 = nobody waits */
+    const char *name;
+    struct changes_answer changes; /* MARK_REPORT */
 };
 
 struct image {
@@ -43,7 +53,15 @@ struct image {
     uint64_t tick_stamp, tick_step;
     uint64_t start_ns, next_sample_ns, next_status_ns; /* CLOCK_MONOTONIC */
     uint64_t peak_rss;
-    bool failed; /* no memory: the segment is closed and nothing more is read */
+    struct passlist pass;            /* while recording is off */
+    uint32_t control;                /* the segment's word as it was last seen */
+    uint64_t fading_until_ns;        /* CLOCK_MONOTONIC */
+    uint64_t fading_stamp;           /* when the fading was noticed */
+    uint32_t wishes[SEGMENT_WISHES]; /* that have been heard */
+    struct changes changes;
+    VEC(struct image_request) requests;
+    uint32_t reports; /* made so far */
+    bool failed;      /* no memory: the segment is closed and nothing more is read */
 };
 
 /* Begins a section for a mapped segment; takes the view over.  NULL: no memory
@@ -54,9 +72,26 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
 uint64_t image_drain(struct image *m);
 /* Publishes the present stamp; samples RSS and looks for a seccomp filter when it is time. */
 void image_tick(struct image *m, uint64_t now_ns);
+/* Writes how the section is now, for a file that is about to be left. */
+void image_pause(struct image *m, uint64_t now_ns);
+/* Recording on or off, at somebody's wish. */
+void image_switch(struct image *m, bool on);
+bool image_is_on(const struct image *m);
+/* For good: nothing is told any more, at next to no cost for the program. */
+void image_silence(struct image *m);
+/* After each drain: follows switches, ends the fading. */
+void image_follow(struct image *m, uint64_t now_ns);
+/* A mark of the collector's own making. */
+void image_mark(struct image *m, const char *name);
+/* Times that a wish was uttered since this was last asked. */
+uint32_t image_hear(struct image *m, enum segment_wish wish);
+/* A request has been served; frees what it holds. */
+void image_answer(struct image *m, struct image_request *request);
+
 /* Takes the last, ends the section, unmaps and frees.  peak_rss: from
- * elsewhere, 0 = not known.  gone: nobody writes any more. */
-void image_end(struct image *m, int wait_status, bool execed, bool gone, uint64_t peak_rss, uint64_t end_ns,
-               struct image_end *end);
+ * elsewhere, 0 = not known.  gone: nobody writes any more; stopped: somebody does,
+ * but that is not wanted any more. */
+void image_end(struct image *m, int wait_status, bool execed, bool gone, bool stopped, uint64_t peak_rss,
+               uint64_t end_ns, struct image_end *end);
 
 #endif

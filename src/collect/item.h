@@ -15,18 +15,26 @@ enum item_op {
     ITEM_RELEASE, /* the first half of a realloc */
     ITEM_REALLOC_FAILED,
     ITEM_REALLOC_FREED,
-    ITEM_MAP,   /* size = length, usable = prot | flags << 32 */
-    ITEM_UNMAP, /* size = length */
-    ITEM_BRK,   /* size = new end */
-    ITEM_LOST,  /* kind = reason, size = count */
-    ITEM_NAME,  /* address, size = 16 bytes of name; stack = tid */
+    ITEM_MAP,        /* size = length, usable = prot | flags << 32 */
+    ITEM_UNMAP,      /* size = length */
+    ITEM_BRK,        /* size = new end */
+    ITEM_LOST,       /* kind = reason, size = count */
+    ITEM_NAME,       /* address, size = 16 bytes of name; stack = tid */
+    ITEM_MARK,       /* kind = enum record_mark, stack = number of its text, size = request */
+    ITEM_POOL_ALLOC, /* old = pool */
+    ITEM_POOL_FREE,  /* old = pool */
+};
+
+enum item_trait {
+    ITEM_EARLY = 1,      /* made before the probe could record */
+    ITEM_SUPPRESSED = 2, /* a realloc that counts only if the old block does */
 };
 
 struct item {
     uint64_t address;
     uint64_t size;
     uint64_t usable;
-    uint64_t old;      /* ITEM_ALLOC of kind KIND_REALLOC: the old address */
+    uint64_t old;      /* ITEM_ALLOC of kind KIND_REALLOC: the old address; of a pool: which */
     uint64_t previous; /* ... and, once known, the allocation it continues + 1 */
     uint64_t stamp;
     uint32_t stack;  /* as the probe calls it */
@@ -35,7 +43,7 @@ struct item {
     uint8_t op;     /* enum item_op */
     uint8_t kind;   /* enum record_kind or record_how */
     uint8_t linked; /* ITEM_ALLOC: previous is settled */
-    uint8_t early;  /* made before the probe could record */
+    uint8_t traits; /* enum item_trait */
 };
 
 #endif

@@ -116,10 +116,23 @@ static int listener_take_fd(struct msghdr *message)
     return taken;
 }
 
-int listener_receive(const struct listener *l, int connection, struct listener_hello *h)
+static bool listener_knows(const struct listener *l, const struct hello *hello)
+{
+    uint8_t differs = 0;
+    for (size_t i = 0; i < LISTENER_TOKEN; i++)
+        differs |= hello->token[i] ^ l->token[i];
+    return differs == 0 && hello->magic == HELLO_MAGIC && hello->version == SEGMENT_VERSION;
+}
+
+static bool listener_is_request(const struct control_request *r, size_t length)
+{
+    return length == sizeof *r && r->magic == CONTROL_MAGIC && memchr(r->text, '\0', sizeof r->text) != NULL;
+}
+
+enum listener_heard listener_receive(const struct listener *l, int connection, struct listener_message *m)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(4 * sizeof(int))];
-    struct iovec part = {&h->hello, sizeof h->hello};
+    struct iovec part = {&m->control, sizeof m->control}; /* the larger of the two */
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     ssize_t got;
@@ -127,19 +140,20 @@ int listener_receive(const struct listener *l, int connection, struct listener_h
         got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return errno == EAGAIN ? 0 : -1;
-    h->segment = listener_take_fd(&message);
-    uint8_t differs = 0;
-    for (size_t i = 0; i < LISTENER_TOKEN; i++)
-        differs |= h->hello.token[i] ^ l->token[i];
+        return errno == EAGAIN ? LISTENER_NOTHING : LISTENER_NONSENSE;
+    int fd = listener_take_fd(&message);
+    if (fd < 0 && listener_is_request(&m->control, (size_t)got))
+        return LISTENER_CONTROL;
+    memcpy(&m->hello.hello, &m->control, sizeof m->hello.hello);
+    if (got != sizeof m->hello.hello || !listener_knows(l, &m->hello.hello)) {
+        if (fd >= 0)
+            close(fd);
+        return LISTENER_NONSENSE;
+    }
     struct ucred who = {0};
     socklen_t size = sizeof who;
     (void)getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size);
-    h->pid = who.pid > 0 ? (uint32_t)who.pid : h->hello.pid;
-    if (got == sizeof h->hello && h->segment >= 0 && differs == 0 && h->hello.magic == HELLO_MAGIC &&
-        h->hello.version == SEGMENT_VERSION)
-        return 1;
-    if (h->segment >= 0)
-        close(h->segment);
-    return -1;
+    m->hello.segment = fd;
+    m->hello.pid = who.pid > 0 ? (uint32_t)who.pid : m->hello.hello.pid;
+    return fd >= 0 ? LISTENER_HELLO : LISTENER_UNSHARED;
 }

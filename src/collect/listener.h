@@ -4,11 +4,14 @@
  *
  * A connection sends one struct hello (wire/segment.h) with the descriptor of
  * its segment and is closed.  Whoever does not know the token is turned away.
+ * Or it sends a struct control_request (wire/control.h), for which no token is needed:
+ * who may ask is for the receiver to decide.
  */
 #ifndef HW_COLLECT_LISTENER_H
 #define HW_COLLECT_LISTENER_H
 
 #include "tool/err.h"
+#include "wire/control.h"
 #include "wire/segment.h"
 
 #include <stdbool.h>
@@ -25,8 +28,22 @@ struct listener {
 /* What a connection brought. */
 struct listener_hello {
     struct hello hello;
-    int segment;  /* the caller's to close */
+    int segment;  /* the caller's to close; -1: none */
     uint32_t pid; /* the sender, as the collector sees it */
+};
+
+enum listener_heard {
+    LISTENER_NONSENSE = -1,
+    LISTENER_NOTHING = 0,
+    LISTENER_HELLO,
+    LISTENER_UNSHARED, /* a hello without a segment: the process could make none */
+    LISTENER_CONTROL
+};
+
+/* One of the two, as listener_receive says. */
+struct listener_message {
+    struct listener_hello hello;
+    struct control_request control;
 };
 
 /* Listens under a name and a token of its own making, or those of address (`name:token`). */
@@ -36,7 +53,7 @@ void listener_close(struct listener *l);
 void listener_print(const struct listener *l, char *text);
 /* The next connection, or -1.  Never blocks. */
 int listener_accept(struct listener *l);
-/* Reads a connection.  1: *h is filled in; 0: nothing has come yet; -1: it is of no use. */
-int listener_receive(const struct listener *l, int connection, struct listener_hello *h);
+/* Reads a connection.  LISTENER_NOTHING: it has not said anything yet. */
+enum listener_heard listener_receive(const struct listener *l, int connection, struct listener_message *m);
 
 #endif

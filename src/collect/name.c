@@ -4,6 +4,8 @@
  */
 #include "collect/name.h"
 
+#include "tool/memory.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -26,10 +28,11 @@ static int name_check_letters(const char *pattern, struct err *err)
         c++;
         if (*c == '\0')
             return err_set(err, ERR_USAGE, "The output name '%s' ends in a lone %%.", pattern);
-        if (strchr("eptnh%", *c) == NULL)
-            return err_set(err, ERR_USAGE,
-                           "The output name '%s' has %%%c, which is none of %%e %%p %%t %%n %%h %%%%.",
-                           pattern, *c);
+        if (strchr("eptnhjr%", *c) == NULL)
+            return err_set(
+                err, ERR_USAGE,
+                "The output name '%s' has %%%c, which is none of %%e %%p %%t %%n %%h %%j %%r %%%%.", pattern,
+                *c);
     }
     if (pattern[strlen(pattern) - 1] == '/')
         return err_set(err, ERR_USAGE, "The output name '%s' is a folder.", pattern);
@@ -46,7 +49,7 @@ int name_check(const char *pattern, struct err *err)
     const char *start = slash == NULL ? "." : pattern;
     if (memchr(start, '%', length) != NULL)
         return 0; /* known only when a process is there */
-    char *folder = strndup(start, length);
+    char *folder = memory_copy_part(start, length);
     if (folder == NULL)
         return err_set(err, ERR_MEMORY, "No memory for an output name.");
     struct stat st;
@@ -62,18 +65,19 @@ int name_check(const char *pattern, struct err *err)
     return code;
 }
 
-bool name_is_per_process(const char *pattern)
+/* Has the pattern one of these letters behind a percent sign? */
+static bool name_has(const char *pattern, const char *letters)
 {
-    for (const char *c = pattern; *c != '\0'; c++) {
-        if (*c != '%')
-            continue;
-        c++;
-        if (*c == 'p' || *c == 'n')
+    for (const char *c = strchr(pattern, '%'); c != NULL && c[1] != '\0'; c = strchr(c + 2, '%')) {
+        if (strchr(letters, c[1]) != NULL)
             return true;
-        if (*c == '\0')
-            break;
     }
     return false;
+}
+
+bool name_is_per_process(const char *pattern)
+{
+    return name_has(pattern, "pnr");
 }
 
 static void name_add_safe(struct strbuf *out, const char *text)
@@ -117,6 +121,12 @@ static void name_build(struct strbuf *out, const char *pattern, const struct nam
         case 'n':
             strbuf_addf(out, "%u", counter);
             break;
+        case 'j':
+            name_add_safe(out, facts->job == NULL || facts->job[0] == '\0' ? "0" : facts->job);
+            break;
+        case 'r':
+            name_add_safe(out, facts->rank == NULL || facts->rank[0] == '\0' ? "0" : facts->rank);
+            break;
         case 'h':
             (void)gethostname(host, sizeof host - 1);
             name_add_safe(out, host);
@@ -140,21 +150,12 @@ static bool name_is_used(struct strbuf *name)
     return used;
 }
 
-static bool name_has_counter(const char *pattern)
-{
-    for (const char *c = strchr(pattern, '%'); c != NULL && c[1] != '\0'; c = strchr(c + 2, '%')) {
-        if (c[1] == 'n')
-            return true;
-    }
-    return false;
-}
-
 int name_expand(struct strbuf *out, const char *pattern, const struct name_facts *facts, struct err *err)
 {
     int code = name_check_letters(pattern, err);
     if (code != 0)
         return code;
-    bool counted = name_has_counter(pattern);
+    bool counted = name_has(pattern, "n");
     size_t start = out->length;
     for (unsigned counter = 0; counter < NAME_COUNTER_MAX; counter++) {
         strbuf_cut(out, start);

@@ -18,7 +18,7 @@
 static const char *expand(const char *pattern, const char *exe)
 {
     static char text[512];
-    struct name_facts facts = {exe, 42, 1700000000};
+    struct name_facts facts = {exe, 42, 1700000000, "17.head/x", NULL};
     struct strbuf out;
     struct err err;
     strbuf_init(&out);
@@ -34,6 +34,7 @@ static void patterns_are_filled_in(void **state)
     assert_string_equal(expand(NAME_DEFAULT, "/usr/bin/app"), "app.42.wake");
     assert_string_equal(expand("%%%e-%t.wake", "app"), "%app-1700000000.wake");
     assert_string_equal(expand("plain", "app"), "plain");
+    assert_string_equal(expand("job%j.%r.wake", "app"), "job17.head_x.0.wake");
     assert_string_equal(expand("%e", ""), "program");
 }
 
@@ -73,11 +74,13 @@ static void nonsense_is_refused_with_a_sentence(void **state)
     assert_int_equal(name_check("x%e%p%t%n%h%%.wake", NULL), 0);
 }
 
-static void files_per_process_need_p_or_n(void **state)
+static void files_per_process_need_p_n_or_r(void **state)
 {
     (void)state;
     assert_true(name_is_per_process("%e.%p.wake"));
     assert_true(name_is_per_process("%n"));
+    assert_true(name_is_per_process("%j.%r"));
+    assert_false(name_is_per_process("%j"));
     assert_false(name_is_per_process("%e.%t.wake"));
     assert_false(name_is_per_process("100%%p.wake"));
 }
@@ -89,7 +92,7 @@ int main(void)
         cmocka_unit_test(a_program_name_cannot_leave_the_folder),
         cmocka_unit_test(n_is_the_smallest_free_number),
         cmocka_unit_test(nonsense_is_refused_with_a_sentence),
-        cmocka_unit_test(files_per_process_need_p_or_n),
+        cmocka_unit_test(files_per_process_need_p_n_or_r),
     };
     char folder[] = "/tmp/heapwake-name-XXXXXX";
     if (mkdtemp(folder) == NULL || chdir(folder) != 0)

@@ -5,6 +5,7 @@
 #include "collect/order.h"
 
 #include "collect/arch.h"
+#include "tool/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +150,7 @@ static bool heap_reserve(struct order *o, uint32_t count)
 {
     if (count <= o->heap_room)
         return true;
-    struct drain_lane **moved = realloc(o->heap, count * sizeof(struct drain_lane *));
+    struct drain_lane **moved = memory_resize(o->heap, count * sizeof(struct drain_lane *));
     if (moved == NULL)
         return false;
     o->heap = moved;
@@ -220,11 +221,27 @@ static uint64_t order_merge(struct order *o, uint64_t until)
     return taken;
 }
 
-static uint64_t order_now(const struct order *o)
+uint64_t order_now(const struct order *o)
 {
     if (o->drain->view->fixed.stamp_kind == SEGMENT_STAMP_TSC)
         return arch_counter();
     return __atomic_load_n(&o->drain->view->head->sequence, __ATOMIC_ACQUIRE);
+}
+
+bool order_has_passed(struct order *o, uint64_t stamp)
+{
+    if (o->drain->line->is_sequence)
+        return true;
+    drain_look(o->drain);
+    for (uint32_t i = 0; i < o->drain->lane_count; i++) {
+        const struct drain_lane *lane = o->drain->lanes[i];
+        uint64_t at = lane->next != lane->last ? lane->next->stamp : lane->stamp;
+        bool has_more =
+            lane->next != lane->last || lane->read.at != lane->scan.at || drain_has_news(o->drain, lane);
+        if (!lane->closed && has_more && at < stamp)
+            return false;
+    }
+    return true;
 }
 
 uint64_t order_round(struct order *o, bool last)

@@ -51,4 +51,10 @@ void order_release(struct order *o);
  * many events were taken. */
 uint64_t order_round(struct order *o, bool last);
 
+/* A stamp of this moment. */
+uint64_t order_now(const struct order *o);
+/* Has everything been taken that was published before that stamp?  Where stamps are counts, events of a
+ * single thread have none: then nobody can tell, and the answer is yes. */
+bool order_has_passed(struct order *o, uint64_t stamp);
+
 #endif

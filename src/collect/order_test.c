@@ -104,6 +104,45 @@ static void a_late_publication_changes_nothing_for_others(void **state)
     world_close(&w, NULL);
 }
 
+static void a_free_that_nobody_told_the_block_of_is_none_of_the_next_in_its_place(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open(&w, 16, 2);
+    w.image->view.head->has_gaps = 1;
+    uint64_t now = world_now(), long_ago = now - 100 * timebase_quantum(&w.time);
+    fake_put_free(&w.lane[0], A, HOW_FREE, long_ago);
+    fake_put_alloc(&w.lane[1], A, 1, 0, now);
+    fake_put_free(&w.lane[0], B, HOW_FREE, now); /* stamps of two CPUs are out by this much */
+    fake_put_alloc(&w.lane[1], B, 1, 0, now + 10);
+    image_drain(w.image);
+    image_drain(w.image);
+    assert_string_equal(fake_story(A), "alloc0");
+    assert_string_equal(fake_story(B), "alloc1 free1");
+    world_close(&w, NULL);
+}
+
+static void recording_is_off_only_when_all_from_before_has_been_read(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open(&w, 16, 1);
+    uint32_t *control = &w.image->view.head->control;
+    uint64_t before = world_now(), now_ns = timebase_now();
+    *control = segment_change(*control, SEGMENT_FADING);
+    image_follow(w.image, now_ns);
+    fake_put_alloc(&w.lane[0], A, 1, 0, before);
+    for (int seconds = 2; seconds < 5; seconds++) {
+        image_follow(w.image, now_ns + (uint64_t)seconds * UINT64_C(1000000000));
+        assert_int_equal(*control & SEGMENT_STATE_MASK, SEGMENT_FADING);
+    }
+    image_drain(w.image);
+    image_follow(w.image, now_ns + UINT64_C(9000000000));
+    assert_int_equal(*control & SEGMENT_STATE_MASK, SEGMENT_OFF);
+    assert_true((w.image->view.pass[A / 16 % SEGMENT_PASS_BITS / 32] >> A / 16 % 32 & 1) != 0);
+    world_close(&w, NULL);
+}
+
 /* ---------------------------------------------------------------- real threads */
 
 enum { THREADS = 4, SLOTS = 64, TURNS = 60000 };
@@ -215,6 +254,8 @@ int main(void)
         cmocka_unit_test(a_stamp_from_the_far_future_holds_nothing_up),
         cmocka_unit_test(definitions_of_another_lane_are_known_in_time),
         cmocka_unit_test(a_late_publication_changes_nothing_for_others),
+        cmocka_unit_test(a_free_that_nobody_told_the_block_of_is_none_of_the_next_in_its_place),
+        cmocka_unit_test(recording_is_off_only_when_all_from_before_has_been_read),
         cmocka_unit_test(threads_that_hand_addresses_around_are_put_in_true_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

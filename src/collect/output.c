@@ -4,6 +4,8 @@
  */
 #include "collect/output.h"
 
+#include "tool/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,9 +22,11 @@ static void output_complain(struct output *o, const struct err *err, const char 
         err_set(&o->complaint, err->code, "%s %s", err->text, then);
 }
 
-void output_init(struct output *o, const char *pattern)
+void output_init(struct output *o, const char *pattern, const struct output_keeping *keeping)
 {
     memset(o, 0, sizeof *o);
+    if (keeping != NULL)
+        o->keeping = *keeping;
     err_init(&o->complaint);
     err_init(&o->failure);
     struct err err;
@@ -37,7 +41,7 @@ void output_init(struct output *o, const char *pattern)
         output_complain(o, &err, "Nothing is recorded; the program runs as if alone.");
         o->is_off = true;
     }
-    o->pattern = strdup(pattern == NULL ? NAME_DEFAULT : pattern);
+    o->pattern = memory_copy_text(pattern == NULL ? NAME_DEFAULT : pattern);
     if (o->pattern == NULL)
         o->is_off = true;
 }
@@ -46,6 +50,7 @@ static void output_file_free(struct output_file *f)
 {
     if (f == NULL)
         return;
+    free(f->base);
     free(f->name);
     free(f->partial);
     free(f);
@@ -87,15 +92,28 @@ static char *output_reserve(const char *name, struct err *err)
 static struct output_file *output_find(const struct output *o, const char *name)
 {
     for (size_t i = o->files.count; i-- > 0;) {
-        if (strcmp(o->files.data[i]->name, name) == 0)
+        const struct output_file *f = o->files.data[i];
+        if (strcmp(f->base != NULL ? f->base : f->name, name) == 0)
             return o->files.data[i];
     }
     return NULL;
 }
 
+/* Names the file as a part; takes base over. */
+static bool output_number(struct output_file *f, char *base, uint32_t part)
+{
+    struct strbuf name;
+    strbuf_init(&name);
+    strbuf_addf(&name, "%s.%u", base, part);
+    f->base = base;
+    f->part = part;
+    f->name = strbuf_detach(&name);
+    return f->name != NULL;
+}
+
 static struct output_file *output_new(struct output *o, char *name, uint64_t start_ns, struct err *err)
 {
-    struct output_file *f = calloc(1, sizeof *f);
+    struct output_file *f = memory_new_zeroed(1, sizeof *f);
     if (f == NULL) {
         free(name);
         err_set(err, ERR_MEMORY, "No memory for an output file.");
@@ -103,11 +121,23 @@ static struct output_file *output_new(struct output *o, char *name, uint64_t sta
     }
     f->name = name;
     f->base_ns = start_ns;
-    f->partial = output_reserve(name, err);
-    if (f->partial == NULL || wake_writer_open(&f->writer, f->partial, err) != 0) {
+    bool rotates = o->keeping.rotate_bytes != 0 || o->keeping.rotate_ns != 0;
+    if (rotates && !output_number(f, name, 1)) {
+        err_set(err, ERR_MEMORY, "No memory for an output name.");
+        output_file_free(f);
+        return NULL;
+    }
+    f->part_ns = start_ns;
+    f->partial = output_reserve(f->name, err);
+    if (f->partial == NULL || (rotates ? wake_writer_open_series(&f->writer, f->partial, err)
+                                       : wake_writer_open(&f->writer, f->partial, err)) != 0) {
         if (f->partial != NULL)
             unlink(f->partial);
     } else if (vec_push(&o->files, f)) {
+        if (o->keeping.is_culled)
+            wake_writer_cull(f->writer, &o->keeping.cull);
+        if (o->keeping.max_bytes != 0)
+            wake_writer_limit(f->writer, o->keeping.max_bytes);
         return f;
     }
     output_file_free(f);
@@ -156,7 +186,7 @@ struct output_file *output_open(struct output *o, const struct name_facts *facts
         f = output_try(o, o->pattern, facts, start_ns, &err);
     if (f == NULL && err.code != 0 && strcmp(o->pattern, NAME_DEFAULT) != 0) {
         output_complain(o, &err, "The recording goes to the current folder as " NAME_DEFAULT " instead.");
-        char *usual = strdup(NAME_DEFAULT);
+        char *usual = memory_copy_text(NAME_DEFAULT);
         if (usual != NULL) {
             free(o->pattern);
             o->pattern = usual;
@@ -201,6 +231,41 @@ static void output_close_file(struct output *o, struct output_file *f, uint64_t 
     f->writer = NULL;
     if (publish)
         output_publish(o, f);
+}
+
+bool output_is_full(const struct output *o, const struct output_file *f, uint64_t now_ns)
+{
+    const struct output_keeping *k = &o->keeping;
+    if (f->writer == NULL || f->base == NULL || wake_writer_has_failed(f->writer))
+        return false;
+    return (k->rotate_bytes != 0 && wake_writer_size(f->writer) >= k->rotate_bytes) ||
+           (k->rotate_ns != 0 && now_ns - f->part_ns >= k->rotate_ns);
+}
+
+void output_rotate(struct output *o, struct output_file *f, uint64_t now_ns, uint64_t cpu_ns)
+{
+    struct err err;
+    struct output_file next = {0};
+    struct output_file *closed = memory_new_zeroed(1, sizeof *closed);
+    char *base = memory_copy_text(f->base);
+    err_init(&err);
+    f->part_ns = now_ns; /* whatever happens: not at once again */
+    if (closed == NULL || base == NULL || !output_number(&next, base, f->part + 1) ||
+        (next.partial = output_reserve(next.name, &err)) == NULL || !vec_push(&o->files, closed)) {
+        free(closed);
+        free(next.name);
+        free(next.partial);
+        free(base);
+        return; /* it goes on in the same file */
+    }
+    if (wake_writer_rotate(f->writer, next.partial, cpu_ns, &err) != 0 && o->failure.code == 0)
+        o->failure = err;
+    *closed = (struct output_file){.base = f->base, .part = f->part, .name = f->name, .partial = f->partial};
+    output_publish(o, closed);
+    f->base = next.base;
+    f->part = next.part;
+    f->name = next.name;
+    f->partial = next.partial;
 }
 
 void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns, bool is_last)

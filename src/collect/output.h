@@ -7,6 +7,9 @@
  * order.  So NAME is always whole, an older NAME is never half overwritten,
  * and a recorder that is killed leaves NAME.partial, which every command reads.
  *
+ * With rotation the files are NAME.1, NAME.2, ...: each can be read alone, all
+ * together are what NAME would have been (store/series.h).
+ *
  * A name that this recording has already closed (a pid that came again) gets
  * ".2", ".3", ... rather than replacing what we wrote.
  *
@@ -25,6 +28,9 @@
 #include <stdint.h>
 
 struct output_file {
+    char *base; /* the name without the number of a part; NULL: there are no parts */
+    uint32_t part;
+    uint64_t part_ns; /* CLOCK_MONOTONIC when it was begun */
     char *name;
     char *partial;
     struct wake_writer *writer; /* NULL: closed */
@@ -33,8 +39,18 @@ struct output_file {
     bool is_published;          /* has its name */
 };
 
+/* How much is kept of a long run. */
+struct output_keeping {
+    bool is_culled;
+    struct wake_cull_options cull;
+    uint64_t max_bytes;    /* of a file; 0 = no limit */
+    uint64_t rotate_bytes; /* from this size on it goes on in another file; 0 = never */
+    uint64_t rotate_ns;    /* ... and after this time; 0 = never */
+};
+
 struct output {
     char *pattern;
+    struct output_keeping keeping;
     VEC(struct output_file *) files;
     uint64_t bytes;       /* of finished files */
     struct err complaint; /* first thing that went wrong with names; code 0 = none */
@@ -42,14 +58,19 @@ struct output {
     bool is_off;          /* nothing can be written */
 };
 
-/* pattern: NULL = the default.  Never fails: see complaint. */
-void output_init(struct output *o, const char *pattern);
+/* pattern: NULL = the default; keeping: NULL = everything.  Never fails: see complaint. */
+void output_init(struct output *o, const char *pattern, const struct output_keeping *keeping);
 void output_release(struct output *o);
 /* The file for a process that starts now; NULL: nothing is recorded. */
 struct output_file *output_open(struct output *o, const struct name_facts *facts, uint64_t start_ns);
 /* A process of this file is over.  Files of single processes are closed then,
  * and get their names, unless this was the last process: see output_finish. */
 void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns, bool is_last);
+/* Is it time for the next file?  Then all processes of this one are to be paused
+ * (wake_writer_pause_process), and output_rotate follows. */
+bool output_is_full(const struct output *o, const struct output_file *f, uint64_t now_ns);
+/* Closes the file under its name and goes on as NAME.2, NAME.3, ... */
+void output_rotate(struct output *o, struct output_file *f, uint64_t now_ns, uint64_t cpu_ns);
 /* Closes all that is still open. */
 void output_close(struct output *o, uint64_t cpu_ns);
 

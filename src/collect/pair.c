@@ -7,6 +7,7 @@
 
 #include "collect/pair_fit.h"
 #include "collect/pair_store.h"
+#include "tool/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ bool pair_init(struct pair *p, struct book *book, struct wake_stream *stream, st
     p->stream = stream;
     p->line = line;
     p->is_alone = true;
+    pools_init(&p->pools);
     return blocks_init(&p->blocks) && totals_init(&p->totals) && parked_init(&p->parked);
 }
 
@@ -26,6 +28,7 @@ void pair_release(struct pair *p)
     blocks_release(&p->blocks);
     totals_release(&p->totals);
     parked_release(&p->parked);
+    pools_release(&p->pools);
     vec_release(&p->latest);
     vec_release(&p->limbo);
     vec_release(&p->forced);
@@ -42,9 +45,56 @@ bool pair_reserve_thread(struct pair *p, uint32_t thread)
     return true;
 }
 
+static void pair_mark(struct pair *p, const struct item *i)
+{
+    uint64_t time = pair_time(p, i);
+    const char *name = book_text(p->book, i->stack);
+    if (i->kind == MARK_ON || i->kind == MARK_OFF)
+        name = i->kind == MARK_ON ? PAIR_NAME_ON : PAIR_NAME_OFF;
+    if (i->kind != MARK_FLUSH) {
+        p->events++;
+        wake_stream_mark(p->stream, time, i->thread, name, strlen(name));
+    }
+    timeline_divide(p->line);
+    if (p->on_mark != NULL)
+        p->on_mark(p->on_mark_of, (enum record_mark)i->kind, name, i->size);
+}
+
+/* Of a block that was made while recording was off, or never told of, there is nothing to say. */
+static void pair_pool_free(struct pair *p, const struct item *i, uint32_t pool)
+{
+    struct pools_block block;
+    if (!pools_take(&p->pools, pool, i->address, &block))
+        return;
+    p->events++;
+    wake_stream_pool_free(p->stream, pair_time(p, i), i->thread, pool, block.stack, i->address, block.size);
+}
+
+static void pair_pool(struct pair *p, const struct item *i)
+{
+    uint32_t pool = book_find_pool(p->book, i->old);
+    if (pool == 0)
+        return;
+    pair_pool_free(p, i, pool); /* also before one is made in its place: a pool may be emptied as a whole */
+    if (i->op == ITEM_POOL_FREE)
+        return;
+    struct pools_block block = {i->size, pair_stack(p, i->stack)};
+    if (!pools_add(&p->pools, pool, i->address, &block))
+        return;
+    p->events++;
+    wake_stream_pool_alloc(p->stream, pair_time(p, i), i->thread, pool, block.stack, i->address, i->size);
+}
+
 /* Events that say nothing about blocks. */
 static void pair_other(struct pair *p, const struct item *i)
 {
+    if (i->op >= ITEM_MARK) {
+        if (i->op == ITEM_MARK)
+            pair_mark(p, i);
+        else
+            pair_pool(p, i);
+        return;
+    }
     uint64_t time = pair_time(p, i);
     char name[16];
     p->events++;
@@ -150,10 +200,10 @@ static int pair_compare(const void *a, const void *b)
 
 struct wake_live_block *pair_live(const struct pair *p, size_t *count)
 {
-    *count = p->totals.live_blocks;
+    *count = p->made - p->released;
     if (*count == 0)
         return NULL;
-    struct wake_live_block *live = malloc(*count * sizeof *live);
+    struct wake_live_block *live = memory_new(*count * sizeof *live);
     if (live == NULL)
         return NULL;
     size_t n = 0;

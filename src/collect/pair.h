@@ -14,6 +14,9 @@
  *     everything published before it has been read.  A free is then one of a
  *     block never seen, an alloc implies a free that was not seen.
  *  4. While the process has only ever had one lane, 3 holds at once.
+ *  5. Where blocks are left out by somebody's wish, frees of blocks never seen are
+ *     common, and another thread may be given the address before they are settled.  A free
+ *     that waits is none of an allocation stamped after it.
  *
  * realloc is a release and a completion.  Between them the block is in limbo:
  * another lane may be given its address first, which frees it, and the
@@ -29,10 +32,13 @@
 #include "collect/book.h"
 #include "collect/item.h"
 #include "collect/parked.h"
+#include "collect/passlist.h"
+#include "collect/pools.h"
 #include "collect/timebase.h"
 #include "collect/totals.h"
 #include "store/writer.h"
 #include "tool/vec.h"
+#include "wire/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +48,7 @@
 struct pair_limbo {
     uint64_t address;
     uint64_t stamp; /* of the release */
-    uint32_t lane;
+    uint32_t lane, thread;
 };
 
 /* A limbo block that was freed because its address was handed out again. */
@@ -54,6 +60,13 @@ struct pair_forced {
 };
 
 #define PAIR_ANY_LANE UINT32_MAX
+
+/* What marks are called where recording was switched. */
+#define PAIR_NAME_ON "recording on"
+#define PAIR_NAME_OFF "recording off"
+
+/* request: that somebody waits for, 0 = nobody. */
+typedef void pair_mark_fn(void *of, enum record_mark mark, const char *name, uint64_t request);
 
 struct pair {
     struct blocks blocks;
@@ -68,11 +81,20 @@ struct pair {
     VEC(uint64_t) work;             /* addresses whose queues are to be tried again */
     uint64_t round;
     uint64_t events; /* handed to the store */
+    uint64_t made;   /* allocations among them: the number of the next */
+    uint64_t released;
+    uint64_t sample_rate; /* 0: every block is told of */
+    uint8_t *filter;      /* counters of sampled blocks (wire/segment.h), NULL = none */
     uint64_t unknown_frees, implied_frees;
     uint64_t undefined_stacks; /* events whose stack was never defined */
     uint64_t noted_losses;     /* sum of LOST records */
     uint64_t dropped;          /* events that we had no memory for */
-    bool is_alone;             /* the process has only ever had one lane */
+    struct passlist *pass;     /* kept up to date while recording is off; NULL = it is on */
+    const uint32_t *has_gaps;  /* the segment's word; NULL = no block is left out */
+    struct pools pools;
+    pair_mark_fn *on_mark; /* called at each mark, in the order of events; may be NULL */
+    void *on_mark_of;
+    bool is_alone; /* the process has only ever had one lane */
     bool out_of_memory;
 };
 

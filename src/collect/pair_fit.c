@@ -6,7 +6,10 @@
 
 #include "collect/pair_store.h"
 
-enum { PAIR_FEW = 4096 }; /* more reallocs than this that never end are forgotten */
+enum {
+    PAIR_FEW = 4096,  /* more reallocs than this that never end are forgotten */
+    PAIR_SKEW_US = 2, /* by more than this no two CPUs' stamps are out */
+};
 
 /* The queue of this address may fit now. */
 static void pair_stir(struct pair *p, uint64_t address)
@@ -17,7 +20,7 @@ static void pair_stir(struct pair *p, uint64_t address)
 
 void pair_note_limbo(struct pair *p, const struct item *i)
 {
-    struct pair_limbo l = {i->address, i->stamp, i->lane};
+    struct pair_limbo l = {i->address, i->stamp, i->lane, i->thread};
     if (p->limbo.count == PAIR_FEW)
         p->limbo.data[0] = p->limbo.data[--p->limbo.count];
     if (!vec_push(&p->limbo, l))
@@ -27,7 +30,7 @@ void pair_note_limbo(struct pair *p, const struct item *i)
 /* The block is not in limbo any more.  Returns whose release it was. */
 static struct pair_limbo pair_end_limbo(struct pair *p, uint64_t address)
 {
-    struct pair_limbo l = {address, 0, PAIR_ANY_LANE};
+    struct pair_limbo l = {address, 0, PAIR_ANY_LANE, 0};
     for (size_t n = p->limbo.count; n-- > 0;) {
         if (p->limbo.data[n].address != address)
             continue;
@@ -51,10 +54,15 @@ static bool pair_is_own_limbo(const struct pair *p, const struct block *b, const
     return true; /* not noted: there was one lane then */
 }
 
-/* Frees a block in limbo before its realloc is complete. */
+/* Frees a block in limbo before its realloc is complete, since i has got its address. */
 static void pair_force(struct pair *p, const struct item *i, struct block *b)
 {
     struct pair_limbo l = pair_end_limbo(p, b->address);
+    struct item release = *i;
+    if (l.lane != PAIR_ANY_LANE) { /* else there was one lane then */
+        release.thread = l.thread;
+        release.stamp = l.stamp;
+    }
     struct pair_forced f = {b->address, b->ghost ? 0 : block_number(b) + 1, l.stamp, l.lane};
     if (p->forced.count == PAIR_FEW) {
         for (size_t n = 1; n < p->forced.count; n++)
@@ -64,10 +72,10 @@ static void pair_force(struct pair *p, const struct item *i, struct block *b)
     if (!vec_push(&p->forced, f))
         p->out_of_memory = true;
     if (b->ghost) {
-        pair_store_unknown(p, i, HOW_REALLOC, b->address);
+        pair_store_unknown(p, &release, HOW_REALLOC, b->address);
         blocks_remove(&p->blocks, b);
     } else {
-        pair_store_free(p, i, HOW_REALLOC, b);
+        pair_store_free(p, &release, HOW_REALLOC, b);
     }
 }
 
@@ -134,6 +142,11 @@ static bool pair_try_alloc(struct pair *p, struct item *i)
 {
     if (i->kind == KIND_REALLOC && !i->linked && !pair_link(p, i))
         return false;
+    if ((i->traits & ITEM_SUPPRESSED) != 0 && i->previous == 0) {
+        if (p->filter != NULL)
+            segment_filter_drop(p->filter, i->address);
+        return true;
+    }
     struct block *b = blocks_find(&p->blocks, i->address);
     if (b != NULL) {
         if (!b->limbo)
@@ -211,7 +224,7 @@ static void pair_decide(struct pair *p, struct item *i)
     struct block *b = blocks_find(&p->blocks, i->address);
     if (i->op == ITEM_ALLOC) {
         i->linked = 1;
-        if (b != NULL) {
+        if (b != NULL && !b->limbo) { /* one in limbo is freed by pair_try_alloc, if it is a block at all */
             p->implied_frees++;
             pair_store_free(p, i, HOW_FREE, b);
         }
@@ -275,9 +288,29 @@ static void pair_work(struct pair *p)
     }
 }
 
+/* An allocation has come: decides the releases at the head of its address's queue that are stamped
+ * well before it (rule 5). */
+static void pair_decide_older(struct pair *p, const struct item *i)
+{
+    uint64_t margin = p->line->is_sequence ? 0 : PAIR_SKEW_US * timebase_quantum(p->line->time);
+    uint32_t queue;
+    while (p->parked.count != 0 && (queue = parked_find(&p->parked, i->address)) != 0 &&
+           blocks_find(&p->blocks, i->address) == NULL) {
+        struct parked_entry e = p->parked.entries.data[p->parked.queues.data[queue].first];
+        if (e.item.op == ITEM_ALLOC || e.item.stamp + margin >= i->stamp)
+            break;
+        parked_remove(&p->parked, queue, 0);
+        pair_decide(p, &e.item);
+        if (e.wake != 0)
+            pair_stir(p, e.wake);
+    }
+}
+
 void pair_fit(struct pair *p, const struct item *given)
 {
     struct item i = *given;
+    if (i.op == ITEM_ALLOC && p->parked.count != 0 && pair_has_gaps(p))
+        pair_decide_older(p, &i);
     bool ends = i.op == ITEM_REALLOC_FAILED || i.op == ITEM_REALLOC_FREED;
     uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, i.address);
     bool behind = !ends && queue != 0 && parked_find_lane(&p->parked, queue, i.lane) != 0;

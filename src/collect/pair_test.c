@@ -207,6 +207,7 @@ static void the_old_address_of_a_realloc_may_be_handed_out_first(void **state)
     give(&w, ITEM_RELEASE, A, 0);
     give(&w, ITEM_ALLOC, A, 1); /* real realloc has moved the block; lane 1 got its address */
     assert_string_equal(fake_story(A), "alloc0 free0 alloc1");
+    assert_int_equal(fake.calls[1].thread, 1); /* by whoever reallocates it, not by who got its address */
     give(&w, ITEM_RELEASE, A, 1); /* ... and reallocates it at once */
     complete(&w, B, A, 0);
     assert_string_equal(fake_story(B), "alloc2<0");
@@ -302,6 +303,25 @@ static void a_realloc_of_an_unknown_block_is_an_unknown_free_and_an_alloc(void *
     }
 }
 
+static void an_unknown_block_in_limbo_is_not_freed_as_if_it_were_known(void **state)
+{
+    struct world w;
+    enum { C = 0x3000 };
+    (void)state;
+    world_open(&w, false);
+    give(&w, ITEM_ALLOC, B, 0);
+    give(&w, ITEM_RELEASE, A, 1); /* never told of, as where blocks are sampled */
+    give(&w, ITEM_RELEASE, C, 2);
+    complete(&w, A, C, 2);
+    rounds(&w, 2);
+    pair_finish(&w.pair);
+    assert_string_equal(fake_story(B), "alloc0");
+    assert_int_equal(w.pair.totals.frees, 0);
+    assert_int_equal(w.pair.totals.live_blocks, 2);
+    assert_int_equal(w.pair.totals.live_bytes, 30);
+    world_close(&w);
+}
+
 static void the_peak_is_exact(void **state)
 {
     struct world w;
@@ -375,6 +395,7 @@ int main(void)
         cmocka_unit_test(a_realloc_finds_its_own_release_among_others),
         cmocka_unit_test(a_failed_realloc_of_a_late_block_leaves_no_trace),
         cmocka_unit_test(a_realloc_of_an_unknown_block_is_an_unknown_free_and_an_alloc),
+        cmocka_unit_test(an_unknown_block_in_limbo_is_not_freed_as_if_it_were_known),
         cmocka_unit_test(the_peak_is_exact),
         cmocka_unit_test(a_history_with_inverted_stamps_is_rebuilt),
     };

@@ -4,6 +4,8 @@
  */
 #include "collect/robust.h"
 
+#include "tool/memory.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +50,7 @@ void robust_add(struct robust *r, struct segment_head *segment)
 {
     if (r->count == r->room) {
         size_t room = r->room == 0 ? 16 : r->room * 2;
-        struct segment_head **moved = realloc(r->segments, room * sizeof(struct segment_head *));
+        struct segment_head **moved = memory_resize(r->segments, room * sizeof(struct segment_head *));
         if (moved == NULL)
             return;
         r->segments = moved;

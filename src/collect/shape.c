@@ -28,6 +28,7 @@ const uint8_t shape_words[256] = {
     FREE(HOW_DELETE),
     FREE(HOW_DELETE_ARRAY),
     FREE(HOW_FREE_SIZED),
+    FREE(HOW_IGNORE),
     [RECORD_CHUNK] = 1,
     [RECORD_LINK] = 1,
     [RECORD_STAMP] = 2,
@@ -45,6 +46,12 @@ const uint8_t shape_words[256] = {
     [RECORD_FORK] = 2,
     [RECORD_EARLY] = 4,
     [RECORD_GONE] = 4,
+    [RECORD_MARK] = 3,
+    [RECORD_POOL] = 2,
+    [RECORD_POOL_ALLOC] = 5,
+    [RECORD_POOL_FREE] = 3,
+    [RECORD_FREE_STACK] = 3,
+    [RECORD_SUPPRESS] = 1,
 };
 
 uint32_t shape_measure(uint64_t first)
@@ -55,5 +62,7 @@ uint32_t shape_measure(uint64_t first)
         return high == 0 || high > RECORD_FRAMES_MAX ? 0 : 1 + high;
     if (op == RECORD_MODULE)
         return high < 5 || high > RECORD_MODULE_WORDS_MAX ? 0 : high;
+    if (op == RECORD_TEXT)
+        return high < 2 || high > RECORD_TEXT_WORDS_MAX ? 0 : high;
     return shape_words[op];
 }

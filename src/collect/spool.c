@@ -45,6 +45,6 @@ int spool_convert(int fd, const char *path, struct err *err)
         return err_set(err, ERR_MEMORY, "No memory to read the spool.");
     }
     struct image_end end;
-    image_end(m, -1, false, true, 0, base, &end);
+    image_end(m, -1, false, true, false, 0, base, &end);
     return wake_writer_close(writer, 0, err);
 }

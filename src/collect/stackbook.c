@@ -10,6 +10,7 @@
 #include "collect/stackbook.h"
 
 #include "base/hash.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static bool stackbook_set_id(struct stackbook *b, uint32_t id, uint32_t number)
         b->ids.data[b->ids.count++] = NULL;
     uint32_t **page = &b->ids.data[index];
     if (*page == NULL)
-        *page = calloc(STACKBOOK_PAGE, sizeof **page);
+        *page = memory_new_zeroed(STACKBOOK_PAGE, sizeof **page);
     if (*page == NULL)
         return false;
     (*page)[id % STACKBOOK_PAGE] = number;

@@ -53,6 +53,7 @@ struct timeline {
     uint64_t base_ns;  /* CLOCK_MONOTONIC when the recording began */
     uint64_t last;     /* latest time given out */
     bool is_sequence;  /* stamps are counts: times come from clock_ns */
+    bool is_precise;   /* no time is shared by wish */
     uint64_t clock_ns; /* is_sequence: latest clock seen */
     uint64_t stamp;    /* the stamp that `last` was made of */
     uint64_t quantum;  /* stamps from it on that share its time */
@@ -65,6 +66,12 @@ static inline uint64_t timeline_peek(const struct timeline *l, uint64_t stamp)
     return ns > l->base_ns ? ns - l->base_ns : 0;
 }
 
+/* What follows has a later time than what was before: a mark divides exactly. */
+static inline void timeline_divide(struct timeline *l)
+{
+    l->last++;
+}
+
 /* The time of the next event of the stream. */
 static inline uint64_t timeline_advance(struct timeline *l, uint64_t stamp)
 {
@@ -74,7 +81,7 @@ static inline uint64_t timeline_advance(struct timeline *l, uint64_t stamp)
     if (ns > l->last) {
         l->last = ns;
         l->stamp = stamp;
-        l->quantum = l->is_sequence ? 0 : timebase_quantum(l->time);
+        l->quantum = l->is_sequence || l->is_precise ? 0 : timebase_quantum(l->time);
     }
     return l->last;
 }

@@ -4,6 +4,8 @@
  */
 #include "collect/totals.h"
 
+#include "tool/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,11 +28,11 @@ bool totals_reserve(struct totals *t, uint32_t number)
         size_t capacity = t->capacity < 64 ? 64 : t->capacity * 2;
         if (capacity <= number)
             capacity = (size_t)number + 1;
-        void *temporaries = realloc(t->temporaries, capacity * sizeof *t->temporaries);
+        void *temporaries = memory_resize(t->temporaries, capacity * sizeof *t->temporaries);
         if (temporaries == NULL)
             return false;
         t->temporaries = temporaries;
-        void *moved = aligned_alloc(64, capacity * sizeof *t->stacks);
+        void *moved = memory_new_aligned(64, capacity * sizeof *t->stacks);
         if (moved == NULL)
             return false;
         if (t->count != 0)
@@ -56,7 +58,7 @@ void totals_settle(struct totals *t)
 struct wake_stack_totals *totals_copy(struct totals *t)
 {
     totals_settle(t);
-    struct wake_stack_totals *copy = t->count == 0 ? NULL : calloc(t->count, sizeof *copy);
+    struct wake_stack_totals *copy = t->count == 0 ? NULL : memory_new_zeroed(t->count, sizeof *copy);
     for (size_t i = 0; copy != NULL && i < t->count; i++) {
         const struct totals_stack *s = &t->stacks[i];
         copy[i] = (struct wake_stack_totals){

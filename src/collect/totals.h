@@ -74,16 +74,17 @@ static inline struct totals_stack *totals_touch(struct totals *t, uint32_t stack
     return s;
 }
 
-/* event: number of this event in the stream, from 0. */
-static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t size, uint64_t time_ns,
-                                uint64_t event)
+/* event: number of this event in the stream, from 0.  blocks: 1, or as many as a sampled one stands for;
+ * size is theirs together. */
+static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
+                                uint64_t time_ns, uint64_t event)
 {
     struct totals_stack *s = totals_touch(t, stack);
-    s->allocations++;
+    s->allocations += blocks;
     s->allocated_bytes += size;
-    t->allocations++;
+    t->allocations += blocks;
     t->allocated_bytes += size;
-    t->live_blocks++;
+    t->live_blocks += blocks;
     t->live_bytes += size;
     if (t->live_bytes > t->peak_bytes) {
         t->peak_bytes = t->live_bytes;
@@ -94,17 +95,18 @@ static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t size,
     }
 }
 
-static inline void totals_free(struct totals *t, uint32_t stack, uint64_t size, bool temporary)
+static inline void totals_free(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
+                               bool temporary)
 {
     struct totals_stack *s = totals_touch(t, stack);
-    s->freed++;
+    s->freed += blocks;
     s->freed_bytes += size;
     if (temporary) {
         t->temporaries[stack].blocks++;
         t->temporaries[stack].bytes += size;
     }
-    t->frees++;
-    t->live_blocks--;
+    t->frees += blocks;
+    t->live_blocks -= blocks;
     t->live_bytes -= size;
 }
 

@@ -4,6 +4,9 @@
  */
 #include "collect/tracee.h"
 
+#include "collect/attend.h"
+#include "tool/memory.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -80,10 +83,11 @@ void tracee_accept(struct collector *c)
 {
     int fd;
     while (c->visitors.count < TRACEE_VISITORS_MAX && (fd = listener_accept(&c->listener)) >= 0) {
-        struct visitor *v = calloc(1, sizeof *v);
+        struct visitor *v = memory_new_zeroed(1, sizeof *v);
         if (v == NULL || !vec_push(&c->visitors, v)) {
             free(v);
             close(fd);
+            c->sums.unheard++;
             return;
         }
         *v = (struct visitor){WATCH_VISITOR, fd, timebase_now()};
@@ -93,17 +97,9 @@ void tracee_accept(struct collector *c)
     }
 }
 
-void tracee_dismiss(struct collector *c, uint64_t now_ns)
-{
-    for (size_t i = c->visitors.count; i-- > 0;) {
-        if (now_ns - c->visitors.data[i]->since_ns > SECOND)
-            visitor_free(c, c->visitors.data[i]);
-    }
-}
-
 /* ------------------------------------------------------------------- tracees */
 
-static struct tracee *tracee_find(const struct collector *c, uint32_t pid)
+struct tracee *tracee_find(const struct collector *c, uint32_t pid)
 {
     for (size_t i = c->tracees.count; i-- > 0;) {
         if (c->tracees.data[i]->pid == pid)
@@ -140,8 +136,9 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
 {
     struct tracee *before = tracee_find(c, h->pid);
     struct tracee *parent = tracee_find(c, h->hello.ppid);
-    struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND};
-    struct tracee *t = calloc(1, sizeof *t);
+    struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND, view->fixed.job,
+                               view->fixed.rank};
+    struct tracee *t = memory_new_zeroed(1, sizeof *t);
     if (t == NULL)
         return NULL;
     uint64_t now = timebase_now();
@@ -180,6 +177,7 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
     bool wanted = c->options.children || h->pid == c->root;
     struct tracee *t = wanted ? tracee_new(c, &view, h) : NULL;
     if (t == NULL) {
+        c->sums.unheard += wanted && c->output.failure.code == 0;
         __atomic_store_n(&view.head->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
         view_close(&view);
         return;
@@ -199,15 +197,25 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
 /* Whether the visitor has said all that it had to say, and is gone. */
 static bool tracee_hear_one(struct collector *c, struct visitor *v)
 {
-    struct listener_hello h;
-    int heard = listener_receive(&c->listener, v->fd, &h);
-    if (heard == 0)
+    static struct listener_message m;
+    switch (listener_receive(&c->listener, v->fd, &m)) {
+    case LISTENER_NOTHING:
         return false;
-    if (heard > 0) {
-        tracee_greet(c, &h);
-        close(h.segment);
-    } else {
+    case LISTENER_HELLO:
+        tracee_greet(c, &m.hello);
+        close(m.hello.segment);
+        break;
+    case LISTENER_CONTROL:
+        attend_control(c, v->fd, &m.control);
+        break;
+    case LISTENER_UNSHARED:
+        c->sums.unshared += c->options.children || c->root == 0 || m.hello.pid == c->root;
+        tracee_say(c, LEVEL_INFO, "Process %u cannot be recorded: it could make no memory to share.",
+                   m.hello.pid);
+        break;
+    default:
         c->sums.refused++;
+        break;
     }
     visitor_free(c, v);
     return true;
@@ -218,6 +226,16 @@ void tracee_hear(struct collector *c)
     for (size_t i = 0; i < c->visitors.count;) {
         if (!tracee_hear_one(c, c->visitors.data[i]))
             i++;
+    }
+}
+
+/* We may have been kept from listening for longer than that, so everybody is heard once more. */
+void tracee_dismiss(struct collector *c, uint64_t now_ns)
+{
+    tracee_hear(c);
+    for (size_t i = c->visitors.count; i-- > 0;) {
+        if (now_ns - c->visitors.data[i]->since_ns > SECOND)
+            visitor_free(c, c->visitors.data[i]);
     }
 }
 
@@ -261,16 +279,18 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
         tracee_trace(c, t, taken);
     }
     tracee_take_forks(c, t);
+    if (gone)
+        attend_end(c, t);
     uint64_t waits = t->image->view.head->waits;
     uint32_t lanes = t->image->drain.lane_count;
-    image_end(t->image, status, execed, gone, rss, timebase_now(), &end);
+    image_end(t->image, status, execed, gone, t->is_stopped, rss, timebase_now(), &end);
     tracee_sum(c, &end);
     tracee_say(c, LEVEL_INFO, "Process %u %s after %llu events.", t->pid,
                execed ? "went on in another image" : "ended", (unsigned long long)end.events);
     tracee_say(c, LEVEL_DEBUG,
                "Process %u had %u lanes, waited %llu times for a chunk, and left %llu anomalies.", t->pid,
                lanes, (unsigned long long)waits, (unsigned long long)end.anomalies);
-    output_leave(&c->output, t->file, cpu_ns(), !execed && tracee_is_last(c));
+    output_leave(&c->output, t->file, cpu_ns(), !execed && !t->is_stopped && tracee_is_last(c));
     if (t->pidfd >= 0)
         close(t->pidfd);
     for (size_t i = 0; i < c->tracees.count; i++) {
@@ -280,6 +300,29 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
         }
     }
     free(t);
+}
+
+void tracee_stop(struct collector *c, struct tracee *t)
+{
+    attend_end(c, t);
+    t->is_stopped = true;
+    image_silence(t->image);
+    tracee_end(c, t, false, false);
+}
+
+void tracee_rotate(struct collector *c, uint64_t now_ns)
+{
+    for (size_t n = c->output.files.count; n-- > 0;) {
+        struct output_file *f = c->output.files.data[n];
+        if (f->users == 0 || !output_is_full(&c->output, f, now_ns))
+            continue;
+        for (size_t i = 0; i < c->tracees.count; i++) {
+            if (c->tracees.data[i]->file == f)
+                image_pause(c->tracees.data[i]->image, now_ns);
+        }
+        output_rotate(&c->output, f, now_ns, cpu_ns());
+        tracee_say(c, LEVEL_INFO, "The recording goes on in %.300s.", f->name);
+    }
 }
 
 void tracee_poll(struct collector *c)

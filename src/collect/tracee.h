@@ -18,6 +18,10 @@ void tracee_hear(struct collector *c);
 void tracee_dismiss(struct collector *c, uint64_t now_ns);
 /* Ends one: takes its last records, closes its section, forgets it. */
 void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone);
+/* By somebody's wish: the process runs on without us. */
+void tracee_stop(struct collector *c, struct tracee *t);
+/* NULL: no such process is recorded. */
+struct tracee *tracee_find(const struct collector *c, uint32_t pid);
 /* Finds out about the end of those without a pidfd. */
 void tracee_poll(struct collector *c);
 /* Notes children announced by the tracee; true while one of those may still come. */
@@ -25,5 +29,8 @@ bool tracee_await(struct collector *c);
 
 /* A round has taken so many events of it: said at LEVEL_TRACE. */
 void tracee_trace(const struct collector *c, const struct tracee *t, uint64_t taken);
+
+/* Lets the files that are full go on in others. */
+void tracee_rotate(struct collector *c, uint64_t now_ns);
 
 #endif

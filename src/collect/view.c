@@ -37,8 +37,13 @@ static int view_check(struct view *v, uint64_t file_size, struct err *err)
         h->chunk_offset % 4096 != 0 || h->chunk_offset < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE ||
         h->next_offset < SEGMENT_HEAD_SIZE || !view_fits(h->lane_offset, h->lane_max, 4, file_size) ||
         !view_fits(h->next_offset, h->chunk_max, 4, file_size) ||
+        (h->filter_offset != 0 && (h->filter_offset < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE ||
+                                   !view_fits(h->filter_offset, SEGMENT_FILTER_SLOTS, 1, file_size))) ||
         !view_fits(h->chunk_offset, h->chunk_max, SEGMENT_CHUNK_SIZE, file_size))
         return err_set(err, ERR_INPUT, "The segment's head contradicts its size.");
+    if (h->pass_offset % 4 != 0 || h->pass_offset < SEGMENT_HEAD_SIZE ||
+        !view_fits(h->pass_offset, 1, SEGMENT_PASS_SIZE, file_size))
+        return err_set(err, ERR_INPUT, "The segment's pass list lies outside it.");
     if (h->stamp_kind != SEGMENT_STAMP_TSC && h->stamp_kind != SEGMENT_STAMP_SEQUENCE)
         return err_set(err, ERR_UNSUPPORTED, "The segment has stamps of the unknown kind %u.", h->stamp_kind);
     return 0;
@@ -55,6 +60,7 @@ static void view_copy_text(struct view *v)
     memcpy(v->exe, text, exe);
     v->exe[exe] = '\0';
     memcpy(v->args, text + exe, args);
+    v->fixed.job[sizeof v->fixed.job - 1] = v->fixed.rank[sizeof v->fixed.rank - 1] = '\0';
     v->args[args] = '\0';
     v->args_length = args;
 }
@@ -88,7 +94,9 @@ static int view_map(struct view *v, int fd, struct err *err)
     }
     v->lanes = (uint32_t *)(void *)(v->base + v->fixed.lane_offset);
     v->next = (uint32_t *)(void *)(v->base + v->fixed.next_offset);
+    v->pass = (uint32_t *)(void *)(v->base + v->fixed.pass_offset);
     v->chunks = v->base + v->fixed.chunk_offset;
+    v->filter = v->fixed.filter_offset == 0 ? NULL : v->base + v->fixed.filter_offset;
     view_copy_text(v);
     return 0;
 }

@@ -25,7 +25,9 @@ struct view {
     struct segment_head fixed; /* the part written once, as it was checked */
     uint32_t *lanes;           /* fixed.lane_max entries: first chunk + 1 */
     uint32_t *next;            /* fixed.chunk_max entries */
+    uint32_t *pass;            /* SEGMENT_PASS_BITS of them */
     uint8_t *chunks;
+    uint8_t *filter;                 /* SEGMENT_FILTER_SLOTS counters of sampled blocks, or NULL */
     char exe[SEGMENT_TEXT_SIZE + 1]; /* NUL-terminated */
     char args[SEGMENT_TEXT_SIZE + 1];
     size_t args_length;

@@ -24,6 +24,7 @@
 #include "query/measure.h"
 #include "query/words.h"
 #include "tool/map.h"
+#include "tool/memory.h"
 #include "tool/vec.h"
 
 enum { CALLGRIND_EVENTS = 7 };
@@ -200,9 +201,9 @@ int export_callgrind(const struct export_job *job, struct err *err)
     struct callgrind g = {.job = job, .functions = job->traces->symbols + 1};
     words_init(&g.words);
     map_init(&g.slots);
-    g.frames = calloc(g.functions, sizeof *g.frames);
-    g.visits = calloc(g.functions, sizeof *g.visits);
-    g.is_written = calloc(g.functions, sizeof *g.is_written);
+    g.frames = memory_new_zeroed(g.functions, sizeof *g.frames);
+    g.visits = memory_new_zeroed(g.functions, sizeof *g.visits);
+    g.is_written = memory_new_zeroed(g.functions, sizeof *g.is_written);
     bool fine = g.frames != NULL && g.visits != NULL && g.is_written != NULL;
     for (size_t i = 0; i < job->sites->list.count && fine; i++)
         fine = callgrind_add_site(&g, &job->sites->list.data[i], (uint32_t)i);

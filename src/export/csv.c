@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/digits.h"
 #include "export/caption.h"
 #include "present/labels.h"
 #include "query/follow.h"
@@ -18,6 +19,9 @@
 #include "tool/arena.h"
 #include "tool/vec.h"
 #include "wire/record.h"
+
+/* Room for the columns on one side of the thread's name: numbers and labels. */
+enum { CSV_PART = 16 * (DIGITS_MAX + 1) };
 
 struct csv {
     const struct export_job *job;
@@ -27,6 +31,7 @@ struct csv {
     const struct wake_process *process;
     struct arena arena;
     VEC(const char *) places; /* by stack: its last two columns, ready to write; NULL = not yet made */
+    VEC(const char *) names;  /* by thread, as the process lists them: its name, ready to write; the same */
     const struct wake_thread *thread; /* asked for last */
     uint32_t thread_number;
     struct strbuf text;
@@ -54,16 +59,18 @@ static void csv_quote(struct strbuf *to, const char *text)
     strbuf_add_char(to, '"');
 }
 
-static void csv_number(struct csv *c, uint64_t number)
+static char *csv_put(char *to, uint64_t number)
 {
-    out_number(c->out, number);
-    out_add(c->out, ",", 1);
+    to = digits_put(to, number);
+    *to++ = ',';
+    return to;
 }
 
-static void csv_word(struct csv *c, const char *word)
+static char *csv_put_word(char *to, const char *word)
 {
-    out_text(c->out, word);
-    out_add(c->out, ",", 1);
+    to = stpcpy(to, word);
+    *to++ = ',';
+    return to;
 }
 
 static const struct wake_thread *csv_thread(struct csv *c, uint32_t number)
@@ -75,12 +82,34 @@ static const struct wake_thread *csv_thread(struct csv *c, uint32_t number)
     return c->thread;
 }
 
-static void csv_tid(struct csv *c, uint32_t number)
+static char *csv_put_tid(struct csv *c, char *to, uint32_t number)
 {
     const struct wake_thread *t = csv_thread(c, number);
     if (t != NULL)
-        out_number(c->out, t->tid);
-    out_add(c->out, ",", 1);
+        to = digits_put(to, t->tid);
+    *to++ = ',';
+    return to;
+}
+
+/* The name of a thread as a column; NULL: no memory. */
+static const char *csv_name(struct csv *c, uint32_t number)
+{
+    const struct wake_thread *t = csv_thread(c, number);
+    if (t == NULL)
+        return "";
+    const char **known = &c->names.data[t - c->process->threads.data];
+    if (*known != NULL)
+        return *known;
+    const char *name = veil_text(c->job->veil, VEIL_THREAD, t->name);
+    struct strbuf safe;
+    strbuf_init(&safe);
+    caption_add_text(&safe, name == NULL ? "" : name);
+    strbuf_clear(&c->text);
+    csv_quote(&c->text, strbuf_get(&safe));
+    bool fine = name != NULL && !safe.failed && !c->text.failed;
+    *known = fine ? arena_push_text(&c->arena, strbuf_get(&c->text), c->text.length) : NULL;
+    strbuf_release(&safe);
+    return *known;
 }
 
 /* Function and source of the frame where the program's own code begins. */
@@ -115,41 +144,50 @@ static int csv_make_place(struct csv *c, uint32_t stack)
 
 /* ----------------------------------------------------------------------- rows */
 
+/* The columns before the name of the thread. */
+static char *csv_put_life(struct csv *c, char *to, const struct follow_block *b, const struct follow_end *end)
+{
+    to = csv_put(to, c->process->info.pid);
+    to = csv_put(to, b->number);
+    to = csv_put(to, b->born_ns);
+    if (end != NULL) {
+        to = csv_put(to, end->time_ns);
+        to = csv_put(to, end->time_ns - b->born_ns);
+    } else {
+        to = csv_put_word(to, ",");
+    }
+    to = csv_put(to, b->size);
+    to = csv_put(to, b->usable);
+    to = digits_put_hex(stpcpy(to, "0x"), b->address);
+    *to++ = ',';
+    to = csv_put_word(to, labels_kind(b->kind));
+    to = csv_put_word(to, end != NULL ? labels_detail(WAKE_FREE, end->how) : "");
+    return csv_put_tid(c, to, b->thread);
+}
+
+/* Those behind it, up to the place. */
+static char *csv_put_rest(struct csv *c, char *to, const struct follow_block *b, const struct follow_end *end)
+{
+    *to++ = ',';
+    to = end != NULL ? csv_put_tid(c, to, end->thread) : csv_put_word(to, "");
+    if (b->kind == KIND_REALLOC && b->previous != 0)
+        to = digits_put(to, b->previous - 1);
+    *to++ = ',';
+    to = csv_put_word(to, b->is_leaked ? "1" : "0");
+    return csv_put(to, b->stack);
+}
+
+/* Rows are as many as allocations: their numbers are written without printf. */
 static int csv_row(struct csv *c, const struct follow_block *b, const struct follow_end *end)
 {
+    char part[CSV_PART];
     int code = c->places.data[b->stack] == NULL ? csv_make_place(c, b->stack) : 0;
-    if (code != 0)
-        return code;
-    const struct wake_thread *thread = csv_thread(c, b->thread);
-    csv_number(c, c->process->info.pid);
-    csv_number(c, b->number);
-    csv_number(c, b->born_ns);
-    if (end != NULL) {
-        csv_number(c, end->time_ns);
-        csv_number(c, end->time_ns - b->born_ns);
-    } else {
-        csv_word(c, ",");
-    }
-    csv_number(c, b->size);
-    csv_number(c, b->usable);
-    out_f(c->out, "0x%llx,", (unsigned long long)b->address);
-    csv_word(c, labels_kind(b->kind));
-    csv_word(c, end != NULL ? labels_detail(WAKE_FREE, end->how) : "");
-    csv_tid(c, b->thread);
-    strbuf_clear(&c->text);
-    const char *name = veil_text(c->job->veil, VEIL_THREAD, thread != NULL ? thread->name : "");
-    caption_add_text(&c->text, name == NULL ? "" : name);
-    csv_quote(&c->out->buffer, strbuf_get(&c->text));
-    out_add(c->out, ",", 1);
-    if (end != NULL)
-        csv_tid(c, end->thread);
-    else
-        csv_word(c, "");
-    if (b->kind == KIND_REALLOC && b->previous != 0)
-        out_number(c->out, b->previous - 1);
-    csv_word(c, "");
-    csv_word(c, b->is_leaked ? "1" : "0");
-    csv_number(c, b->stack);
+    const char *name = code == 0 ? csv_name(c, b->thread) : NULL;
+    if (name == NULL)
+        return code != 0 ? code : csv_no_memory(c);
+    strbuf_add(&c->out->buffer, part, (size_t)(csv_put_life(c, part, b, end) - part));
+    strbuf_add_text(&c->out->buffer, name);
+    strbuf_add(&c->out->buffer, part, (size_t)(csv_put_rest(c, part, b, end) - part));
     out_text(c->out, c->places.data[b->stack]);
     return c->out->error == 0 ? 0 : OUT_STOP;
 }
@@ -161,11 +199,13 @@ static int csv_begin(void *context, uint32_t process)
     c->process = wake_reader_process(c->job->reader, process);
     c->thread = NULL;
     c->thread_number = 0;
-    size_t stacks = c->process->stacks.count + 1;
-    if (!vec_reserve(&c->places, stacks))
+    size_t stacks = c->process->stacks.count + 1, threads = c->process->threads.count;
+    if (!vec_reserve(&c->places, stacks) || !vec_reserve(&c->names, threads))
         return csv_no_memory(c);
     for (size_t i = 0; i < stacks; i++)
         c->places.data[i] = NULL;
+    for (size_t i = 0; i < threads; i++)
+        c->names.data[i] = NULL;
     return 0;
 }
 
@@ -196,6 +236,7 @@ int export_csv(const struct export_job *job, struct err *err)
     int code = follow_run(job->query, job->reader, FOLLOW_ALL, WAKE_EVERYTHING, &calls, &c, err);
     arena_release(&c.arena);
     vec_release(&c.places);
+    vec_release(&c.names);
     strbuf_release(&c.text);
     return code == OUT_STOP ? 0 : code;
 }

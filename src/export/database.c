@@ -4,6 +4,7 @@
  */
 #include "export/database.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "present/safe.h"
+#include "tool/file.h"
 #include "tool/strbuf.h"
 
 bool database_has_failed(const struct database *d)
@@ -24,6 +26,9 @@ static void database_note(struct database *d, int state)
     if (database_has_failed(d) || state == SQLITE_OK || state == SQLITE_DONE || state == SQLITE_ROW)
         return;
     d->state = state & 0xff;
+    /* A limit on the size of files or a quota is a full disk too; sqlite3_system_errno does not know. */
+    if (d->state == SQLITE_IOERR && file_code(errno) == ERR_FULL)
+        d->state = SQLITE_FULL;
     snprintf(d->reason, sizeof d->reason, "%s",
              d->db == NULL ? sqlite3_errstr(state) : sqlite3_errmsg(d->db));
 }

@@ -17,7 +17,7 @@ const struct export_format export_list[] = {
      "folded has one number a stack: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0, export_folded},
     {"heaptrack", "heaptrack", "heaptrack_print and heaptrack_gui",
      "heaptrack's format has no threads, addresses and kinds, and lifetimes only for each size and stack.",
-     EXPORT_EVENTS, 0, 0, export_heaptrack},
+     EXPORT_EVENTS | EXPORT_BLOCKS, 0, 0, export_heaptrack},
     {"flamegraph", "svg", "any browser: one picture with zoom and search",
      "flamegraph shows one measure: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0,
      export_flamegraph},
@@ -32,10 +32,11 @@ const struct export_format export_list[] = {
     {"callgrind", "callgrind", "callgrind_annotate and KCachegrind",
      "callgrind has sums for each function and call: no times, threads and lifetimes.", 0, 0, 0,
      export_callgrind},
-    {"json", "json", "programs of your own: everything; docs/json.md", NULL, EXPORT_EVENTS, 0, 0,
-     export_json},
+    {"json", "json", "programs of your own: everything; docs/json.md", NULL, EXPORT_EVENTS | EXPORT_BLOCKS, 0,
+     0, export_json},
     {"csv", "csv", "spreadsheets and data frames: a row for each block",
-     "csv has blocks with one line of their stacks; json has all of it.", EXPORT_EVENTS, 0, 0, export_csv},
+     "csv has blocks with one line of their stacks; json has all of it.", EXPORT_EVENTS | EXPORT_BLOCKS, 0, 0,
+     export_csv},
     {"pprof", "pb.gz", "go tool pprof, Perfetto, speedscope",
      "pprof has sums for each stack: no times, threads and lifetimes.", EXPORT_BINARY, 0, 0, export_pprof},
     {"dot", "dot", "graphviz: the call graph",
@@ -54,7 +55,7 @@ const struct export_format export_list[] = {
     {"perfetto", "json", "ui.perfetto.dev and chrome://tracing: counters over time",
      "perfetto has the course of the heap and no stacks.", 0, 0, 0, export_perfetto},
     {"sqlite", "db", "sqlite3: tables of blocks, stacks, sites; docs/sqlite.md", NULL,
-     EXPORT_EVENTS | EXPORT_FILE, WANT_DETAIL, EXPORT_TICKS, export_sqlite},
+     EXPORT_EVENTS | EXPORT_BLOCKS | EXPORT_FILE, WANT_DETAIL, EXPORT_TICKS, export_sqlite},
     {0},
 };
 
@@ -65,6 +66,29 @@ const struct export_format *export_find(const char *name)
             return f;
     }
     return NULL;
+}
+
+void export_note_omissions(const struct export_job *job, const struct export_format *format)
+{
+    uint64_t blocks = 0;
+    bool is_sampled = false;
+    for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
+        const struct wake_omissions *o = &wake_reader_process(job->reader, i)->omitted;
+        if (!export_has_process(job, i))
+            continue;
+        blocks += o->culled_blocks + o->allocations + o->elsewhere_allocations;
+        is_sampled |= o->sample_rate != 0;
+    }
+    if (blocks != 0 && (format->options & EXPORT_EVENTS) != 0)
+        strbuf_addf(
+            job->remarks,
+            "%s%s is made of single events: %llu blocks that the recording knows by count alone are not "
+            "in it.",
+            job->remarks->length > 0 ? " " : "", format->name, (unsigned long long)blocks);
+    if (is_sampled && (format->options & EXPORT_BLOCKS) != 0)
+        strbuf_addf(job->remarks,
+                    "%sThe recording is sampled: %s lists the samples, not what they stand for.",
+                    job->remarks->length > 0 ? " " : "", format->name);
 }
 
 bool export_has_process(const struct export_job *job, size_t process)

@@ -43,6 +43,7 @@ enum export_option {
     EXPORT_BINARY = 2,  /* not for a terminal */
     EXPORT_MEASURE = 4, /* shows one measure, job->measure */
     EXPORT_FILE = 8,    /* made by a library that wants a file name: never to a pipe */
+    EXPORT_BLOCKS = 32, /* lists single blocks */
     EXPORT_DRAWN = 16,  /* what it writes is drawn by graphviz: the name is that of dot's -T */
 };
 
@@ -62,6 +63,9 @@ extern const struct export_format export_list[]; /* ends with a NULL name */
 /* NULL: no such format. */
 const struct export_format *export_find(const char *name);
 
+/* Adds to the remarks what of the recording is not in a file of this format because it was left out of the
+ * events, on purpose. */
+void export_note_omissions(const struct export_job *job, const struct export_format *format);
 /* Whether the query is about this process of the recording. */
 bool export_has_process(const struct export_job *job, size_t process);
 /* The command line of a process of the recording in one line, or what the veil leaves of it.

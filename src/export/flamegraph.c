@@ -16,9 +16,11 @@
 #include "export/export.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "export/caption.h"
 #include "export/flamegraph_script.h"
+#include "present/frames.h"
 #include "present/units.h"
 #include "query/tree.h"
 #include "tool/vec.h"
@@ -144,6 +146,31 @@ static void flamegraph_write_label(struct strbuf *out, struct strbuf *name, doub
     caption_add_markup(out, strbuf_get(name));
 }
 
+/* The rest of the tag and the title; leaves in `name` what the box itself shows: the name as reports
+ * have it, without parameters and template arguments. */
+static void flamegraph_begin_box(const struct flamegraph *g, const struct tree_node *n, const struct frame *f,
+                                 struct strbuf *name)
+{
+    struct strbuf *b = &g->job->out->buffer;
+    struct strbuf brief;
+    strbuf_init(&brief);
+    if (f != NULL)
+        frames_add_name(&brief, f);
+    bool is_shorter = f != NULL && !brief.failed && strcmp(strbuf_get(&brief), strbuf_get(name)) != 0;
+    if (is_shorter) {
+        strbuf_add_text(b, " data-brief=\"");
+        caption_add_markup(b, strbuf_get(&brief));
+        strbuf_add_char(b, '"');
+    }
+    strbuf_add_char(b, '>');
+    flamegraph_write_title(g, n, f, strbuf_get(name));
+    if (is_shorter) {
+        strbuf_clear(name);
+        strbuf_add(name, brief.text, brief.length);
+    }
+    strbuf_release(&brief);
+}
+
 static void flamegraph_write_box(const struct flamegraph *g, const struct flamegraph_box *box,
                                  struct strbuf *name)
 {
@@ -154,9 +181,9 @@ static void flamegraph_write_box(const struct flamegraph *g, const struct flameg
     double x = (double)box->from * scale, width = (double)flamegraph_value(g, n) * scale;
     unsigned y = FLAMEGRAPH_TOP + box->depth * FLAMEGRAPH_ROW;
     flamegraph_name(g, n, name);
-    strbuf_addf(b, "<g class=\"box\" data-from=\"%llu\" data-value=\"%llu\" data-depth=\"%u\">",
+    strbuf_addf(b, "<g class=\"box\" data-from=\"%llu\" data-value=\"%llu\" data-depth=\"%u\"",
                 (unsigned long long)box->from, (unsigned long long)flamegraph_value(g, n), box->depth);
-    flamegraph_write_title(g, n, f, strbuf_get(name));
+    flamegraph_begin_box(g, n, f, name);
     strbuf_addf(b,
                 "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"/><text x=\"%.2f\" "
                 "y=\"%u\">",

@@ -5,7 +5,8 @@
  *
  * A box is a <g class="box"> with where it begins (data-from), how much it has
  * (data-value) and its depth (data-depth), in the unit of the measure: exact
- * numbers, so that "lies within" is a plain comparison.  Texts of the program are read
+ * numbers, so that "lies within" is a plain comparison; and where the name in its title is
+ * long, a shorter one to show (data-brief).  Texts of the program are read
  * and set as text, never as markup.
  */
 #ifndef HW_EXPORT_FLAMEGRAPH_SCRIPT_H
@@ -21,7 +22,7 @@ static const char *const flamegraph_script[] = {
     "const boxes = Array.from(root.getElementsByTagName('g'), function (g) {",
     "  const part = function (name) { return g.getElementsByTagName(name)[0]; };",
     "  const name = part('title').textContent.split('\\n')[0];",
-    "  return {g: g, rect: part('rect'), text: part('text'), name: name,",
+    "  return {g: g, rect: part('rect'), text: part('text'), name: name, label: g.dataset.brief || name,",
     "    from: Number(g.dataset.from), value: Number(g.dataset.value), depth: Number(g.dataset.depth)};",
     "});",
     "",
@@ -30,7 +31,7 @@ static const char *const flamegraph_script[] = {
     "  box.rect.setAttribute('x', x);",
     "  box.rect.setAttribute('width', Math.max(width - 0.5, 0.1));",
     "  box.text.setAttribute('x', x + 3);",
-    "  const cut = box.name.length > letters ? box.name.slice(0, letters - 1) + '\\u2026' : box.name;",
+    "  const cut = box.label.length > letters ? box.label.slice(0, letters - 1) + '\\u2026' : box.label;",
     "  box.text.textContent = letters < 3 ? '' : cut;",
     "}",
     "",

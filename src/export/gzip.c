@@ -4,6 +4,8 @@
  */
 #include "export/gzip.h"
 
+#include "tool/memory.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -23,7 +25,7 @@ struct gzip {
 
 struct gzip *gzip_new(struct out *out)
 {
-    struct gzip *g = calloc(1, sizeof *g);
+    struct gzip *g = memory_new_zeroed(1, sizeof *g);
     if (g == NULL)
         return NULL;
     g->out = out;

@@ -23,6 +23,7 @@
 
 #include <string.h>
 
+#include "base/digits.h"
 #include "export/caption.h"
 #include "export/subject.h"
 #include "query/follow.h"
@@ -98,7 +99,8 @@ static int heaptrack_write_ip(struct heaptrack *h, uint32_t *number)
     }
     if (code != 0)
         return code;
-    out_f(h->out, "i %llx %x", (unsigned long long)outer->address, module);
+    /* Heaptrack has the address of the call, one before where it returns to. */
+    out_f(h->out, "i %llx %x", (unsigned long long)(outer->address - (outer->address != 0)), module);
     for (size_t i = 0; i < h->group.count && code == 0; i++) {
         const struct frame *f = &frames[h->group.data[i]];
         (void)heaptrack_string(h, f->function, &function);
@@ -269,15 +271,13 @@ static void heaptrack_advance(struct heaptrack *h, uint64_t time_ns)
 
 static int heaptrack_event(struct heaptrack *h, char sign, uint32_t class)
 {
-    char *to = strbuf_reserve(&h->out->buffer, 16);
-    unsigned digits = class == 0 ? 1 : (35u - (unsigned)__builtin_clz(class)) / 4;
+    char *to = strbuf_reserve(&h->out->buffer, DIGITS_MAX + 3);
     if (to != NULL) {
         to[0] = sign;
         to[1] = ' ';
-        for (unsigned i = 0; i < digits; i++)
-            to[1 + digits - i] = "0123456789abcdef"[class >> (4 * i) & 15];
-        to[2 + digits] = '\n';
-        strbuf_grown(&h->out->buffer, digits + 3);
+        char *end = digits_put_hex(to + 2, class);
+        *end++ = '\n';
+        strbuf_grown(&h->out->buffer, (size_t)(end - to));
     }
     out_settle(h->out);
     return h->out->error == 0 ? 0 : OUT_STOP;

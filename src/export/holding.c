@@ -55,22 +55,28 @@ static void holding_note_peak(struct holding *h, uint64_t time_ns)
     }
 }
 
+static uint64_t holding_usable(const struct follow_block *b)
+{
+    return b->bytes + (b->usable > b->size ? (b->usable - b->size) * b->blocks : 0);
+}
+
 int holding_add(struct holding *h, const struct follow_block *b, bool *is_peak, struct err *err)
 {
     int code = h->by_stack.data[b->stack] == 0 ? holding_find(h, b->stack, err) : 0;
     if (code != 0)
         return code;
     struct holding_trace *t = &h->traces.data[h->by_stack.data[b->stack] - 1];
-    t->blocks++;
-    t->bytes += b->size;
-    t->made_blocks++;
-    t->made_bytes += b->size;
-    if (t->bytes > t->highest_bytes || t->made_blocks == 1) {
+    bool is_first = t->made_blocks == 0;
+    t->blocks += b->blocks;
+    t->bytes += b->bytes;
+    t->made_blocks += b->blocks;
+    t->made_bytes += b->bytes;
+    if (t->bytes > t->highest_bytes || is_first) {
         t->highest_bytes = t->bytes;
         t->highest_blocks = t->blocks;
     }
-    h->bytes += b->size;
-    h->usable += b->usable > b->size ? b->usable : b->size;
+    h->bytes += b->bytes;
+    h->usable += holding_usable(b);
     *is_peak = !h->had_peak && h->bytes == h->subject->total.peak_bytes;
     if (*is_peak)
         holding_note_peak(h, b->born_ns);
@@ -80,9 +86,9 @@ int holding_add(struct holding *h, const struct follow_block *b, bool *is_peak, 
 void holding_remove(struct holding *h, const struct follow_block *b, const struct follow_end *end)
 {
     struct holding_trace *t = &h->traces.data[h->by_stack.data[b->stack] - 1];
-    t->blocks--;
-    t->bytes -= b->size;
-    t->lifetimes_ns += end->time_ns - b->born_ns;
-    h->bytes -= b->size;
-    h->usable -= b->usable > b->size ? b->usable : b->size;
+    t->blocks -= b->blocks;
+    t->bytes -= b->bytes;
+    t->lifetimes_ns += (end->time_ns - b->born_ns) * b->blocks;
+    h->bytes -= b->bytes;
+    h->usable -= holding_usable(b);
 }

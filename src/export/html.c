@@ -69,11 +69,13 @@ static void html_put_cards(const struct export_job *job)
     struct out *o = job->out;
     char text[UNITS_MAX], more[UNITS_MAX], what[UNITS_MAX + 64];
     out_text(o, "<div class=\"cards\">\n");
-    snprintf(what, sizeof what, "heap at the peak, at %s", units_time(more, job->result->peak_time_ns));
+    snprintf(what, sizeof what, "peak heap, at %s", units_time(more, job->result->peak_time_ns));
     html_put_card(o, units_bytes(text, t->peak_bytes), what);
-    snprintf(what, sizeof what, "leaked in %s blocks", units_count(more, t->leaked_blocks));
+    snprintf(what, sizeof what, "leaked in %s block%s", units_count(more, t->leaked_blocks),
+             t->leaked_blocks == 1 ? "" : "s");
     html_put_card(o, units_bytes(text, t->leaked_bytes), what);
-    snprintf(what, sizeof what, "allocated in %s calls", units_count(more, t->allocated_blocks));
+    snprintf(what, sizeof what, "allocated in %s call%s", units_count(more, t->allocated_blocks),
+             t->allocated_blocks == 1 ? "" : "s");
     html_put_card(o, units_bytes(text, t->allocated_bytes), what);
     double share =
         t->allocated_blocks == 0 ? 0 : 100 * (double)t->temporary_blocks / (double)t->allocated_blocks;

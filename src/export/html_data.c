@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "present/frames.h"
 #include "present/json.h"
 #include "query/rollup.h"
+#include "tool/memory.h"
 
 enum {
     HTML_SITES = 600,     /* of each measure */
@@ -196,7 +198,9 @@ static void html_data_put_timeline(struct html_data *d)
 static void html_data_put_frames(struct html_data *d)
 {
     struct out *o = d->job->out;
+    struct strbuf brief;
     char name[512];
+    strbuf_init(&brief);
     out_text(o, "\"frames\":[");
     for (size_t i = 0; i < d->frames.count; i++) {
         const struct frame *f = &d->job->traces->frames.data[d->frames.data[i]];
@@ -206,8 +210,14 @@ static void html_data_put_frames(struct html_data *d)
         html_data_string(d, f->file);
         out_f(o, ",%u,", f->line);
         html_data_string(d, f->module);
-        out_f(o, ",%d]", f->role == FRAME_OWN);
+        out_f(o, ",%d,", f->role == FRAME_OWN);
+        strbuf_clear(&brief);
+        frames_add_name(&brief, f);
+        d->failed = d->failed || brief.failed;
+        html_data_string(d, strbuf_get(&brief));
+        out_text(o, "]");
     }
+    strbuf_release(&brief);
     out_text(o, "],\n\"nodes\":[");
     for (size_t i = 0; i < d->tree.count; i++)
         html_data_pair(o, i, d->tree.data[i].parent, d->tree.data[i].frame);
@@ -283,9 +293,9 @@ int html_data_put(const struct export_job *job, struct err *err)
     strbuf_init(&d.scratch);
     map_init(&d.frame_slots);
     rollup_init(&d.functions, ROLLUP_FUNCTION);
-    d.chosen = calloc(traces, sizeof *d.chosen);
-    d.nodes = calloc(traces, sizeof *d.nodes);
-    d.chosen_functions = calloc((size_t)job->traces->symbols + 1, sizeof *d.chosen_functions);
+    d.chosen = memory_new_zeroed(traces, sizeof *d.chosen);
+    d.nodes = memory_new_zeroed(traces, sizeof *d.nodes);
+    d.chosen_functions = memory_new_zeroed((size_t)job->traces->symbols + 1, sizeof *d.chosen_functions);
     d.failed = d.chosen == NULL || d.nodes == NULL || d.chosen_functions == NULL;
     if (!d.failed) {
         html_data_choose_measures(&d);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/digits.h"
+
 enum { OUT_ENOUGH = 1 << 16 };
 
 void out_init(struct out *o, int fd)
@@ -66,12 +68,8 @@ void out_f(struct out *o, const char *format, ...)
 
 void out_number(struct out *o, uint64_t number)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    out_add(o, digits + at, sizeof digits - at);
+    char digits[DIGITS_MAX];
+    out_add(o, digits, (size_t)(digits_put(digits, number) - digits));
 }
 
 bool out_is_closed(const struct out *o)

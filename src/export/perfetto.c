@@ -8,13 +8,13 @@
  *      {"ph": "C", "name": "heap", "pid": 7, "ts": 12.5, "args": {"bytes": 4096}},
  *      {"ph": "i", "s": "p", "name": "loaded", "pid": 7, "tid": 7, "ts": 14.0}, ...]}
  *
- *   heap, blocks      live ones that match: the highest in each of 2000 stretches of the window
- *   allocations       bytes asked for in each stretch
+ *   heap, live        bytes and blocks that match: the most in each of 2000 stretches of the window
+ *   allocated         bytes asked for in each stretch
  *   resident          every sample of the resident set
  *   heap of thread N  of processes with 2 to 200 threads: live blocks that it made
  *
  * Times are microseconds since the recording began.  A counter that does not change
- * is not repeated.
+ * is not repeated.  Perfetto shows a counter by its name and its unit: "live blocks".
  */
 #include "export/perfetto.h"
 
@@ -62,9 +62,9 @@ static void perfetto_put_ticks(struct perfetto *p, uint32_t pid, uint64_t end_ns
         if (before == NULL || before->live_bytes != t->live_bytes)
             perfetto_put_counter(p, pid, "heap", "bytes", t->from_ns, t->live_bytes);
         if (before == NULL || before->live_blocks != t->live_blocks)
-            perfetto_put_counter(p, pid, "blocks", "blocks", t->from_ns, t->live_blocks);
+            perfetto_put_counter(p, pid, "live", "blocks", t->from_ns, t->live_blocks);
         if (before == NULL || before->allocated_bytes != t->allocated_bytes)
-            perfetto_put_counter(p, pid, "allocations", "bytes", t->from_ns, t->allocated_bytes);
+            perfetto_put_counter(p, pid, "allocated", "bytes", t->from_ns, t->allocated_bytes);
         before = t;
     }
 }

@@ -94,14 +94,14 @@ static int perfetto_alloc(void *context, struct follow_block *block, bool is_ear
 {
     struct perfetto_course *c = context;
     int code = is_earlier ? 0 : perfetto_advance(c, block->born_ns);
-    return code != 0 ? code : perfetto_change(c, block->thread, block->size, true);
+    return code != 0 ? code : perfetto_change(c, block->thread, block->bytes, true);
 }
 
 static int perfetto_release(void *context, const struct follow_block *block, const struct follow_end *end)
 {
     struct perfetto_course *c = context;
     int code = perfetto_advance(c, end->time_ns);
-    return code != 0 ? code : perfetto_change(c, block->thread, block->size, false);
+    return code != 0 ? code : perfetto_change(c, block->thread, block->bytes, false);
 }
 
 int perfetto_put_threads(struct perfetto *p, uint32_t process, struct err *err)

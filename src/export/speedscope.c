@@ -3,15 +3,65 @@
  * speedscope: the JSON of speedscope.app: the frames once, then a profile for
  * each measure whose samples are the sites, outermost frame first, and whose
  * weights are their bytes or blocks.
+ *
+ * The viewer first shows samples in the order of the file, and draws what neighbours
+ * share as one.  So they stand as in a flame graph: what has one caller together, the
+ * heavier callee first.
  */
 #include "export/export.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "export/caption.h"
 #include "present/json.h"
 #include "query/measure.h"
+#include "tool/memory.h"
 #include "tool/vec.h"
+
+struct speedscope_order {
+    const struct traces *traces;
+    uint64_t *weights; /* by trace: of it and all that it called */
+};
+
+static int speedscope_compare(const void *a, const void *b, void *context)
+{
+    const struct speedscope_order *o = context;
+    const struct trace *t = o->traces->traces.data;
+    uint32_t x = ((const struct site *)a)->trace, y = ((const struct site *)b)->trace;
+    int deeper = (t[x].depth > t[y].depth) - (t[x].depth < t[y].depth);
+    while (t[x].depth > t[y].depth)
+        x = t[x].parent;
+    while (t[y].depth > t[x].depth)
+        y = t[y].parent;
+    if (x == y)
+        return deeper;
+    while (t[x].parent != t[y].parent) {
+        x = t[x].parent;
+        y = t[y].parent;
+    }
+    if (o->weights[x] != o->weights[y])
+        return o->weights[x] > o->weights[y] ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+/* Puts the sites in the order of a flame graph of the measure. */
+static int speedscope_sort(const struct export_job *job, enum measure measure, struct err *err)
+{
+    const struct trace *t = job->traces->traces.data;
+    size_t count = job->traces->traces.count, sites = job->sites->list.count;
+    struct speedscope_order o = {job->traces, memory_new_zeroed(count, sizeof *o.weights)};
+    if (o.weights == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+    for (size_t i = 0; i < sites; i++)
+        o.weights[job->sites->list.data[i].trace] += measure_weight(&job->sites->list.data[i].m, measure);
+    for (size_t i = count; i-- > 1;) /* a caller comes before what it called */
+        o.weights[t[i].parent] += o.weights[i];
+    if (sites > 1)
+        qsort_r(job->sites->list.data, sites, sizeof *job->sites->list.data, speedscope_compare, &o);
+    free(o.weights);
+    return 0;
+}
 
 /* Sites without a stack have one frame, behind the others. */
 static void speedscope_write_frames(const struct export_job *job, struct json *j, struct strbuf *text)
@@ -79,14 +129,16 @@ static int speedscope_write_profile(const struct export_job *job, struct json *j
 {
     const char *title = measure_title(measure);
     bool by_blocks = measure_is_by_blocks(measure);
-    sites_sort(job->sites, job->traces, measure);
+    int code = speedscope_sort(job, measure, err);
+    if (code != 0)
+        return code;
     json_open_object(j, NULL);
     json_add_text(j, "type", "sampled", 7);
     json_add_text(j, "name", title, strlen(title));
     json_add_text(j, "unit", by_blocks ? "none" : "bytes", by_blocks ? 4 : 5);
     json_add_number(j, "startValue", 0);
     json_add_number(j, "endValue", measure_weight(&job->sites->total, measure));
-    int code = speedscope_write_samples(job, j, measure, text, err);
+    code = speedscope_write_samples(job, j, measure, text, err);
     json_open_array(j, "weights");
     for (size_t i = 0; i < job->sites->list.count; i++) {
         uint64_t weight = speedscope_weight(&job->sites->list.data[i], measure);

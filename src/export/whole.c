@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "present/json.h"
 #include "present/labels.h"
 #include "query/follow.h"
@@ -27,6 +28,9 @@ struct whole {
     struct strbuf row;
     bool has_process; /* one is open */
 };
+
+/* Room for a row of numbers and labels. */
+enum { WHOLE_ROW = 16 * (DIGITS_MAX + 1) };
 
 static void whole_text(struct whole *w, const char *key, const char *text)
 {
@@ -268,28 +272,56 @@ static int whole_begin(void *context, uint32_t process)
 
 /* --------------------------------------------------------------------- blocks */
 
-static int whole_write_block(struct whole *w, const struct follow_block *b, const struct follow_end *end)
+static char *whole_put(char *to, uint64_t number)
 {
-    whole_open_row(w, b->number);
-    whole_number(w, b->thread);
-    strbuf_addf(&w->row, ",\"%s\",\"0x%llx\"", labels_kind(b->kind), (unsigned long long)b->address);
-    whole_number(w, b->size);
-    whole_number(w, b->usable);
-    whole_number(w, b->born_ns);
+    *to++ = ',';
+    return digits_put(to, number);
+}
+
+/* A label of ours: a word without quotes in it. */
+static char *whole_put_label(char *to, const char *label)
+{
+    return stpcpy(stpcpy(stpcpy(to, ",\""), label), "\"");
+}
+
+/* There are as many as allocations, so they are written by hand, without printf. */
+static char *whole_put_block(char *to, const struct follow_block *b, const struct follow_end *end)
+{
+    *to++ = '[';
+    to = digits_put(to, b->number);
+    to = whole_put(to, b->thread);
+    to = whole_put_label(to, labels_kind(b->kind));
+    to = digits_put_hex(stpcpy(to, ",\"0x"), b->address);
+    *to++ = '"';
+    to = whole_put(to, b->size);
+    to = whole_put(to, b->usable);
+    to = whole_put(to, b->born_ns);
     if (end != NULL) {
-        whole_number(w, end->time_ns);
-        whole_number(w, end->thread);
-        strbuf_addf(&w->row, ",\"%s\"", labels_detail(WAKE_FREE, end->how));
+        to = whole_put(to, end->time_ns);
+        to = whole_put(to, end->thread);
+        to = whole_put_label(to, labels_detail(WAKE_FREE, end->how));
     } else {
-        strbuf_add_text(&w->row, ",null,null,null");
+        to = stpcpy(to, ",null,null,null");
     }
     if (b->kind == KIND_REALLOC && b->previous != 0)
-        whole_number(w, b->previous - 1);
+        to = whole_put(to, b->previous - 1);
     else
-        strbuf_add_text(&w->row, ",null");
-    strbuf_add_text(&w->row, b->is_leaked ? ",true" : ",false");
-    whole_number(w, b->stack);
-    whole_close_row(w);
+        to = stpcpy(to, ",null");
+    to = stpcpy(to, b->is_leaked ? ",true" : ",false");
+    to = whole_put(to, b->stack);
+    *to++ = ']';
+    return to;
+}
+
+static int whole_write_block(struct whole *w, const struct follow_block *b, const struct follow_end *end)
+{
+    strbuf_clear(&w->row);
+    char *row = strbuf_reserve(&w->row, WHOLE_ROW);
+    if (row == NULL)
+        return err_set(w->err, ERR_MEMORY, "There is no memory for a row of the export.");
+    strbuf_grown(&w->row, (size_t)(whole_put_block(row, b, end) - row));
+    json_add_written(&w->json, NULL, &w->row);
+    out_settle(w->job->out);
     return w->job->out->error == 0 ? 0 : OUT_STOP;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "present/json.h"
 
+#include "base/digits.h"
 #include "present/safe.h"
 
 #include <string.h>
@@ -37,9 +38,12 @@ void json_quote(struct strbuf *out, const char *text, size_t length)
 
 static void json_indent(struct json *j)
 {
-    strbuf_add_char(j->out, '\n');
-    for (unsigned i = 0; i < j->depth; i++)
-        strbuf_add_text(j->out, "  ");
+    char *to = strbuf_reserve(j->out, 1 + 2 * (size_t)j->depth);
+    if (to == NULL)
+        return;
+    to[0] = '\n';
+    memset(to + 1, ' ', 2 * (size_t)j->depth);
+    strbuf_grown(j->out, 1 + 2 * (size_t)j->depth);
 }
 
 /* What stands before every value. */
@@ -98,7 +102,9 @@ void json_close_array(struct json *j)
 void json_add_number(struct json *j, const char *key, uint64_t value)
 {
     json_next(j, key);
-    strbuf_addf(j->out, "%llu", (unsigned long long)value);
+    char *to = strbuf_reserve(j->out, DIGITS_MAX);
+    if (to != NULL)
+        strbuf_grown(j->out, (size_t)(digits_put(to, value) - to));
 }
 
 void json_add_signed(struct json *j, const char *key, int64_t value)

@@ -28,6 +28,7 @@ static const char *const labels_hows[HOW_COUNT] = {
     [HOW_DELETE] = "delete",
     [HOW_DELETE_ARRAY] = "delete[]",
     [HOW_FREE_SIZED] = "free_sized",
+    [HOW_IGNORE] = "ignore",
 };
 
 static const char *const labels_losses[LOST_COUNT] = {
@@ -69,6 +70,10 @@ const char *labels_event(unsigned event)
         return "tag";
     case WAKE_LOST:
         return "lost";
+    case WAKE_POOL_ALLOC:
+        return "pool_alloc";
+    case WAKE_POOL_FREE:
+        return "pool_free";
     default:
         return "other";
     }

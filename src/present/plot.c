@@ -9,6 +9,7 @@
 #include "present/plot.h"
 
 #include "present/units.h"
+#include "tool/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ void plot_print(struct page *p, const struct query_tick *ticks, size_t count, ui
     if (count < PLOT_TICKS_MIN || p->width < PLOT_LABEL + PLOT_MARGIN + 20 || rows == 0)
         return;
     size_t columns = p->width - PLOT_LABEL - PLOT_MARGIN - 2;
-    uint64_t *levels = calloc(columns, sizeof *levels), highest = 0;
+    uint64_t *levels = memory_new_zeroed(columns, sizeof *levels), highest = 0;
     if (levels == NULL || end_ns <= ticks[0].from_ns) {
         free(levels);
         return;

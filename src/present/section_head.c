@@ -9,6 +9,7 @@
 
 #include "present/safe.h"
 #include "present/units.h"
+#include "store/weight.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,35 @@ static void section_head_leaked(struct page *p, const struct section_head *h)
     page_end_line(p);
 }
 
+static void section_head_temporary(struct page *p, const struct section_head *h)
+{
+    section_head_label(p, "temporary");
+    if (h->made_up)
+        page_addf(p, COLOUR_PLAIN, "%10s", "not known");
+    else if (h->sample_rate != 0)
+        page_addf(p, COLOUR_PLAIN, "%10s  in a sampled recording", "not known");
+    else
+        page_addf(p, COLOUR_PLAIN, "%8.1f %%  of the calls: freed before their thread's next one",
+                  section_head_percent(h->temporary_blocks, h->allocations));
+    page_end_line(p);
+}
+
+/* What was imported says so: its source may not have known everything. */
+static void section_head_origin(struct page *p, const struct section_head *h)
+{
+    enum { TAKEN = 36 }; /* by the rest of the line */
+    struct strbuf line;
+    if (h->origin == NULL)
+        return;
+    strbuf_init(&line);
+    safe_add_text(&line, h->origin);
+    section_head_label(p, "note");
+    page_add_short(p, COLOUR_PLAIN, strbuf_get(&line), p->width > TAKEN + 10 ? p->width - TAKEN : 10);
+    page_addf(p, COLOUR_PLAIN, " See 'heapwake info'.");
+    page_end_line(p);
+    strbuf_release(&line);
+}
+
 static void section_head_losses(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
@@ -106,6 +136,41 @@ static void section_head_names(struct page *p, const struct section_head *h)
     page_end_line(p);
 }
 
+/* What is known by count only. */
+static void section_head_omissions(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+    if (h->cull_threshold_ns != 0) {
+        section_head_label(p, "culled");
+        page_addf(p, COLOUR_PLAIN, "%10s  of %s call%s lived less than ", units_bytes(a, h->culled_bytes),
+                  units_count(b, h->culled_blocks), section_head_plural(h->culled_blocks));
+        page_addf(p, COLOUR_PLAIN, "%s: in the totals, not in time", units_time(c, h->cull_threshold_ns));
+        page_end_line(p);
+    }
+    if (h->sample_rate != 0) {
+        section_head_label(p, "sampled");
+        page_addf(p, COLOUR_PLAIN, "%10s  blocks, one in %s: all figures are estimates;",
+                  units_count(a, h->samples), units_bytes(b, h->sample_rate));
+        page_end_line(p);
+        page_addf(p, COLOUR_PLAIN, "%25sallocated within %.1f %%, peak within %.1f %% (95 of 100 times)", "",
+                  section_head_percent(weight_error(h->sample_rate, h->allocated_bytes), h->allocated_bytes),
+                  section_head_percent(weight_error(h->sample_rate, h->peak_bytes), h->peak_bytes));
+        page_end_line(p);
+    }
+    if (h->limited_events != 0) {
+        section_head_label(p, "limited");
+        page_addf(p, COLOUR_ALARM, "%10s  later events are in the totals only: the file was full at %s",
+                  units_count(a, h->limited_events), units_time(b, h->limit_ns));
+        page_end_line(p);
+    }
+    if (h->omitted_blocks != 0) {
+        section_head_label(p, "not shown");
+        page_addf(p, COLOUR_ALARM, "%10s  calls are not in what follows, which is made of single events",
+                  units_count(a, h->omitted_blocks));
+        page_end_line(p);
+    }
+}
+
 void section_head_text(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
@@ -123,12 +188,11 @@ void section_head_text(struct page *p, const struct section_head *h)
     page_end_line(p);
     section_head_peak(p, h);
     section_head_leaked(p, h);
-    section_head_label(p, "temporary");
-    page_addf(p, COLOUR_PLAIN, "%8.1f %%  of the calls: freed before their thread's next one",
-              section_head_percent(h->temporary_blocks, h->allocations));
-    page_end_line(p);
+    section_head_temporary(p, h);
     section_head_losses(p, h);
     section_head_names(p, h);
+    section_head_omissions(p, h);
+    section_head_origin(p, h);
 }
 
 void section_head_json(struct json *j, const struct section_head *h)
@@ -161,7 +225,18 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "lost_events", h->lost_events);
     json_add_number(j, "stacks", h->stacks);
     json_add_number(j, "cut_stacks", h->cut_stacks);
+    json_add_number(j, "sample_rate", h->sample_rate);
+    json_add_number(j, "samples", h->samples);
+    json_add_number(j, "allocated_error_bytes", weight_error(h->sample_rate, h->allocated_bytes));
+    json_add_number(j, "peak_error_bytes", weight_error(h->sample_rate, h->peak_bytes));
+    json_add_number(j, "cull_threshold_ns", h->cull_threshold_ns);
+    json_add_number(j, "culled_blocks", h->culled_blocks);
+    json_add_number(j, "culled_bytes", h->culled_bytes);
+    json_add_number(j, "limit_ns", h->limit_ns);
+    json_add_number(j, "limited_events", h->limited_events);
+    json_add_number(j, "omitted_blocks", h->omitted_blocks);
     json_add_bool(j, "complete", h->complete);
+    json_add_bool(j, "made_up", h->made_up);
     json_close_object(j);
     strbuf_release(&line);
 }

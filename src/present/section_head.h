@@ -26,7 +26,13 @@ struct section_head {
     uint64_t temporary_blocks;
     uint64_t peak_rss_bytes; /* 0 = not known */
     uint64_t lost_events, stacks, cut_stacks;
+    uint64_t cull_threshold_ns, culled_blocks, culled_bytes; /* threshold 0 = nothing was culled */
+    uint64_t sample_rate, samples;                           /* rate 0 = every block was recorded */
+    uint64_t limit_ns, limited_events; /* events that the size of the file has left out */
+    uint64_t omitted_blocks;           /* of these, none is in the lists that follow */
     bool complete;
+    bool made_up;                 /* imported from sums: nothing is known of single blocks */
+    const char *origin;           /* a sentence about where it was imported from; NULL: it was not */
     uint64_t nameless_bytes;      /* allocated where the program's own frame has no line */
     const char *nameless_modules; /* whose, the worst first: "libx.so, app"; "" = none */
 };

@@ -10,6 +10,7 @@
 #include "present/table.h"
 #include "present/units.h"
 #include "present/verdicts.h"
+#include "store/weight.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,12 @@ static void section_sites_numbers(struct table *t, const struct section_sites *s
         snprintf(cell, sizeof cell, "%s", units_bytes(a, measure_bytes(m, s->measure)));
     else
         snprintf(cell, sizeof cell, "%sx", units_count(a, measure_blocks(m, s->measure)));
+    if (s->sample_rate != 0 && measure_bytes(m, s->measure) != 0) {
+        double bytes = (double)measure_bytes(m, s->measure);
+        size_t length = strlen(cell);
+        snprintf(cell + length, sizeof cell - length, " within %.0f %%",
+                 100 * (double)weight_error(s->sample_rate, (uint64_t)bytes) / bytes);
+    }
     table_add(t, cell);
     table_add(t, "");
 }
@@ -221,6 +228,9 @@ void section_sites_json(struct json *j, const struct section_sites *s)
         json_open_object(j, NULL);
         json_add_number(j, "bytes", measure_bytes(&site->m, s->measure));
         json_add_number(j, "blocks", measure_blocks(&site->m, s->measure));
+        if (s->sample_rate != 0)
+            json_add_number(j, "error_bytes",
+                            weight_error(s->sample_rate, measure_bytes(&site->m, s->measure)));
         frames_json_trace(j, "frames", s->traces, site->trace);
         if (section_sites_verdict(s, site->trace) != NULL)
             verdicts_json(j, section_sites_verdict(s, site->trace));

@@ -20,14 +20,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct section_sites {
     const struct traces *traces;
     struct sites *sites; /* are put in order */
     enum measure measure;
-    size_t limit;     /* sites shown; 0 = all */
-    double threshold; /* share of the total (0 to 1) below which none is shown, but the first */
-    bool brief;       /* callers on one line; else one a line */
+    size_t limit;         /* sites shown; 0 = all */
+    double threshold;     /* share of the total (0 to 1) below which none is shown, but the first */
+    bool brief;           /* callers on one line; else one a line */
+    uint64_t sample_rate; /* not 0: figures are estimates, and their error is shown */
     const struct suppress *suppress; /* leaked only: its accounts are shown too; may be NULL */
     const struct verdicts *verdicts; /* of sites that have one; may be NULL */
     bool explain;                    /* verdicts as a sentence, not as a word */

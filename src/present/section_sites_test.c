@@ -37,6 +37,7 @@ static void names_lose_what_says_little(void **state)
     expect_name("bool a::operator<(a const&)", "a::operator<");
     expect_name("std::ostream& a::operator<<(int)", "a::operator<<");
     expect_name("x::operator->()", "x::operator->");
+    expect_name("a& a<int>::operator<< <f<bool (char)> >(f<bool (char)>)", "a<>::operator<< <>");
     expect_name("\033[31mred\a(int)", "\\x1b[31mred\\x07");
     expect_name("", "libx.so+0x12");
 }

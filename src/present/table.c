@@ -5,6 +5,7 @@
 #include "present/table.h"
 
 #include "present/width.h"
+#include "tool/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ void table_release(struct table *t)
 
 void table_add(struct table *t, const char *text)
 {
-    char *copy = strdup(text);
+    char *copy = memory_copy_text(text);
     size_t column = t->cells.count % t->columns, width = width_of(text);
     if (copy == NULL || !vec_push(&t->cells, copy)) {
         free(copy);

@@ -9,12 +9,15 @@
  */
 #include "probe/create.h"
 
+#include "probe/cluster.h"
 #include "probe/environment.h"
 #include "probe/handover.h"
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "probe/sampling.h"
 #include "probe/share.h"
+#include "probe/tracing.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -28,11 +31,16 @@ static uint64_t create_ns(int clock)
     return (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
 }
 
-/* How many chunks the file may hold under the program's own limits. */
+/* How many chunks the file may hold under the program's own limits and HEAPWAKE_POOL.  A pool
+ * of less than a window leaves no room for growth. */
 uint32_t create_chunks(void)
 {
     uint64_t limit[2];
     uint64_t chunks = (uint64_t)SHARE_WINDOWS_MAX * SHARE_WINDOW_CHUNKS;
+    share.pool = (uint32_t)(environment_size("HEAPWAKE_POOL", CREATE_POOL_MIN, CREATE_POOL_MAX, 0) /
+                            SEGMENT_CHUNK_SIZE);
+    if (share.pool != 0 && share.pool < SHARE_WINDOW_CHUNKS)
+        chunks = share.pool;
     if (sys_failed(sys_getrlimit(RLIMIT_FSIZE, limit)))
         return (uint32_t)chunks;
     uint64_t most = limit[0] < CREATE_CHUNKS_AT ? 0 : (limit[0] - CREATE_CHUNKS_AT) / SEGMENT_CHUNK_SIZE;
@@ -65,6 +73,10 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->clock = head->start_stamp;
     head->sequence = 1;
     head->wall_ns = create_ns(0 /* CLOCK_REALTIME */);
+    head->pass_offset = CREATE_PASS_AT;
+    head->is_precise = environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1;
+    head->control = share.first_control;
+    head->has_gaps = (share.first_control & SEGMENT_STATE_MASK) != SEGMENT_ON || sampling_rate != 0;
     head->depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
     char *text = (char *)head + SEGMENT_HEAD_SIZE;
     const char *exe = environment_exe();
@@ -76,6 +88,9 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->exe_length = (uint32_t)length;
     head->args_length = (uint32_t)environment_arguments(text + length, SEGMENT_TEXT_SIZE - length, &is_cut);
     head->args_cut = (uint32_t)is_cut;
+    cluster_fill_head(head);
+    head->sample_rate = sampling_rate;
+    head->filter_offset = sampling_rate == 0 ? 0 : CREATE_FILTER_AT;
     __atomic_store_n(&head->magic, SEGMENT_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -92,11 +107,14 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     create_fill_head(head, chunks, forked);
     share.lanes = (void *)(base + CREATE_LANES_AT);
     share.next = (void *)(base + CREATE_NEXT_AT);
+    share.filter = base + CREATE_FILTER_AT;
     share.window[0] = base + CREATE_CHUNKS_AT;
     share.first_length = length;
     share.stamp_kind = head->stamp_kind;
     share.growing = 0;
+    share.pass = (void *)(base + CREATE_PASS_AT);
     share.head = head;
+    TRACE(TRACE_SHARE, 1, "segment at %x, %u chunks of which %u are mapped", (uintptr_t)base, chunks, first);
     return true;
 }
 
@@ -109,23 +127,33 @@ static bool create_hand_over(int fd, bool forked)
     return !forked && spawn_collector(&handover) && handover_send(&handover, fd);
 }
 
-bool share_open(bool forked)
+/* *is_made: there was a segment, whoever took it. */
+static bool create_share(uint32_t chunks, bool forked, bool *is_made)
 {
-    uint32_t chunks = create_chunks();
-    if (chunks < CREATE_CHUNKS_MIN)
-        return false;
     uint64_t size = CREATE_CHUNKS_AT + (uint64_t)chunks * SEGMENT_CHUNK_SIZE;
     long fd = sys_memfd_create("heapwake", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     bool is_open = false;
-    if (!sys_failed(fd)) {
-        if (!sys_failed(sys_ftruncate((int)fd, size)) && create_map((int)fd, chunks, forked)) {
-            is_open = create_hand_over((int)fd, forked);
-            if (!is_open)
-                share_close();
-        }
-        sys_close((int)fd);
+    if (sys_failed(fd))
+        return false;
+    if (!sys_failed(sys_ftruncate((int)fd, size)) && create_map((int)fd, chunks, forked)) {
+        *is_made = true;
+        is_open = create_hand_over((int)fd, forked);
+        if (!is_open)
+            share_close();
     }
-    return is_open || spool_open(forked);
+    sys_close((int)fd);
+    return is_open;
+}
+
+bool share_open(bool forked)
+{
+    uint32_t chunks = create_chunks();
+    bool is_made = false;
+    if (chunks >= CREATE_CHUNKS_MIN && (create_share(chunks, forked, &is_made) || spool_open(forked)))
+        return true;
+    if (!is_made && handover.is_set)
+        (void)handover_send(&handover, -1); /* so that we are missed, at least */
+    return false;
 }
 
 void share_close(void)
@@ -140,5 +168,7 @@ void share_close(void)
     }
     struct segment_head *head = share.head;
     share.head = NULL;
+    share.filter = NULL;
+    share_begin();
     sys_munmap(head, share.first_length);
 }

@@ -52,17 +52,44 @@ bool environment_is(const char *name, const char *value)
     return *text == *value;
 }
 
+/* Digits up to `unit`, which is what follows them; false: none, or too many. */
+static bool environment_digits(const char *text, uint64_t *value, const char **unit)
+{
+    const char *from = text;
+    *value = 0;
+    for (; text != NULL && *text >= '0' && *text <= '9'; text++) {
+        if (*value > UINT64_MAX / 16)
+            return false;
+        *value = *value * 10 + (uint64_t)(*text - '0');
+    }
+    *unit = text;
+    return text != from;
+}
+
 uint64_t environment_number(const char *name, uint64_t low, uint64_t high, uint64_t otherwise)
 {
-    const char *text = environment_find(name);
-    uint64_t value = 0;
-    if (text == NULL || *text == '\0')
+    uint64_t value;
+    const char *unit;
+    if (!environment_digits(environment_find(name), &value, &unit) || *unit != '\0')
         return otherwise;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9' || value > UINT64_MAX / 16)
-            return otherwise;
-        value = value * 10 + (uint64_t)(*text - '0');
+    return value >= low && value <= high ? value : otherwise;
+}
+
+uint64_t environment_size(const char *name, uint64_t low, uint64_t high, uint64_t otherwise)
+{
+    static const char units[] = "KMG";
+    uint64_t value;
+    const char *unit;
+    if (!environment_digits(environment_find(name), &value, &unit))
+        return otherwise;
+    unsigned shift = 0;
+    for (unsigned i = 0; units[i] != '\0' && *unit != '\0'; i++) {
+        if ((*unit & ~0x20) == units[i])
+            shift = 10 * (i + 1);
     }
+    if ((*unit != '\0') != (shift != 0) || (shift != 0 && unit[1] != '\0') || value > UINT64_MAX >> 34)
+        return otherwise;
+    value <<= shift;
     return value >= low && value <= high ? value : otherwise;
 }
 

@@ -24,6 +24,9 @@ bool environment_is(const char *name, const char *value);
  * (the collector says so: it checks the same variables). */
 uint64_t environment_number(const char *name, uint64_t low, uint64_t high, uint64_t otherwise);
 
+/* The same for a size: a number, or one with K, M or G behind it. */
+uint64_t environment_size(const char *name, uint64_t low, uint64_t high, uint64_t otherwise);
+
 /* Copies the arguments, NUL after each; the bytes used. *is_cut: not all fitted. */
 size_t environment_arguments(char *to, size_t room, int *is_cut);
 

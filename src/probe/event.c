@@ -16,7 +16,9 @@
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "probe/sampling.h"
 #include "probe/stack.h"
+#include "probe/tracing.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -123,6 +125,7 @@ static inline __attribute__((always_inline)) void event_put_alloc(struct lane *l
         at[words++] = (uint64_t)(uintptr_t)old;
     uint64_t op = RECORD_ALLOC | (is_stamped ? RECORD_STAMPED : 0) | kind;
     lane_publish(lane, op | (uint64_t)size << 8 | (uint64_t)stack << 32, words);
+    TRACE(TRACE_HOOKS, 2, "alloc %x of %u bytes, stack %u", address, size, stack);
 }
 
 static inline __attribute__((always_inline)) void event_write_free(struct lane *lane, const void *block,
@@ -143,6 +146,7 @@ static inline __attribute__((always_inline)) void event_write_free(struct lane *
         at[1] = lane_now();
     lane_publish(lane, RECORD_FREE | (is_stamped ? RECORD_STAMPED : 0) | how | address << 16,
                  is_stamped ? 2 : 1);
+    TRACE(TRACE_HOOKS, 2, "free %x, how %u", address, how, 0);
 }
 
 void event_put_free(struct lane *lane, const void *block, enum record_how how)
@@ -150,7 +154,7 @@ void event_put_free(struct lane *lane, const void *block, enum record_how how)
     event_write_free(lane, block, how);
 }
 
-void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
+void event_alloc_plain(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
@@ -160,22 +164,91 @@ void event_alloc(const void *block, size_t size, enum record_kind kind, const vo
     lane_leave(lane);
 }
 
-void event_free(const void *block, enum record_how how, const void *frame)
+bool event_free_plain(const void *block, enum record_how how, const void *frame)
 {
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
-        return;
+        return false;
     event_write_free(lane, block, how);
+    lane_leave(lane);
+    return true;
+}
+
+/* --------------------------------------------------- off, sampled, stacks of releases */
+
+/* Is a block of this size to be told of? Of samples most are not. */
+static inline bool event_is_wanted(size_t size)
+{
+    return (sampling_rate == 0 || sampling_takes(size)) && share_state() == SEGMENT_ON;
+}
+
+static __attribute__((noinline)) void event_tell_alloc(const void *block, size_t size, enum record_kind kind,
+                                                       const void *old, const void *frame)
+{
+    size_t usable = event_usable_size(block, size);
+    struct lane *lane = lane_enter(frame);
+    if (lane == NULL)
+        return;
+    if (sampling_rate != 0)
+        sampling_mark(block);
+    event_put_alloc(lane, block, size, usable, kind, stack_take(lane, frame), old);
     lane_leave(lane);
 }
 
-void event_realloc(const void *block, size_t size, const void *old, const void *frame)
+void event_alloc_otherwise(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
+    if (event_is_wanted(size))
+        event_tell_alloc(block, size, kind, NULL, frame);
+}
+
+static void event_put_free_stack(struct lane *lane, const void *block, enum record_how how, const void *frame)
+{
+    uint64_t stack = stack_take(lane, frame);
+    if (lane_reserve(lane, 3)) {
+        lane->at[1] = (uint64_t)(uintptr_t)block;
+        lane->at[2] = lane_now();
+        lane_publish(lane, RECORD_FREE_STACK | (uint64_t)how << 8 | stack << 32, 3);
+        lane->clock = 0;
+    }
+}
+
+static __attribute__((noinline)) bool event_tell_free(const void *block, enum record_how how,
+                                                      const void *frame)
+{
+    uint32_t mode = share_mode();
+    if ((mode & SEGMENT_STATE_MASK) == SEGMENT_OFF && !share_passes(block))
+        return false;
+    struct lane *lane = lane_enter(frame);
+    if (UNLIKELY(lane == NULL))
+        return false;
+    if ((mode & SEGMENT_FREE_STACKS) != 0)
+        event_put_free_stack(lane, block, how, frame);
+    else
+        event_write_free(lane, block, how);
+    lane_leave(lane);
+    return true;
+}
+
+bool event_free_otherwise(const void *block, enum record_how how, const void *frame)
+{
+    return (sampling_rate == 0 || sampling_may_have(block)) && event_tell_free(block, how, frame);
+}
+
+void event_realloc(const void *block, size_t size, const void *old, bool is_told, const void *frame)
+{
+    const void *from = is_told ? old : NULL;
+    if (UNLIKELY(!share_is_plain())) {
+        if (event_is_wanted(size))
+            event_tell_alloc(block, size, KIND_REALLOC, from, frame);
+        else if (is_told)
+            event_realloc_freed(old, frame);
+        return;
+    }
     size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (UNLIKELY(lane == NULL))
         return;
-    event_put_alloc(lane, block, size, usable, KIND_REALLOC, stack_take(lane, frame), old);
+    event_put_alloc(lane, block, size, usable, KIND_REALLOC, stack_take(lane, frame), from);
     lane_leave(lane);
 }
 
@@ -205,6 +278,8 @@ void event_realloc_freed(const void *old, const void *frame)
 
 void event_map(const void *at, size_t length, int prot, int flags, const void *frame)
 {
+    if (share_state() != SEGMENT_ON)
+        return;
     struct lane *lane = lane_enter(frame);
     if (lane == NULL)
         return;
@@ -241,6 +316,8 @@ void event_unmap(const void *at, size_t length, const void *frame)
 
 void event_brk(const void *old_end, const void *new_end, const void *frame)
 {
+    if (share_state() != SEGMENT_ON)
+        return;
     event_put_pair(RECORD_BRK, (uint64_t)(uintptr_t)old_end, (uint64_t)(uintptr_t)new_end, frame);
 }
 
@@ -273,7 +350,8 @@ void event_fork(uint32_t child, const void *frame)
 
 void event_put_early(struct lane *lane, const void *block, size_t size)
 {
-    if (!lane_reserve(lane, 4))
+    bool is_wanted = (share.first_control & SEGMENT_STATE_MASK) == SEGMENT_ON && sampling_rate == 0;
+    if (!is_wanted || !lane_reserve(lane, 4))
         return;
     lane->at[1] = (uint64_t)(uintptr_t)block;
     lane->at[2] = size;
@@ -292,4 +370,5 @@ void event_put_thread(struct lane *lane)
     lane->at[4] = lane_now();
     lane_publish(lane, RECORD_THREAD | (uint64_t)lane->tid << 32, 5);
     lane->clock = 0;
+    TRACE(TRACE_HOOKS, 1, "thread %u has lane %u, number %u", lane->tid, lane->index, lane->thread);
 }

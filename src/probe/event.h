@@ -7,22 +7,43 @@
  * errno and make no system call on the common path.
  *
  * event_put_* write to a lane that the caller has entered.
+ *
+ * While recording is off (wire/segment.h) allocations are not told, and of the
+ * releases only those of blocks that were.
  */
 #ifndef HW_PROBE_EVENT_H
 #define HW_PROBE_EVENT_H
 
+#include "probe/share.h"
 #include "wire/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct lane;
 
-void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame);
-void event_free(const void *block, enum record_how how, const void *frame);
+/* The first is for a caller who knows that share_is_plain, the second for all else. */
+void event_alloc_plain(const void *block, size_t size, enum record_kind kind, const void *frame);
+void event_alloc_otherwise(const void *block, size_t size, enum record_kind kind, const void *frame);
+static inline void event_alloc(const void *block, size_t size, enum record_kind kind, const void *frame)
+{
+    if (__builtin_expect(share_is_plain(), 1))
+        event_alloc_plain(block, size, kind, frame);
+    else
+        event_alloc_otherwise(block, size, kind, frame);
+}
 
-/* After the real call: `block` is the new one. */
-void event_realloc(const void *block, size_t size, const void *old, const void *frame);
+/* False: it was not told.  The second is for a caller who knows that share_is_plain. */
+bool event_free_otherwise(const void *block, enum record_how how, const void *frame);
+bool event_free_plain(const void *block, enum record_how how, const void *frame);
+static inline bool event_free(const void *block, enum record_how how, const void *frame)
+{
+    return share_is_plain() ? event_free_plain(block, how, frame) : event_free_otherwise(block, how, frame);
+}
+
+/* After the real call: `block` is the new one.  is_told: the release of the old one was. */
+void event_realloc(const void *block, size_t size, const void *old, bool is_told, const void *frame);
 void event_realloc_failed(const void *old, const void *frame);
 void event_realloc_freed(const void *old, const void *frame);
 

@@ -12,6 +12,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+/* Ten seconds: who listens no more refuses at once, so somebody is there, and busy. */
+enum { HANDOVER_TRIES = 5000, HANDOVER_NAP_NS = 2000000 };
+
 struct handover handover;
 
 static int handover_digit(char c)
@@ -71,13 +74,13 @@ static int handover_connect(const struct handover *to)
     size_t length = memory_string_length(to->name);
     memory_copy(address.sun_path + 1, to->name, length); /* the leading NUL: an abstract name */
     unsigned size = (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
-    for (unsigned tries = 0; tries < 100; tries++) {
+    for (unsigned tries = 0; tries < HANDOVER_TRIES; tries++) {
         long result = sys_connect((int)fd, &address, size);
         if (!sys_failed(result))
             return (int)fd;
         if (result != -EAGAIN && result != -EINTR)
             break;
-        const int64_t nap[2] = {0, 1000000}; /* its queue is full: a storm of processes */
+        const int64_t nap[2] = {0, HANDOVER_NAP_NS}; /* its queue is full: a storm of processes */
         sys_nanosleep(nap);
     }
     sys_close((int)fd);
@@ -100,13 +103,15 @@ bool handover_send(const struct handover *to, int fd)
     memory_zero(&message, sizeof message);
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memory_copy(CMSG_DATA(c), &fd, sizeof fd);
+    if (fd >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memory_copy(CMSG_DATA(c), &fd, sizeof fd);
+    }
     long sent;
     do {
         sent = sys_sendmsg(connection, &message, MSG_NOSIGNAL);

@@ -29,7 +29,8 @@ bool handover_parse(struct handover *to, const char *text);
 /* Writes it as `name:token`. room >= HANDOVER_NAME_MAX + 2 * HANDOVER_TOKEN + 2. */
 void handover_print(const struct handover *from, char *text);
 
-/* Connects, sends hello and the descriptor, closes the connection. */
+/* Connects, sends hello and the descriptor, closes the connection.  fd -1: there is none; the
+ * collector counts us as one that it cannot record. */
 bool handover_send(const struct handover *to, int fd);
 
 /* Starts a collector that listens at a new address, which becomes *to. */

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #define HOOK __attribute__((visibility("default"), noinline))
+#define HOOK_TOLD static __attribute__((noinline)) /* what a front jumps to */
 #define HOOK_FRAME __builtin_frame_address(0)
 #define HOOK_OFTEN(x) __builtin_expect(!!(x), 1)
 #define HOOK_RARE(x) __builtin_expect(!!(x), 0)

@@ -6,6 +6,9 @@
  * a release before it, a realloc both. What the program gets back, errno
  * included, is what the real function gave. A block of the early pool never
  * reaches the real allocator.
+ *
+ * malloc and free are fronts, so that they cost next to nothing while recording is
+ * off: what tells of the call is behind a jump that leaves no frame.
  */
 #include "probe/early.h"
 #include "probe/event.h"
@@ -17,14 +20,42 @@
 
 #include <errno.h>
 
-HOOK void *malloc(size_t size)
+/* Before the real functions are known. */
+HOOK_TOLD void *malloc_first(size_t size)
 {
-    if (HOOK_RARE(real.malloc == NULL) && !life_begin())
+    if (!life_begin())
         return early_alloc(size, 16);
     void *block = real.malloc(size);
-    if (HOOK_OFTEN(block != NULL))
+    if (block != NULL)
         event_alloc(block, size, KIND_MALLOC, HOOK_FRAME);
     return block;
+}
+
+HOOK_TOLD void *malloc_told(size_t size)
+{
+    void *block = real.malloc(size);
+    if (HOOK_OFTEN(block != NULL))
+        event_alloc_plain(block, size, KIND_MALLOC, HOOK_FRAME);
+    return block;
+}
+
+HOOK_TOLD void *malloc_otherwise(size_t size)
+{
+    void *block = real.malloc(size);
+    if (HOOK_OFTEN(block != NULL))
+        event_alloc_otherwise(block, size, KIND_MALLOC, HOOK_FRAME);
+    return block;
+}
+
+HOOK void *malloc(size_t size)
+{
+    if (HOOK_RARE(real.malloc == NULL))
+        return malloc_first(size);
+    if (HOOK_OFTEN(share_is_plain()))
+        return malloc_told(size);
+    if (share_state() != SEGMENT_ON)
+        return real.malloc(size);
+    return malloc_otherwise(size);
 }
 
 HOOK void *calloc(size_t count, size_t size)
@@ -38,9 +69,24 @@ HOOK void *calloc(size_t count, size_t size)
     return block;
 }
 
+HOOK_TOLD void free_told(void *block)
+{
+    hook_release_by(event_free_plain, block, HOW_FREE, HOOK_FRAME);
+}
+
+HOOK_TOLD void free_otherwise(void *block)
+{
+    hook_release_by(event_free_otherwise, block, HOW_FREE, HOOK_FRAME);
+}
+
 HOOK void free(void *block)
 {
-    hook_release(block, HOW_FREE, HOOK_FRAME);
+    if (HOOK_OFTEN(share_is_plain()))
+        free_told(block);
+    else if (share_state() == SEGMENT_OFF && !share_passes(block) && !early_owns(block))
+        real.free(block);
+    else
+        free_otherwise(block);
 }
 
 /* Names for free that not every allocator has. If free itself is not ours, the
@@ -83,8 +129,8 @@ static void *hook_realloc_early(void *old, size_t size, const void *frame)
         return NULL;
     memory_copy(block, old, kept);
     if (is_born) {
-        event_free(old, HOW_REALLOC, frame);
-        event_realloc(block, size, old, frame);
+        bool is_told = event_free(old, HOW_REALLOC, frame);
+        event_realloc(block, size, old, is_told, frame);
     }
     early_free(old);
     return block;
@@ -102,13 +148,13 @@ static inline void *hook_realloc(void *old, size_t size, const void *frame)
             event_alloc(block, size, KIND_MALLOC, frame);
         return block;
     }
-    event_free(old, HOW_REALLOC, frame);
+    bool is_told = event_free(old, HOW_REALLOC, frame);
     void *block = real.realloc(old, size);
     if (HOOK_OFTEN(block != NULL))
-        event_realloc(block, size, old, frame);
-    else if (size == 0)
+        event_realloc(block, size, old, is_told, frame);
+    else if (is_told && size == 0)
         event_realloc_freed(old, frame);
-    else
+    else if (is_told)
         event_realloc_failed(old, frame);
     return block;
 }

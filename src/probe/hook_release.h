@@ -12,19 +12,27 @@
 #include "probe/life.h"
 #include "probe/real.h"
 
-static inline void hook_release(void *block, enum record_how how, const void *frame)
+typedef bool hook_tell(const void *block, enum record_how how, const void *frame);
+
+static inline __attribute__((always_inline)) void hook_release_by(hook_tell *tell, void *block,
+                                                                  enum record_how how, const void *frame)
 {
     if (HOOK_RARE(early_owns(block))) {
         if (real.malloc != NULL)
-            event_free(block, how, frame);
+            tell(block, how, frame);
         early_free(block);
         return;
     }
     if (HOOK_RARE(real.free == NULL) && !life_begin())
         return; /* nobody can have got it from an allocator that is not known yet */
     if (HOOK_OFTEN(block != NULL))
-        event_free(block, how, frame);
+        tell(block, how, frame);
     real.free(block);
+}
+
+static inline void hook_release(void *block, enum record_how how, const void *frame)
+{
+    hook_release_by(event_free, block, how, frame);
 }
 
 #endif

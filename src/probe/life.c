@@ -6,14 +6,18 @@
 
 #include "probe/arch.h"
 #include "probe/environment.h"
+#include "probe/event.h"
 #include "probe/handover.h"
 #include "probe/hook.h"
 #include "probe/lane.h"
 #include "probe/module.h"
 #include "probe/real.h"
+#include "probe/sampling.h"
 #include "probe/share.h"
+#include "probe/signals.h"
 #include "probe/stack.h"
 #include "probe/sys.h"
+#include "probe/tracing.h"
 
 #include <errno.h>
 
@@ -48,8 +52,16 @@ static bool life_is_wanted(bool forked)
 
 static bool life_open(void)
 {
+    sampling_init();
     handover_parse(&handover, environment_find("HEAPWAKE_SOCKET"));
     uint32_t depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
+    share.first_control = environment_number("HEAPWAKE_ENABLED", 0, 1, 1) == 1 ? SEGMENT_ON : SEGMENT_OFF;
+    if (environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1)
+        life.is_precise = life.many = 1;
+    if (environment_number("HEAPWAKE_FREE_STACKS", 0, 1, 0) == 1)
+        share.first_control |= SEGMENT_FREE_STACKS;
+    if (sampling_rate != 0)
+        share.first_control |= SEGMENT_SAMPLED;
     return lane_init() && rulebook_init() && module_init() && stack_init(depth) && share_open(false);
 }
 
@@ -60,10 +72,16 @@ static void life_birth(void)
     real_find();
     __atomic_store_n(&life.state, LIFE_OPEN, __ATOMIC_RELEASE);
     life.pid = (uint32_t)sys_getpid();
-    bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && life_open();
+    tracing_init();
+    bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && !real.is_second && life_open();
+    TRACE(TRACE_LIFE, 1, "born, recording %u, sampling %u, first %u", is_on, sampling_rate, real.is_first);
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     hook_thread_publish();
+    signals_open(is_on);
+    real_choose(is_on && environment_number("HEAPWAKE_ZERO_MEMORY", 0, 1, 0) == 1);
     real_publish();
+    share_begin();
+    real_publish_malloc();
     errno = saved;
 }
 
@@ -113,18 +131,25 @@ bool life_renew(void)
     bool is_on = !life_sandbox && life_is_wanted(true);
     if (is_on) {
         uint32_t lanes = share.head->lane_count;
+        /* As the parent was. Its blocks are none of ours: nothing is to pass. */
+        share.first_control &= ~(uint32_t)SEGMENT_STATE_MASK;
+        share.first_control |= share_state() == SEGMENT_ON ? SEGMENT_ON : SEGMENT_OFF;
         if (interrupted)
             share.head = NULL;
         else
             share_close();
         life.pid = (uint32_t)sys_getpid();
-        life.many = 0;
+        life.many = life.is_precise;
         tls_lane = NULL;
         stack_renew();
         module_renew();
         lane_renew(lanes);
         is_on = share_open(true);
+        share_begin();
+    } else {
+        share_leave();
     }
+    TRACE(TRACE_LIFE, 1, "renewed after a fork, recording %u", is_on, 0, 0);
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     return is_on;
 }

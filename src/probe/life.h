@@ -38,9 +38,10 @@ enum life_state {
 };
 
 struct life {
-    uint32_t state; /* enum life_state */
-    uint32_t many;  /* 1: more than one thread has been seen */
-    uint32_t pid;   /* whose segment this is */
+    uint32_t state;      /* enum life_state */
+    uint32_t many;       /* 1: more than one thread has been seen */
+    uint32_t pid;        /* whose segment this is */
+    uint32_t is_precise; /* 1: every event is stamped, HEAPWAKE_PRECISE_TIMESTAMPS */
 };
 
 struct real;

@@ -222,17 +222,6 @@ static void module_tell_gone(struct lane *lane, uint64_t pc)
     }
 }
 
-bool module_is_ours(uint64_t pc)
-{
-    static uint64_t start, end;
-    struct module_object o;
-    if (end == 0 && real.dl_find_object((void *)(uintptr_t)&module_is_ours, &o) == 0) {
-        start = (uint64_t)(uintptr_t)o.map_start;
-        end = (uint64_t)(uintptr_t)o.map_end;
-    }
-    return pc >= start && pc < end;
-}
-
 bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
 {
     struct module_object o;
@@ -281,4 +270,5 @@ void module_renew(void)
     uint32_t count = __atomic_exchange_n(&module_count, 0, __ATOMIC_ACQ_REL);
     memory_zero(module_list, (count < MODULE_MAX ? count : MODULE_MAX) * sizeof *module_list);
     module_closing = 0;
+    module_generation++; /* a rule that is known keeps its module from being met, and told, again */
 }

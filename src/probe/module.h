@@ -40,9 +40,6 @@ extern uint32_t module_closing;
  * False: no module there, or one without unwind data. */
 bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section);
 
-/* Is pc in our own library? */
-bool module_is_ours(uint64_t pc);
-
 /* Around the program's dlclose. */
 void module_close_begin(void);
 void module_close_end(void);

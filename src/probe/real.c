@@ -18,11 +18,6 @@
 __asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
 __asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
 
-struct real real;
-
-/* What has been found, before it takes effect. */
-static struct real found;
-
 static const char never_single;
 
 void *real_find_name(const char *name)
@@ -47,17 +42,28 @@ bool real_same_module(const void *a, const void *b)
            real.dl_find_object((void *)(uintptr_t)b, &y) == 0 && x.link_map == y.link_map;
 }
 
+bool real_is_ours(uint64_t pc)
+{
+    static uint64_t start, end;
+    struct module_object o;
+    if (end == 0 && real.dl_find_object((void *)(uintptr_t)&real_is_ours, &o) == 0) {
+        start = (uint64_t)(uintptr_t)o.map_start;
+        end = (uint64_t)(uintptr_t)o.map_end;
+    }
+    return pc >= start && pc < end;
+}
+
 const struct real *real_look(void)
 {
     /* Several threads may be here: all of them find the same. */
-#define X(field, name, result, arguments)                                \
-    {                                                                    \
-        void *next = real_find_name(name);                               \
-        __atomic_store_n((void **)&found.field, next, __ATOMIC_RELAXED); \
+#define X(field, name, result, arguments)                                     \
+    {                                                                         \
+        void *next = real_find_name(name);                                    \
+        __atomic_store_n((void **)&real_found.field, next, __ATOMIC_RELAXED); \
     }
     REAL_FUNCTIONS(X)
 #undef X
-    return &found;
+    return &real_found;
 }
 
 void real_find(void)
@@ -70,18 +76,10 @@ void real_find(void)
     *(void **)&real.dl_find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
     (void)real_look();
     real.is_glibc =
-        real_same_module((void *)(uintptr_t)found.malloc, (void *)(uintptr_t)gnu_get_libc_version);
+        real_same_module((void *)(uintptr_t)real_found.malloc, (void *)(uintptr_t)gnu_get_libc_version);
     *(void **)&real.program_free = dlsym(RTLD_DEFAULT, "free");
     /* By module: our own `malloc` names whichever definition comes first. */
     real.is_first = real_same_module(dlsym(RTLD_DEFAULT, "malloc"), (void *)(uintptr_t)real_find);
-}
-
-void real_publish(void)
-{
-#define X(field, name, result, arguments)            \
-    if ((void *)&real.field != (void *)&real.malloc) \
-        __atomic_store_n(&real.field, found.field, __ATOMIC_RELEASE);
-    REAL_FUNCTIONS(X)
-#undef X
-    __atomic_store_n(&real.malloc, found.malloc, __ATOMIC_RELEASE);
+    const void *recorder = dlsym(RTLD_DEFAULT, "heapwake_flush");
+    real.is_second = recorder != NULL && !real_same_module(recorder, (void *)(uintptr_t)real_find);
 }

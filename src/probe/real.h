@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * real: the functions that our hooks stand in front of.
+ * real: the functions that our hooks stand in front of. real.c finds them through
+ * the loader, real_static.c is for programs that are linked statically; the build
+ * takes one of them.
  *
  * One line a function. `real.x` is what the program would have called without
  * us: the next definition after ours in the loader's order, be it glibc's, a
@@ -10,11 +12,14 @@
 #ifndef HW_PROBE_REAL_H
 #define HW_PROBE_REAL_H
 
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+typedef void (*real_handler)(int);
 
 #define REAL_FUNCTIONS(X)                                                                                   \
     X(malloc, "malloc", void *, (size_t))                                                                   \
@@ -36,6 +41,8 @@
     X(prctl, "prctl", int, (int, unsigned long, unsigned long, unsigned long, unsigned long))               \
     X(pthread_setname_np, "pthread_setname_np", int, (unsigned long, const char *))                         \
     X(dlclose, "dlclose", int, (void *))                                                                    \
+    X(sigaction, "sigaction", int, (int, const struct sigaction *, struct sigaction *))                     \
+    X(signal, "signal", real_handler, (int, real_handler))                                                  \
     X(fork, "fork", pid_t, (void))                                                                          \
     X(execve, "execve", int, (const char *, char *const *, char *const *))                                  \
     X(execvpe, "execvpe", int, (const char *, char *const *, char *const *))                                \
@@ -60,18 +67,23 @@ struct real {
     /* The program's calls to malloc come to us. Otherwise the program, or a library
      * loaded before us, has an allocator of its own, which we must not get around. */
     bool is_first;
+    bool is_second;               /* another copy of this library stands before us, and records */
     void (*program_free)(void *); /* the free that the program's own calls reach */
     /* real.malloc is glibc's own: the size of a block stands in the word before it. */
     bool is_glibc;
 };
 
 extern struct real real;
+extern struct real real_found; /* before it takes effect */
 
 /* Finds everything; may call back into our hooks (dlsym allocates), which then
- * serve from the early pool. The functions stay NULL until real_publish, which
- * sets malloc last: nobody can free what he could not have got. */
+ * serve from the early pool. The functions stay NULL until real_publish, and
+ * malloc until all else is ready: nobody can free what he could not have got. */
 void real_find(void);
+/* Between the two. zero_memory: what the program gets is all zero (HEAPWAKE_ZERO_MEMORY). */
+void real_choose(bool zero_memory);
 void real_publish(void);
+void real_publish_malloc(void);
 
 /* Finds the functions at any other time, for a caller who cannot wait until they
  * are published: the same answers. stack_end and what follows it are not filled in. */
@@ -82,6 +94,9 @@ void *real_find_name(const char *name);
 
 /* The definition of `name` in a module or what it depends on, or NULL. */
 void *real_find_in(void *link_map, const char *name);
+
+/* Is pc in our own code? */
+bool real_is_ours(uint64_t pc);
 
 /* Do two code addresses lie in the same loaded module? */
 bool real_same_module(const void *a, const void *b);

@@ -14,12 +14,15 @@
 #include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/sys.h"
+#include "probe/tracing.h"
 
 #include <sys/mman.h>
 
 enum { SHARE_SPINS = 8, SHARE_NAP_NS = 100000 };
 
 struct share share;
+const uint32_t share_no_control = SEGMENT_FADING;
+intptr_t share_control;
 
 static bool share_pop(uint32_t *index)
 {
@@ -52,8 +55,8 @@ static bool share_grow(void)
     struct segment_head *head = share.head;
     uint32_t limit = __atomic_load_n(&head->chunk_limit, __ATOMIC_ACQUIRE);
     uint32_t w = limit / SHARE_WINDOW_CHUNKS;
-    bool wanted =
-        head->collector == SEGMENT_SPOOL || __atomic_load_n(&head->lane_count, __ATOMIC_RELAXED) > limit / 2;
+    bool wanted = head->collector == SEGMENT_SPOOL || limit < share.pool ||
+                  __atomic_load_n(&head->lane_count, __ATOMIC_RELAXED) > limit / 2;
     if (!wanted || life_sandbox || limit + SHARE_WINDOW_CHUNKS > head->chunk_max || w >= SHARE_WINDOWS_MAX)
         return false;
     uint32_t idle = 0;
@@ -101,8 +104,10 @@ static bool share_may_nap(void)
 bool share_take_chunk(uint32_t *index)
 {
     struct segment_head *head = share.head;
-    if (__builtin_expect(share_pop(index), 1))
+    if (__builtin_expect(share_pop(index), 1)) {
+        TRACE(TRACE_SHARE, 2, "chunk %u", *index, 0, 0);
         return true;
+    }
     __atomic_fetch_add(&head->waits, 1, __ATOMIC_RELAXED);
     uint64_t waited_ns = 0;
     for (unsigned spins = 0; !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE); spins++) {
@@ -150,10 +155,67 @@ void share_exec_failed(void)
         __atomic_store_n(&share.head->exec_ns, 0, __ATOMIC_RELEASE);
 }
 
+void share_begin(void)
+{
+    intptr_t there = (intptr_t)&share_no_control;
+    if (share.head != NULL)
+        there = (intptr_t)&share.head->control;
+    __atomic_store_n(&share_control, there - (intptr_t)&share_no_control, __ATOMIC_RELEASE);
+}
+
+void share_leave(void)
+{
+    __atomic_store_n(&share_control, 0, __ATOMIC_RELEASE);
+}
+
+void share_note_gaps(void)
+{
+    if (share.head != NULL)
+        __atomic_store_n(&share.head->has_gaps, 1, __ATOMIC_RELEASE);
+}
+
+bool share_switch(bool on)
+{
+    if (share.head == NULL)
+        return false;
+    if (!on)
+        share_note_gaps();
+    uint32_t *word = &share.head->control, old = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    do {
+        if (((old & SEGMENT_STATE_MASK) == SEGMENT_ON) == on)
+            return false;
+    } while (!__atomic_compare_exchange_n(word, &old, segment_change(old, on ? SEGMENT_ON : SEGMENT_FADING),
+                                          true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    return true;
+}
+
+uint64_t share_ask(void)
+{
+    return share.head == NULL ? 0 : __atomic_add_fetch(&share.head->asked, 1, __ATOMIC_ACQ_REL);
+}
+
+bool share_await(uint64_t request)
+{
+    const struct segment_head *head = share.head;
+    uint64_t waited_ns = 0;
+    while (head != NULL && request != 0 && share_may_nap() &&
+           !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE)) {
+        if (__atomic_load_n(&head->answered[request % SEGMENT_ANSWERS], __ATOMIC_ACQUIRE) >= request)
+            return true;
+        if (share_collector_is_gone(waited_ns))
+            break;
+        const int64_t nap[2] = {0, SHARE_NAP_NS};
+        sys_nanosleep(nap);
+        waited_ns += SHARE_NAP_NS;
+    }
+    return false;
+}
+
 void share_stop(enum record_lost reason)
 {
     share.head->stop_reason = reason;
     __atomic_store_n(&share.head->stopped, 1, __ATOMIC_RELEASE);
+    TRACE(TRACE_SHARE, 1, "recording stops, reason %u", reason, 0, 0);
     lane_stop();
 }
 

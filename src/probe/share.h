@@ -29,16 +29,62 @@ struct share {
     struct segment_head *head; /* NULL: not recording */
     uint32_t *lanes;
     uint32_t *next;
+    uint8_t *filter; /* counters of sampled blocks */
     uint8_t *window[SHARE_WINDOWS_MAX];
     size_t first_length; /* bytes mapped for window 0, head included */
     uint32_t stamp_kind;
-    uint32_t growing; /* 1: a thread maps the next window */
+    uint32_t growing;       /* 1: a thread maps the next window */
+    uint32_t pool;          /* HEAPWAKE_POOL: chunks that are used before a thread waits */
+    const uint32_t *pass;   /* the pass list */
+    uint32_t first_control; /* what the head begins with */
 };
 
 extern struct share share;
 
+/* Where the head's control word is, from share_no_control on, which says FADING for ever: without a
+ * head it is that one itself (the way into a lane tells that there is none). A distance, since hooks
+ * run before our relocation, when no pointer of ours can be followed. */
+extern intptr_t share_control;
+extern const uint32_t share_no_control;
+
+static inline uint32_t share_mode(void)
+{
+    const char *from = (const char *)&share_no_control;
+    const uint32_t *word = (const void *)(from + __atomic_load_n(&share_control, __ATOMIC_RELAXED));
+    return __atomic_load_n(word, __ATOMIC_RELAXED) & SEGMENT_MODE_MASK;
+}
+
+static inline enum segment_state share_state(void)
+{
+    return (enum segment_state)(share_mode() & SEGMENT_STATE_MASK);
+}
+
+/* Recording is on, every block is told of, and releases without stacks: the usual case, in one test. */
+static inline bool share_is_plain(void)
+{
+    return share_mode() == SEGMENT_ON;
+}
+
+/* While OFF: may this block be one that was told of? */
+static inline bool share_passes(const void *block)
+{
+    uint32_t bit = (uint32_t)((uintptr_t)block / 16) & (SEGMENT_PASS_BITS - 1);
+    return (__atomic_load_n(&share.pass[bit / 32], __ATOMIC_RELAXED) >> bit % 32 & 1) != 0;
+}
+
+/* Somebody wants blocks left out: the collector is told before the first is. */
+void share_note_gaps(void);
+
+/* ON or FADING.  False: it is so already. */
+bool share_switch(bool on);
+
 /* Makes a segment and hands it to the collector. False: there is none, stay off. */
 bool share_open(bool forked);
+
+/* Once the real functions can be called: the control word counts from now on. */
+void share_begin(void);
+/* It counts no more: a forked child that is not to be recorded. */
+void share_leave(void);
 
 /* Unmaps it (a forked child, of its parent's). */
 void share_close(void);
@@ -56,6 +102,11 @@ bool share_take_chunk(uint32_t *index);
  * afterwards, the collector knows from it when and why the events end. */
 void share_exec_begin(void);
 void share_exec_failed(void);
+
+/* A number for a request of the collector, and the wait for its answer.  False: nobody
+ * will answer, or waiting would need a system call that must not be made. */
+uint64_t share_ask(void);
+bool share_await(uint64_t request);
 
 /* Stops recording for good. */
 void share_stop(enum record_lost reason);

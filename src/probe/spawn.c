@@ -19,6 +19,7 @@
 #include "probe/memory.h"
 #include "probe/module.h"
 #include "probe/real.h"
+#include "probe/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,6 +112,9 @@ static void spawn_exec(int fd)
         memory_copy(path + folder, places[i], memory_string_length(places[i]) + 1);
         SYS_CALL(SYS_execve, path, arguments, environment, 0, 0, 0);
     }
+    const char *found = target_find("heapwake", path);
+    if (found != NULL)
+        SYS_CALL(SYS_execve, found, arguments, environment, 0, 0, 0);
 }
 
 static void spawn_middle(int fd)
@@ -125,7 +129,9 @@ static void spawn_middle(int fd)
 static size_t spawn_message(const struct handover *to, char *text)
 {
     static const char *const names[] = {"HEAPWAKE_OUTPUT",   "HEAPWAKE_LOG",     "HEAPWAKE_LOGFILE",
-                                        "HEAPWAKE_CHILDREN", "HEAPWAKE_SYMBOLS", "HEAPWAKE_EMBED_BINARIES"};
+                                        "HEAPWAKE_CHILDREN", "HEAPWAKE_SYMBOLS", "HEAPWAKE_EMBED_BINARIES",
+                                        "HEAPWAKE_CULL",     "HEAPWAKE_CULL_MS", "HEAPWAKE_CULL_PENDING",
+                                        "HEAPWAKE_MAX_SIZE", "HEAPWAKE_ROTATE"};
     handover_print(to, text);
     size_t n = memory_string_length(text) + 1;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {

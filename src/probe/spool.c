@@ -78,6 +78,9 @@ static void spool_put_pattern(struct spool_text *t, const char *pattern)
         case 'n':
             spool_put_number(t, 0);
             break;
+        case 'r': /* that is for the collector to find out; the pid tells files apart too */
+            spool_put_number(t, life.pid);
+            break;
         case '%':
             spool_put(t, "%", 1);
             break;

@@ -14,6 +14,7 @@
 #include "probe/lane.h"
 #include "probe/memory.h"
 #include "probe/share.h"
+#include "probe/tracing.h"
 
 struct stack_entry {
     uint64_t key;
@@ -115,6 +116,10 @@ static __attribute__((noinline)) uint32_t stack_add(struct lane *lane, uint64_t 
     uint32_t id = __atomic_fetch_add(&stack_next, 1, __ATOMIC_RELAXED);
     if (!stack_define(lane, id, omitted))
         return 0;
+    TRACE(TRACE_UNWIND, lane->walk.cut == CUT_NOT ? 2 : 1, "stack %u has %u frames, cut %u", id, lane->walk.n,
+          lane->walk.cut);
+    for (uint32_t i = lane->walk.n; i-- > 0;)
+        TRACE(TRACE_UNWIND, 3, "  %x ends at %x", lane->walk.frames[i].pc, lane->walk.frames[i].cfa, 0);
     struct stack_entry *e = &stack_table[hash >> (64 - STACK_BITS) << 1];
     if (__atomic_load_n(&e[0].id, __ATOMIC_RELAXED) != 0) {
         __atomic_store_n(&e[1].key, __atomic_load_n(&e[0].key, __ATOMIC_RELAXED), __ATOMIC_RELAXED);

@@ -13,6 +13,7 @@
 #include "query/slots.h"
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 struct advice_block {
@@ -183,7 +184,7 @@ int advices_read(struct advices *a, const struct query *q, struct wake_reader *r
                             .watch = {.query = q, .total = p->events}};
     numbered_init(&w.live);
     numbered_init(&w.between);
-    w.rows = calloc(w.count, sizeof *w.rows);
+    w.rows = memory_new_zeroed(w.count, sizeof *w.rows);
     bool fine = slots_init(&w.slots, q, p) && w.rows != NULL;
     int code = fine ? wake_reader_visit(r, process, 0, UINT64_MAX, advice_visit, &w, err) : ERR_MEMORY;
     if (fine && (code == 0 || code == WATCH_STOP)) {

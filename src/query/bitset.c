@@ -4,6 +4,8 @@
  */
 #include "query/bitset.h"
 
+#include "tool/memory.h"
+
 void bitset_init(struct bitset *b)
 {
     *b = (struct bitset){.latest = UINT64_MAX};
@@ -28,7 +30,7 @@ void bitset_turn(struct bitset *b, uint64_t page)
 
 static bool bitset_add_page(struct bitset *b, uint64_t page)
 {
-    struct bitset_page *fresh = calloc(1, sizeof *fresh);
+    struct bitset_page *fresh = memory_new_zeroed(1, sizeof *fresh);
     if (fresh == NULL || !vec_push(&b->pages, fresh)) {
         free(fresh);
         return false;

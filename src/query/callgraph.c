@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tool/map.h"
+#include "tool/memory.h"
 
 #define CALLGRAPH_NONE UINT32_MAX
 
@@ -210,10 +211,10 @@ int callgraph_build(struct callgraph *g, const struct traces *c, const struct si
     size_t count = c->traces.count == 0 ? 1 : c->traces.count;
     struct callgraph_walk w = {.graph = g, .traces = c};
     map_init(&w.slots);
-    w.own = calloc(count, sizeof *w.own);
-    w.below = calloc(count, sizeof *w.below);
-    w.near = calloc(count, sizeof *w.near);
-    w.symbols = calloc((size_t)c->symbols + 1, sizeof *w.symbols);
+    w.own = memory_new_zeroed(count, sizeof *w.own);
+    w.below = memory_new_zeroed(count, sizeof *w.below);
+    w.near = memory_new_zeroed(count, sizeof *w.near);
+    w.symbols = memory_new_zeroed((size_t)c->symbols + 1, sizeof *w.symbols);
     w.failed = w.own == NULL || w.below == NULL || w.near == NULL || w.symbols == NULL;
     if (!w.failed) {
         callgraph_sum(&w, sites, count);

@@ -4,11 +4,13 @@
  */
 #include "query/cohort.h"
 
+#include "tool/memory.h"
+
 #include <stdlib.h>
 
 struct cohort *cohort_new(const struct filter *f)
 {
-    struct cohort *cohorts = calloc(f->stack_count, sizeof *cohorts);
+    struct cohort *cohorts = memory_new_zeroed(f->stack_count, sizeof *cohorts);
     for (size_t i = 0; cohorts != NULL && i < f->process->live.count; i++)
         cohorts[filter_stack(f, f->process->live.data[i].stack)].leaked++;
     return cohorts;

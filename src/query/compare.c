@@ -13,6 +13,7 @@
 
 #include "query/words.h"
 #include "tool/map.h"
+#include "tool/memory.h"
 #include "tool/strbuf.h"
 
 void compare_init(struct compare *d)
@@ -100,8 +101,8 @@ static bool compare_find_paths(struct compare_paths *p, const struct traces *c)
 {
     struct strbuf scratch;
     bool ok = true;
-    p->functions_of_frames = calloc(c->frames.count + 1, sizeof *p->functions_of_frames);
-    p->paths = calloc(c->traces.count + 1, sizeof *p->paths);
+    p->functions_of_frames = memory_new_zeroed(c->frames.count + 1, sizeof *p->functions_of_frames);
+    p->paths = memory_new_zeroed(c->traces.count + 1, sizeof *p->paths);
     if (p->functions_of_frames == NULL || p->paths == NULL)
         return false;
     strbuf_init(&scratch);

@@ -42,14 +42,21 @@ struct decide {
 bool decide_totals_agree(const struct wake_reader *reader, uint32_t process)
 {
     const struct wake_process *p = wake_reader_process(reader, process);
-    uint64_t allocations = 0, frees = 0;
+    const struct wake_omissions *o = &p->omitted;
+    uint64_t allocations = o->culled_blocks + o->allocations + o->elsewhere_allocations;
+    uint64_t frees = o->culled_blocks + o->frees + o->elsewhere_frees;
     struct wake_span span;
     for (size_t i = 0; wake_reader_span(reader, process, i, &span); i++) {
         allocations += span.allocations;
         frees += span.frees;
     }
-    bool agree = p->missing_events == 0 && allocations == p->end.allocations && frees == p->end.frees &&
-                 p->live.count == p->end.leaked_blocks && p->totals.count <= p->stacks.count;
+    bool is_sampled = o->sample_rate != 0;
+    bool agree = p->missing_events == 0 && p->totals.count <= p->stacks.count &&
+                 allocations == (is_sampled ? o->samples : p->end.allocations) &&
+                 frees == (is_sampled ? o->freed_samples : p->end.frees) &&
+                 p->live.count == (is_sampled ? o->samples - o->freed_samples : p->end.leaked_blocks);
+    allocations = p->end.allocations;
+    frees = p->end.frees;
     for (size_t i = 0; i < p->totals.count; i++) {
         allocations -= p->totals.data[i].allocations;
         frees -= p->totals.data[i].freed;
@@ -107,8 +114,10 @@ static bool decide_is_temporary(const struct decide *d, const struct decide_bloc
     const struct query *q = d->filter->query;
     if (!d->has_threads || was->slot != slot)
         return false;
-    return q->temporary_ns != 0 ? time_ns - was->born_ns <= q->temporary_ns
-                                : d->slots.all.data[slot].made - was->made < q->temporary_allocations;
+    if (q->temporary_ns != 0)
+        return time_ns - was->born_ns <= q->temporary_ns;
+    return d->filter->process->omitted.sample_rate == 0 && /* of samples nobody knows */
+           d->slots.all.data[slot].made - was->made < q->temporary_allocations;
 }
 
 static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i)

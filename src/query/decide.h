@@ -19,7 +19,8 @@
 #include "query/watch.h"
 #include "tool/err.h"
 
-/* Whether the totals in the file are those of the events in the file. */
+/* Whether the totals in the file are those of the events in the file, and of what was left out of them on
+ * purpose. */
 bool decide_totals_agree(const struct wake_reader *reader, uint32_t process);
 /* Whether events have to be read to decide.  If not, groups have been decided. */
 bool decide_is_needed(struct filter *f, bool totals_agree);

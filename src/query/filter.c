@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "query/pattern.h"
+#include "tool/memory.h"
 
 /* ------------------------------------------------------------- what is set */
 
@@ -91,7 +92,7 @@ static bool filter_names_stack(const struct query_filter *f, uint32_t stack)
 
 static int filter_allow_stacks(struct filter *f, uint32_t process, struct err *err)
 {
-    f->stacks = malloc(f->stack_count);
+    f->stacks = memory_new(f->stack_count);
     if (f->stacks == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the stacks of the query.");
     for (uint32_t i = 0; i < f->stack_count; i++) {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "tool/map.h"
+#include "tool/memory.h"
 
 struct flame_sum {
     uint64_t before, after;
@@ -128,7 +129,7 @@ static bool flame_grow(struct flame_work *w, const struct flame_task *task)
 
 static bool flame_sum_up(struct flame_work *w, const struct compare *d, enum measure measure, size_t count)
 {
-    w->sums = calloc(count, sizeof *w->sums);
+    w->sums = memory_new_zeroed(count, sizeof *w->sums);
     if (w->sums == NULL)
         return false;
     for (size_t i = 0; i < d->list.count; i++) {

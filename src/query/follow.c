@@ -13,6 +13,8 @@
 #include "query/watch.h"
 #include "query/when.h"
 #include "store/numbered.h"
+#include "store/weight.h"
+#include "tool/memory.h"
 #include "tool/vec.h"
 
 struct follow {
@@ -82,8 +84,11 @@ static int follow_alloc(struct follow *f, const struct wake_block *b, uint32_t i
         return ERR_MEMORY;
     while (*f->leaked < number)
         f->leaked++;
+    struct weight weight = weight_of(f->filter->process->omitted.sample_rate, number, b->size[i]);
     *block = (struct follow_block){
         .number = number,
+        .blocks = weight.blocks,
+        .bytes = weight.bytes,
         .born_ns = b->time_ns[i],
         .size = b->size[i],
         .usable = b->usable[i],
@@ -175,7 +180,7 @@ int follow_run(const struct query *q, struct wake_reader *reader, uint32_t proce
 {
     struct when when = {0};
     struct watch watch = {.query = q};
-    struct follow *f = calloc(1, sizeof *f);
+    struct follow *f = memory_new_zeroed(1, sizeof *f);
     int code = f == NULL ? ERR_MEMORY : when_resolve(&when, q, reader, err);
     for (size_t i = 0; i < when.processes.count && code == 0; i++)
         if (process == FOLLOW_ALL || process == when.processes.data[i])

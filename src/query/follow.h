@@ -12,7 +12,7 @@
  * of its block, and what is added up from the calls is what query_run says:
  * allocations that are not earlier are `allocated`, releases are `freed`, the
  * level is what the peak is made of, what is left is `live` (at the
- * window's end).
+ * window's end); blocks that were culled are in none of it.
  *
  * Reads the events once, or twice where conditions are known only later
  * (query.h).  Memory goes by live blocks that match.
@@ -31,12 +31,13 @@ struct follow_block {
     uint64_t number; /* among the allocations of its process */
     uint64_t born_ns;
     uint64_t size, usable, address;
-    uint64_t previous; /* made by realloc: number + 1 of the block before it; 0 = none that is known */
-    uint32_t stack;    /* number in its process; 0 = none, or one that is not in the file */
-    uint32_t thread;   /* number in its process */
-    uint32_t tag;      /* the caller's own: set in alloc, there in release and left; 0 at first */
-    uint8_t kind;      /* enum record_kind */
-    bool is_leaked;    /* never freed, as the file has it */
+    uint64_t blocks, bytes; /* what it stands for: 1 and its size, or more in a sampled process */
+    uint64_t previous;      /* made by realloc: number + 1 of the block before it; 0 = none that is known */
+    uint32_t stack;         /* number in its process; 0 = none, or one that is not in the file */
+    uint32_t thread;        /* number in its process */
+    uint32_t tag;           /* the caller's own: set in alloc, there in release and left; 0 at first */
+    uint8_t kind;           /* enum record_kind */
+    bool is_leaked;         /* never freed, as the file has it */
 };
 
 struct follow_end {
@@ -58,7 +59,7 @@ struct follow_calls {
 
 /* process: an index in the recording, or FOLLOW_ALL; only those that the query
  * chose are followed.  columns (enum wake_column): members of struct
- * follow_block that are needed; the others mean nothing.  Errors as query_run.
+ * follow_block that are needed; the others mean nothing (bytes and blocks come with the size).  Errors as query_run.
  * An interrupt ends it with 0: no further calls. */
 int follow_run(const struct query *q, struct wake_reader *reader, uint32_t process, unsigned columns,
                const struct follow_calls *calls, void *context, struct err *err);

@@ -94,19 +94,34 @@ const char *frame_basename(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-/* "operator" takes what follows into the name, whatever characters that has. */
+/* Bytes of the sign of an operator; 0: a conversion, as in "operator int". */
+static size_t frame_skip_sign(const char *text)
+{
+    static const char *const signs[] = {
+        "->*", "<<=", ">>=", "<=>", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+        "++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "()", "[]"};
+    for (size_t i = 0; i < COUNT(signs); i++) {
+        if (strncmp(text, signs[i], strlen(signs[i])) == 0)
+            return strlen(signs[i]);
+    }
+    return text[0] != '\0' && strchr("+-*/%^&|~!=<>,", text[0]) != NULL;
+}
+
+/* "operator" takes what follows into the name: a sign, which may look like a bracket, or a type up
+ * to its arguments. */
 static size_t frame_skip_operator(const char *text)
 {
     static const char word[] = "operator";
     size_t n = sizeof word - 1;
     if (strncmp(text, word, n) != 0)
         return 0;
-    if (strncmp(text + n, "()", 2) == 0)
-        return n + 2;
-    if (text[n] == ' ')
-        n++;
-    while (text[n] != '\0' && text[n] != '(')
-        n++;
+    size_t sign = frame_skip_sign(text + n);
+    if (sign != 0) {
+        n += sign;
+        return text[n] == ' ' && text[n + 1] == '<' ? n + 1 : n; /* "operator<< <int>" */
+    }
+    for (int depth = 0; text[n] != '\0' && (text[n] != '(' || depth > 0); n++)
+        depth += (text[n] == '<') - (text[n] == '>');
     return n;
 }
 
@@ -138,15 +153,25 @@ const char *frame_find_name(const char *function, size_t *length)
     return function + begin;
 }
 
+/* The token of a function or module that was of this kind before it got a veil (query/veil.h). */
+static bool frame_is_token(const char *name, size_t length, const char *kind)
+{
+    size_t n = strlen(kind);
+    return length == n + 12 && strncmp(name, kind, n) == 0 &&
+           strspn(name + n, "0123456789abcdef") == length - n;
+}
+
 enum frame_role frame_find_role(const struct frame *f)
 {
     size_t length;
     const char *name = frame_find_name(f->function, &length), *module = frame_basename(f->module);
     if (frame_begins_with_any(module, allocator_modules, COUNT(allocator_modules)) ||
-        frame_is_any(name, length, allocator_functions, COUNT(allocator_functions)))
+        frame_is_any(name, length, allocator_functions, COUNT(allocator_functions)) ||
+        frame_is_token(name, length, "allocator_") || frame_is_token(module, strlen(module), "allocator_"))
         return FRAME_ALLOCATOR;
     if (frame_begins_with_any(name, library_names, COUNT(library_names)) ||
         frame_is_any(name, length, library_functions, COUNT(library_functions)) ||
+        frame_is_token(name, length, "library_") || frame_is_token(module, strlen(module), "library_") ||
         frame_begins_with_any(module, library_modules, COUNT(library_modules)))
         return FRAME_LIBRARY;
     for (size_t i = 0; i < COUNT(library_files); i++) {

@@ -23,10 +23,10 @@ enum {
     MEDIAN_BUCKETS = 1 << MEDIAN_BITS, /* 3776 are used */
 };
 
-static inline void histogram_add(struct query_histogram *h, uint64_t value, uint64_t bytes)
+static inline void histogram_add(struct query_histogram *h, uint64_t value, uint64_t blocks, uint64_t bytes)
 {
     unsigned bucket = value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
-    h->blocks[bucket]++;
+    h->blocks[bucket] += blocks;
     h->bytes[bucket] += bytes;
 }
 

@@ -5,10 +5,12 @@
 #include "query/late.h"
 
 #include "query/ahead.h"
+#include "store/weight.h"
 
 /* A live block that passes the conditions at birth. */
 struct late_block {
     uint64_t size, slack;
+    struct weight weight;
     uint64_t born_ns;
     uint32_t row;
     uint32_t slot, made; /* as in struct scan_block */
@@ -29,11 +31,11 @@ static void late_count_birth(struct late *l, struct tally_row *r, const struct l
         r->first_ns = b->born_ns;
     if (b->born_ns > r->last_ns)
         r->last_ns = b->born_ns;
-    r->allocated_blocks++;
-    r->allocated_bytes += b->size;
-    r->slack_bytes += b->slack;
+    r->allocated_blocks += b->weight.blocks;
+    r->allocated_bytes += b->weight.bytes;
+    r->slack_bytes += b->slack * b->weight.blocks;
     if ((l->query->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&l->result->sizes, b->size, b->size);
+        histogram_add(&l->result->sizes, b->size, b->weight.blocks, b->weight.bytes);
 }
 
 static void late_count_death(struct late *l, struct tally_row *r, const struct late_block *b,
@@ -44,14 +46,14 @@ static void late_count_death(struct late *l, struct tally_row *r, const struct l
         r->lifetime_min_ns = lifetime;
     if (lifetime > r->lifetime_max_ns)
         r->lifetime_max_ns = lifetime;
-    r->freed_blocks++;
-    r->freed_bytes += b->size;
+    r->freed_blocks += b->weight.blocks;
+    r->freed_bytes += b->weight.bytes;
     if (fate->temporary) {
-        r->temporary_blocks++;
-        r->temporary_bytes += b->size;
+        r->temporary_blocks += b->weight.blocks;
+        r->temporary_bytes += b->weight.bytes;
     }
     if ((l->query->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&l->result->lifetimes, lifetime, b->size);
+        histogram_add(&l->result->lifetimes, lifetime, b->weight.blocks, b->weight.bytes);
     if ((l->query->want & WANT_MEDIAN) != 0 && !medians_add(&l->medians, b->row, lifetime))
         l->failed = true;
 }
@@ -66,12 +68,12 @@ static void late_count(struct late *l, const struct late_block *b, const struct 
     if (fate->freed && range_has(&w->window, fate->died_ns))
         late_count_death(l, r, b, fate);
     if (fate->born_ns <= w->moment && !(fate->freed && fate->died_ns <= w->moment)) {
-        r->noted_blocks++;
-        r->noted_bytes += b->size;
+        r->noted_blocks += b->weight.blocks;
+        r->noted_bytes += b->weight.bytes;
     }
     if (b->is_leaked && born_inside) {
-        r->leaked_blocks++;
-        r->leaked_bytes += b->size;
+        r->leaked_blocks += b->weight.blocks;
+        r->leaked_bytes += b->weight.bytes;
     }
 }
 
@@ -95,6 +97,7 @@ static void late_alloc(struct late *l, const struct wake_block *b, uint32_t i)
     bool has_slack = (l->query->want & WANT_DETAIL) != 0 && b->usable[i] > size;
     *block = (struct late_block){.size = size,
                                  .slack = has_slack ? b->usable[i] - size : 0,
+                                 .weight = weight_of(l->sample_rate, b->number[i], size),
                                  .born_ns = b->time_ns[i],
                                  .row = row,
                                  .slot = slot,
@@ -112,7 +115,8 @@ static void late_free(struct late *l, const struct wake_block *b, uint32_t i)
     const struct slot *freer = &l->slots.all.data[slot];
     uint64_t now = b->time_ns[i];
     bool is_soon = q->temporary_ns != 0 ? now - was->born_ns <= q->temporary_ns
-                                        : freer->made - was->made < q->temporary_allocations;
+                                        : freer->made - was->made < q->temporary_allocations &&
+                                              l->sample_rate == 0; /* of samples nobody knows */
     const struct fate fate = {
         .born_ns = was->born_ns,
         .died_ns = now,
@@ -160,8 +164,13 @@ int late_run(struct late *l, const struct query *q, const struct when *w, struct
              struct err *err)
 {
     unsigned columns = WAKE_SIZE | WAKE_STACK | WAKE_THREAD | filter_columns(f);
-    *l = (struct late){
-        .query = q, .when = w, .filter = f, .result = result, .watch = watch, .leaked = f->leaked.data};
+    *l = (struct late){.query = q,
+                       .when = w,
+                       .filter = f,
+                       .result = result,
+                       .watch = watch,
+                       .leaked = f->leaked.data,
+                       .sample_rate = f->process->omitted.sample_rate};
     numbered_init(&l->live);
     medians_init(&l->medians);
     filter_restart(f);

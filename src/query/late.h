@@ -34,6 +34,7 @@ struct late {
     const uint64_t *leaked; /* in the filter's list: not below the latest number */
     bool failed;            /* no memory */
     uint64_t seen_ns;       /* time of the latest event */
+    uint64_t sample_rate;
     uint8_t pass[WAKE_BLOCK_MAX];
 };
 

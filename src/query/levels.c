@@ -10,6 +10,8 @@
 
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "store/weight.h"
+#include "tool/memory.h"
 
 struct levels_block {
     uint64_t size;
@@ -27,6 +29,7 @@ struct levels_work {
     uint64_t allocations; /* of all stacks, so far */
     double ticks_a_ns, ticks_an_allocation;
     struct watch watch;
+    uint64_t sample_rate;
 };
 
 void levels_init(struct levels *l)
@@ -70,14 +73,15 @@ static bool levels_add(struct levels_work *w, const struct wake_block *b, uint32
     struct levels_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
     if (block == NULL)
         return false;
-    *block = (struct levels_block){b->size[i], row};
+    struct weight weight = weight_of(w->sample_rate, b->number[i], b->size[i]);
+    *block = (struct levels_block){weight.bytes, row};
     struct levels_row *r = &w->to->rows.data[row];
     if (r->blocks++ == 0) {
         r->first_ns = b->time_ns[i];
         r->first_tick = w->tick;
     }
     r->last_ns = b->time_ns[i];
-    w->bytes[row] += b->size[i];
+    w->bytes[row] += weight.bytes;
     if (w->bytes[row] > r->highest)
         r->highest = w->bytes[row];
     return true;
@@ -118,9 +122,9 @@ static bool levels_begin(struct levels_work *w, const struct wake_process *p, co
     bool was_killed = p->end.wait_status >= 0 && WIFSIGNALED(p->end.wait_status);
     l->exited = p->ended && !p->end.execed && !was_killed;
     w->stack_count = p->stacks.count == 0 ? 1 : p->stacks.count;
-    w->row_of = malloc(w->stack_count * sizeof *w->row_of);
-    w->bytes = calloc(count + 1, sizeof *w->bytes);
-    w->lowest = calloc(count + 1, sizeof *w->lowest);
+    w->row_of = memory_new(w->stack_count * sizeof *w->row_of);
+    w->bytes = memory_new_zeroed(count + 1, sizeof *w->bytes);
+    w->lowest = memory_new_zeroed(count + 1, sizeof *w->lowest);
     if (w->row_of == NULL || w->bytes == NULL || w->lowest == NULL)
         return false;
     memset(w->row_of, 0xff, w->stack_count * sizeof *w->row_of);
@@ -139,7 +143,8 @@ int levels_read(struct levels *l, const struct query *q, struct wake_reader *r, 
                 const uint32_t *stacks, size_t count, struct err *err)
 {
     const struct wake_process *p = wake_reader_process(r, process);
-    struct levels_work w = {.to = l, .watch = {.query = q, .total = p->events}};
+    struct levels_work w = {
+        .to = l, .watch = {.query = q, .total = p->events}, .sample_rate = p->omitted.sample_rate};
     numbered_init(&w.live);
     int code = levels_begin(&w, p, stacks, count) ? 0 : ERR_MEMORY;
     if (code == 0)

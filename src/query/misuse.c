@@ -16,6 +16,7 @@
 
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 enum { MISUSE_FORK_NS = 50 * 1000000 };
@@ -315,7 +316,7 @@ static int misuse_follow_all(struct misuse_scan *s, struct wake_reader *r, struc
     struct misuse_follow f = {.to = s->to, .watch = {.query = s->watch.query, .total = s->watch.total}};
     uint64_t address, value;
     size_t at = 0;
-    f.spots = calloc(map_count(&s->unknown), sizeof *f.spots);
+    f.spots = memory_new_zeroed(map_count(&s->unknown), sizeof *f.spots);
     if (f.spots == NULL)
         return ERR_MEMORY;
     while (map_next(&s->unknown, &at, &address, &value))

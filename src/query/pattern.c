@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tool/map.h"
+#include "tool/memory.h"
 
 int pattern_check(const char *text, struct err *err)
 {
@@ -83,7 +84,7 @@ static bool pattern_mark(const struct pattern *p, uint8_t *matches)
 static int pattern_apply(const struct pattern *p, uint8_t *allowed, size_t count, struct err *err)
 {
     size_t nodes = p->process->nodes.count;
-    uint8_t *matches = malloc(nodes + 1);
+    uint8_t *matches = memory_new(nodes + 1);
     bool fine = matches != NULL && pattern_mark(p, matches);
     for (uint32_t i = 0; i < count && fine; i++) {
         const struct wake_stack *s = wake_process_find_stack(p->process, i);

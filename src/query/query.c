@@ -25,6 +25,7 @@
 #include "query/timeline.h"
 #include "query/watch.h"
 #include "query/when.h"
+#include "tool/memory.h"
 
 static const struct query_range whole = {0, UINT64_MAX};
 
@@ -70,13 +71,31 @@ struct answer {
     uint64_t *medians; /* counts of all processes, when asked for */
 };
 
-static bool answer_is_plain(const struct answer *a, const struct filter *f)
+/* Totals have all the rows that are asked for. */
+static bool answer_is_whole(const struct answer *a, const struct filter *f)
 {
     const struct query *q = a->query;
-    bool no_ticks = q->ticks == 0 || a->result->timeline_is_rough;
-    return f->checks == 0 && q->split == SPLIT_NONE && q->want == 0 && no_ticks &&
-           q->temporary_allocations == 1 && q->temporary_ns == 0 && a->when.window.min == 0 &&
-           a->when.window.max >= a->when.run_to && a->when.moment >= a->when.run_to;
+    return f->checks == 0 && q->split == SPLIT_NONE && q->want == 0 && q->temporary_allocations == 1 &&
+           q->temporary_ns == 0 && a->when.window.min == 0 && a->when.window.max >= a->when.run_to &&
+           a->when.moment >= a->when.run_to;
+}
+
+/* ... and no timeline is to be made of events. */
+static bool answer_is_plain(const struct answer *a, const struct filter *f)
+{
+    return answer_is_whole(a, f) && (a->query->ticks == 0 || a->result->timeline_is_rough);
+}
+
+static bool answer_is_sampled(const struct answer *a, uint32_t process)
+{
+    return wake_reader_process(a->reader, process)->omitted.sample_rate != 0;
+}
+
+/* Allocations that are not among the events. */
+static uint64_t answer_omitted(const struct answer *a, uint32_t process)
+{
+    const struct wake_omissions *o = &wake_reader_process(a->reader, process)->omitted;
+    return o->culled_blocks + o->allocations + o->elsewhere_allocations;
 }
 
 /* ------------------------------------------------------------------ results */
@@ -166,7 +185,7 @@ static bool answer_settle_medians(struct answer *a, struct tally *t, struct medi
 {
     if (a->medians == NULL || t->rows.count == 0)
         return true;
-    uint64_t *medians = calloc(t->rows.count, sizeof *medians);
+    uint64_t *medians = memory_new_zeroed(t->rows.count, sizeof *medians);
     bool fine = medians != NULL && medians_settle(m, medians, t->rows.count, a->medians);
     for (size_t i = 0; i < t->rows.count && fine; i++) {
         struct tally_row *row = &t->rows.data[i];
@@ -202,16 +221,20 @@ static int answer_from_tally(struct answer *a, struct tally *tally, struct media
 
 /* ---------------------------------------------------------------- processes */
 
-/* chosen: see struct scan. */
-static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen, uint32_t process,
-                       struct err *err)
+/* chosen: see struct scan.  has_rows: the rows come from the totals, and the events have the rest. */
+static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen, bool has_rows,
+                       uint32_t process, struct err *err)
 {
-    struct scan *s = calloc(1, sizeof *s);
+    struct scan *s = memory_new_zeroed(1, sizeof *s);
     if (s == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the query.");
     int code = scan_run(s, a->query, &a->when, f, chosen, &a->watch, a->reader, process, a->result, err);
-    if (code == 0)
+    if (code == 0 && has_rows) {
+        code = answer_from_totals(a, process, err);
+    } else if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
+        a->result->omitted_blocks += answer_omitted(a, process);
+    }
     scan_release(s);
     free(s);
     return code;
@@ -219,30 +242,36 @@ static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen
 
 static int answer_late(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
-    struct late *l = calloc(1, sizeof *l);
+    struct late *l = memory_new_zeroed(1, sizeof *l);
     if (l == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the query.");
     int code = late_run(l, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
     if (code == 0)
         code = answer_from_tally(a, &l->tally, &l->medians, l->seen_ns, process, err);
+    a->result->omitted_blocks += answer_omitted(a, process);
     late_release(l);
     free(l);
     return code;
 }
 
+/* Reads the events.  Where some were left out on purpose and the totals have the rows, the rows come
+ * from there. */
 static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
+    bool agrees = decide_totals_agree(a->reader, process);
+    bool is_partial = answer_omitted(a, process) != 0 || answer_is_sampled(a, process);
+    bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
     struct bitset chosen;
     int code = 0;
     if (late_suits(a->query, f))
         return answer_late(a, f, process, err);
     bitset_init(&chosen);
-    if (decide_is_needed(f, decide_totals_agree(a->reader, process))) {
+    if (decide_is_needed(f, agrees)) {
         a->watch.total += f->process->events;
         code = decide_run(f, &chosen, &a->watch, a->reader, process, err);
     }
     if (code == 0)
-        code = answer_scan(a, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL, process, err);
+        code = answer_scan(a, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL, has_rows, process, err);
     bitset_release(&chosen);
     return code;
 }
@@ -277,6 +306,7 @@ static int answer_prepare_ticks(struct answer *a, struct err *err)
         if (code == 0)
             result->timeline_is_rough = result->timeline_is_rough && answer_is_plain(a, &f) &&
                                         decide_totals_agree(a->reader, process) &&
+                                        !answer_is_sampled(a, process) &&
                                         timeline_has_fine_spans(result, a->reader, process);
         filter_release(&f);
         if (code != 0)
@@ -325,7 +355,7 @@ int query_run(const struct query *q, struct wake_reader *reader, struct query_re
     struct answer a = {.query = q, .reader = reader, .result = result, .watch = {.query = q}};
     int code = when_resolve(&a.when, q, reader, err);
     if (code == 0 && (q->want & WANT_MEDIAN) != 0 &&
-        (a.medians = calloc(MEDIAN_BUCKETS, sizeof *a.medians)) == NULL)
+        (a.medians = memory_new_zeroed(MEDIAN_BUCKETS, sizeof *a.medians)) == NULL)
         code = err_set(err, ERR_MEMORY, "There is no memory for the medians.");
     if (code == 0) {
         answer_begin(&a);

@@ -72,6 +72,9 @@ struct query_result {
     bool timeline_is_rough;
     struct query_histogram sizes;     /* by size; zero unless asked for */
     struct query_histogram lifetimes; /* of freed blocks, by ns; zero unless asked for */
+    /* Allocations that the recording knows only by count (culled, or beyond the size of the file)
+     * and that are in none of these figures, because they had to be made from events. */
+    uint64_t omitted_blocks;
     uint64_t events;  /* that were read for this answer; 0 = the file's own totals were enough */
     bool interrupted; /* the user stopped it; the answer is about what was read until `read_until_ns` */
     uint64_t read_until_ns;

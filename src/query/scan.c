@@ -7,6 +7,7 @@
 
 #include "query/ahead.h"
 #include "query/timeline.h"
+#include "store/weight.h"
 
 /* The loop over events is compiled twice, for inside and outside of the window. */
 #define SCAN_INLINE inline __attribute__((always_inline))
@@ -18,31 +19,33 @@ static SCAN_INLINE bool scan_is_temporary(const struct scan *s, const struct sca
 {
     if (was->slot != slot)
         return false;
+    if (s->sample_rate != 0 && s->temporary_ns == 0)
+        return false; /* nobody knows what the thread allocated next */
     return s->temporary_ns != 0 ? lifetime <= s->temporary_ns
                                 : s->slots.all.data[slot].made - was->made < s->temporary_allocations;
 }
 
 static SCAN_INLINE void scan_count_alloc(struct scan *s, struct tally_row *r, const struct wake_block *b,
-                                         uint32_t i)
+                                         uint32_t i, struct weight weight)
 {
     uint64_t size = b->size[i], number = b->number[i];
     if (r->allocated_blocks == 0)
         r->first_ns = b->time_ns[i];
-    r->allocated_blocks++;
+    r->allocated_blocks += weight.blocks;
     r->last_ns = b->time_ns[i];
-    r->allocated_bytes += size;
-    s->allocations++;
-    s->allocated_bytes += size;
+    r->allocated_bytes += weight.bytes;
+    s->allocations += weight.blocks;
+    s->allocated_bytes += weight.bytes;
     while (*s->leaked < number)
         s->leaked++;
     if (*s->leaked == number) {
-        r->leaked_blocks++;
-        r->leaked_bytes += size;
+        r->leaked_blocks += weight.blocks;
+        r->leaked_bytes += weight.bytes;
     }
     if ((s->want & WANT_DETAIL) != 0)
-        r->slack_bytes += b->usable[i] > size ? b->usable[i] - size : 0;
+        r->slack_bytes += b->usable[i] > size ? (b->usable[i] - size) * weight.blocks : 0;
     if ((s->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&s->result->sizes, size, size);
+        histogram_add(&s->result->sizes, size, weight.blocks, weight.bytes);
     if (s->tally.live_bytes > s->highest_bytes)
         s->highest_bytes = s->tally.live_bytes;
     if (s->tally.live_blocks > s->highest_blocks)
@@ -58,15 +61,15 @@ static SCAN_INLINE void scan_count_free(struct scan *s, struct tally_row *r, con
         r->lifetime_min_ns = lifetime;
     if (lifetime > r->lifetime_max_ns)
         r->lifetime_max_ns = lifetime;
-    r->freed_blocks++;
+    r->freed_blocks += was->blocks;
     r->freed_bytes += was->size;
-    s->frees++;
+    s->frees += was->blocks;
     if (scan_is_temporary(s, was, slot, lifetime)) {
-        r->temporary_blocks++;
+        r->temporary_blocks += was->blocks;
         r->temporary_bytes += was->size;
     }
     if ((s->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&s->result->lifetimes, lifetime, was->size);
+        histogram_add(&s->result->lifetimes, lifetime, was->blocks, was->size);
     if ((s->want & WANT_MEDIAN) != 0 && !medians_add(&s->medians, was->row, lifetime))
         s->failed = true;
 }
@@ -83,12 +86,17 @@ static SCAN_INLINE void scan_alloc(struct scan *s, const struct wake_block *b, u
         s->failed = true;
         return;
     }
-    *block = (struct scan_block){
-        .size = b->size[i], .born_ns = b->time_ns[i], .row = row, .slot = slot, .made = made};
+    struct weight weight = weight_of(s->sample_rate, b->number[i], b->size[i]);
+    *block = (struct scan_block){.size = weight.bytes,
+                                 .blocks = weight.blocks,
+                                 .born_ns = b->time_ns[i],
+                                 .row = row,
+                                 .slot = slot,
+                                 .made = made};
     struct tally_row *r = tally_touch(&s->tally, row);
-    tally_rise(&s->tally, r, b->size[i]);
+    tally_rise(&s->tally, r, weight.blocks, weight.bytes);
     if (counts)
-        scan_count_alloc(s, r, b, i);
+        scan_count_alloc(s, r, b, i, weight);
 }
 
 static SCAN_INLINE void scan_free(struct scan *s, const struct wake_block *b, uint32_t i, bool counts)
@@ -97,7 +105,7 @@ static SCAN_INLINE void scan_free(struct scan *s, const struct wake_block *b, ui
     if (was == NULL)
         return;
     struct tally_row *r = tally_touch(&s->tally, was->row);
-    tally_fall(&s->tally, r, was->size);
+    tally_fall(&s->tally, r, was->blocks, was->size);
     if (counts)
         scan_count_free(s, r, was, slots_get(&s->slots, b->thread[i]), b->time_ns[i]);
 }
@@ -286,6 +294,7 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
         .note_ns = scan_behind(w->moment),
         .tick_ns = UINT64_MAX,
         .tick = SIZE_MAX,
+        .sample_rate = p->omitted.sample_rate,
     };
     numbered_init(&s->live);
     medians_init(&s->medians);

@@ -24,7 +24,8 @@
 
 /* A live block that matches. */
 struct scan_block {
-    uint64_t size;
+    uint64_t size;   /* of all the blocks that it stands for */
+    uint64_t blocks; /* 1, or more in a sampled process */
     uint64_t born_ns;
     uint32_t row;
     uint32_t slot; /* of its thread */
@@ -58,6 +59,7 @@ struct scan {
     uint64_t temporary_ns;
     uint64_t temporary_allocations;
     uint64_t seen_ns; /* time of the latest event */
+    uint64_t sample_rate;
     uint8_t pass[WAKE_BLOCK_MAX];
 };
 

@@ -10,6 +10,7 @@
 
 #include "query/measure.h"
 #include "query/trace.h"
+#include "tool/memory.h"
 
 struct sieve_rule {
     regex_t regex;
@@ -32,7 +33,7 @@ void sieve_release(struct sieve *s)
 
 int sieve_add(struct sieve *s, const char *pattern, bool exclude, struct err *err)
 {
-    struct sieve_rule *rule = calloc(1, sizeof *rule);
+    struct sieve_rule *rule = memory_new_zeroed(1, sizeof *rule);
     if (rule == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the filters.");
     int wrong = regcomp(&rule->regex, pattern, REG_EXTENDED | REG_NOSUB);

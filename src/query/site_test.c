@@ -200,6 +200,10 @@ static void names_are_found_in_signatures(void **state)
         {"(anonymous namespace)::pool::pool()", "(anonymous namespace)::pool::pool"},
         {"bool x::operator()(int) const", "x::operator()"},
         {"bool operator< <int>(int)", "operator< <int>"},
+        {"a& a::operator<< <f<bool (char)> >(f<bool (char)>)", "a::operator<< <f<bool (char)> >"},
+        {"a::operator-><int>()", "a::operator-><int>"},
+        {"a::operator,(int)", "a::operator,"},
+        {"a::operator std::vector<int (*)(char)>() const", "a::operator std::vector<int (*)(char)>"},
         {"main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"},
     };
     (void)state;

@@ -99,19 +99,20 @@ static inline struct tally_row *tally_touch(struct tally *t, uint32_t row)
     return r;
 }
 
-static inline void tally_rise(struct tally *t, struct tally_row *r, uint64_t size)
+/* blocks: 1, or as many as a sampled one stands for; size is theirs together. */
+static inline void tally_rise(struct tally *t, struct tally_row *r, uint64_t blocks, uint64_t size)
 {
-    r->live_blocks++;
+    r->live_blocks += blocks;
     r->live_bytes += size;
-    t->live_blocks++;
+    t->live_blocks += blocks;
     t->live_bytes += size;
 }
 
-static inline void tally_fall(struct tally *t, struct tally_row *r, uint64_t size)
+static inline void tally_fall(struct tally *t, struct tally_row *r, uint64_t blocks, uint64_t size)
 {
-    r->live_blocks--;
+    r->live_blocks -= blocks;
     r->live_bytes -= size;
-    t->live_blocks--;
+    t->live_blocks -= blocks;
     t->live_bytes -= size;
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 enum { TRACE_FEW = 8 }; /* children that are looked through */
@@ -172,8 +173,8 @@ int traces_add_reader(struct traces *c, struct wake_reader *r, uint32_t *base, s
     for (size_t i = 0; i < wake_reader_process_count(r); i++) {
         const struct wake_process *p = wake_reader_process(r, i);
         struct trace_process own = {.process = p, .names = wake_reader_names(r)};
-        own.images = calloc(p->modules.count + 1, sizeof *own.images);
-        own.traces = calloc(p->nodes.count + 1, sizeof *own.traces);
+        own.images = memory_new_zeroed(p->modules.count + 1, sizeof *own.images);
+        own.traces = memory_new_zeroed(p->nodes.count + 1, sizeof *own.traces);
         map_init(&own.place_slots);
         if (own.images == NULL || own.traces == NULL || !vec_push(&c->processes, own)) {
             free(own.images);

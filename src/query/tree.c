@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "tool/map.h"
+#include "tool/memory.h"
 
 struct tree_member {
     uint32_t trace; /* 0 = no stack */
@@ -261,9 +262,9 @@ static bool tree_begin_callees(struct tree_work *w, const struct sites *sites, c
 {
     const struct traces *c = w->traces;
     size_t count = c->traces.count == 0 ? 1 : c->traces.count;
-    bool *inside = calloc(count, sizeof *inside); /* the root function is among its callers */
-    w->own = calloc(count, sizeof *w->own);
-    w->below = calloc(count, sizeof *w->below);
+    bool *inside = memory_new_zeroed(count, sizeof *inside); /* the root function is among its callers */
+    w->own = memory_new_zeroed(count, sizeof *w->own);
+    w->below = memory_new_zeroed(count, sizeof *w->below);
     bool ok = inside != NULL && w->own != NULL && w->below != NULL;
     for (size_t i = 0; ok && i < sites->list.count; i++)
         tree_value_add(&w->own[sites->list.data[i].trace], tree_site_value(w->tree, &sites->list.data[i]));
@@ -294,7 +295,7 @@ static bool tree_begin_callees(struct tree_work *w, const struct sites *sites, c
 /* Which frames are the root function; NULL: no memory. */
 static bool *tree_mark_calls(const struct traces *c, const char *root)
 {
-    bool *calls = calloc(c->frames.count + 1, sizeof *calls);
+    bool *calls = memory_new_zeroed(c->frames.count + 1, sizeof *calls);
     for (size_t i = 0; calls != NULL && i < c->frames.count; i++)
         calls[i] = frame_is_called(&c->frames.data[i], root);
     return calls;

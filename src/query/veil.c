@@ -23,22 +23,32 @@ void veil_release(struct veil *v)
     words_release(&v->words);
 }
 
-static const char *veil_token(struct veil *v, enum veil_what what, const char *text)
+uint64_t veil_salt(const struct wake_reader *r)
 {
-    static const char *const kinds[] = {"function", "file", "module", "thread", "mark", "program"};
+    const struct wake_summary *s = wake_reader_summary(r);
+    return hash_join(hash_join(hash_join(s->wall_ns, s->end_wall_ns), s->collector_cpu_ns), s->file_size);
+}
+
+static const char *veil_token(struct veil *v, enum veil_what what, enum frame_role role, const char *kind,
+                              const char *text)
+{
     char token[32];
+    kind = role == FRAME_ALLOCATOR ? "allocator" : role == FRAME_LIBRARY ? "library" : kind;
     uint64_t hash = hash_join(hash_join(v->salt, what), codec_sum(text, strlen(text)));
-    snprintf(token, sizeof token, "%s_%012llx", kinds[what], (unsigned long long)(hash >> 16));
+    snprintf(token, sizeof token, "%s_%012llx", kind, (unsigned long long)(hash >> 16));
     return words_add_text(&v->words, token);
 }
 
 const char *veil_text(struct veil *v, enum veil_what what, const char *text)
 {
+    static const char *const kinds[] = {"function", "file", "module", "thread", "mark", "program", "pool"};
     if (v->level == VEIL_NONE || text[0] == '\0')
         return text;
     if (v->level == VEIL_PARTIAL && (what == VEIL_MODULE || what == VEIL_PROGRAM))
         return words_add_text(&v->words, frame_basename(text));
-    return veil_token(v, what, text);
+    struct frame inside = {.function = "", .linkage = "", .file = "", .module = text};
+    enum frame_role role = what == VEIL_MODULE ? frame_find_role(&inside) : FRAME_OWN;
+    return veil_token(v, what, role, kinds[what], text);
 }
 
 /* The qualified name of a signature, with "<...>" for every list of template arguments. */
@@ -67,13 +77,22 @@ static const char *veil_shorten(struct veil *v, const char *function)
     return kept;
 }
 
+static const char *veil_function(struct veil *v, const struct frame *f)
+{
+    if (f->role == FRAME_OWN || f->function[0] == '\0')
+        return veil_text(v, VEIL_FUNCTION, f->function);
+    if (v->level == VEIL_PARTIAL)
+        return veil_shorten(v, f->function);
+    return veil_token(v, VEIL_FUNCTION, (enum frame_role)f->role, "function", f->function);
+}
+
 bool veil_frame(struct veil *v, struct frame *f)
 {
     if (v->level == VEIL_NONE || f->role == FRAME_GAP)
         return true;
     bool is_known = v->level == VEIL_PARTIAL && f->role != FRAME_OWN;
     f->linkage = "";
-    f->function = is_known ? veil_shorten(v, f->function) : veil_text(v, VEIL_FUNCTION, f->function);
+    f->function = veil_function(v, f);
     f->file =
         is_known ? words_add_text(&v->words, frame_basename(f->file)) : veil_text(v, VEIL_FILE, f->file);
     f->module = veil_text(v, VEIL_MODULE, f->module);

@@ -7,7 +7,10 @@
  *                 are tokens.  What everybody has stays: functions of the system and
  *                 the language (without template arguments and parameters, which may
  *                 name the program's own types), and the base names of modules
- *   VEIL_FULL     every name is a token, and build ids are left out
+ *   VEIL_FULL     every name is a token, and build ids are left out.  What stays is
+ *                 whose code it is: tokens of functions and modules that are not the
+ *                 program's own begin with allocator_ or library_, so that sites
+ *                 begin where they did
  *
  * A token is "function_" (or file_, module_, ...) and twelve digits of a hash of
  * the name and a salt: in all exports of one recording the same name is the same
@@ -25,10 +28,11 @@
 
 #include "query/frame.h"
 #include "query/words.h"
+#include "store/reader.h"
 
 enum veil_level { VEIL_NONE = 0, VEIL_PARTIAL, VEIL_FULL };
 
-enum veil_what { VEIL_FUNCTION, VEIL_FILE, VEIL_MODULE, VEIL_THREAD, VEIL_MARK, VEIL_PROGRAM };
+enum veil_what { VEIL_FUNCTION, VEIL_FILE, VEIL_MODULE, VEIL_THREAD, VEIL_MARK, VEIL_PROGRAM, VEIL_POOL };
 
 struct veil {
     enum veil_level level;
@@ -37,6 +41,9 @@ struct veil {
 };
 
 void veil_init(struct veil *v, enum veil_level level, uint64_t salt);
+/* The salt of a recording: from figures that nothing made of it under a veil
+ * shows together. */
+uint64_t veil_salt(const struct wake_reader *r);
 void veil_release(struct veil *v);
 
 /* How a name is shown; "" stays "".  NULL: no memory.

@@ -17,8 +17,10 @@
 #include "query/pattern.h"
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "store/weight.h"
+#include "tool/memory.h"
 
-enum { WHAT_IF_DEATHS = 100000000 }; /* 1.6 GB of memory */
+enum { WHAT_IF_DEATHS = 100000000 }; /* 2.4 GB of memory */
 
 void what_if_init(struct what_if *w)
 {
@@ -46,7 +48,7 @@ int what_if_add(struct what_if *w, const char *text, struct err *err)
             break;
         }
     }
-    struct query *q = malloc(sizeof *q);
+    struct query *q = memory_new(sizeof *q);
     if (q == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the question.");
     query_init(q);
@@ -63,12 +65,14 @@ int what_if_add(struct what_if *w, const char *text, struct err *err)
 /* -------------------------------------------------------------------- reading */
 
 struct what_if_block {
-    uint64_t size, born_ns;
+    struct weight weight;
+    uint64_t born_ns;
     bool matches;
 };
 
 struct what_if_death {
-    uint64_t time_ns, size;
+    uint64_t time_ns;
+    struct weight weight;
 };
 
 struct what_if_level {
@@ -88,6 +92,7 @@ struct what_if_work {
     uint64_t matched_blocks, matched_bytes;
     bool is_full;
     struct watch watch;
+    uint64_t sample_rate;
 };
 
 static bool what_if_matches(const struct what_if_work *w, uint32_t stack)
@@ -95,18 +100,23 @@ static bool what_if_matches(const struct what_if_work *w, uint32_t stack)
     return w->matches[stack < w->stack_count ? stack : 0] != 0;
 }
 
-static void what_if_rise(struct what_if_level *l, uint64_t size, uint64_t time_ns)
+static struct weight what_if_weigh(const struct what_if_work *w, const struct wake_block *b, uint32_t i)
 {
-    l->bytes += size;
-    l->blocks++;
+    return weight_of(w->sample_rate, b->number[i], b->size[i]);
+}
+
+static void what_if_rise(struct what_if_level *l, struct weight weight, uint64_t time_ns)
+{
+    l->bytes += weight.bytes;
+    l->blocks += weight.blocks;
     if (l->bytes > l->peak.bytes)
         l->peak = (struct what_if_peak){l->bytes, l->blocks, time_ns, 0};
 }
 
-static void what_if_fall(struct what_if_level *l, uint64_t size)
+static void what_if_fall(struct what_if_level *l, struct weight weight)
 {
-    l->bytes -= size;
-    l->blocks--;
+    l->bytes -= weight.bytes;
+    l->blocks -= weight.blocks;
 }
 
 /* First of two: when those that match would die. */
@@ -119,7 +129,7 @@ static int what_if_note(const struct wake_block *b, void *context)
             struct what_if_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
             fine = block != NULL;
             if (fine)
-                *block = (struct what_if_block){b->size[i], b->time_ns[i], true};
+                *block = (struct what_if_block){what_if_weigh(w, b, i), b->time_ns[i], true};
         } else if (b->event[i] == WAKE_FREE) {
             const struct what_if_block *was = numbered_take(&w->live, b->number[i], sizeof *was);
             if (was == NULL)
@@ -128,7 +138,7 @@ static int what_if_note(const struct wake_block *b, void *context)
                 fine = bitset_set(&w->unmade, b->number[i]);
             else
                 fine = vec_push(&w->deaths,
-                                ((struct what_if_death){b->time_ns[i] - w->asked->earlier_ns, was->size}));
+                                ((struct what_if_death){b->time_ns[i] - w->asked->earlier_ns, was->weight}));
             w->is_full = w->deaths.count >= WHAT_IF_DEATHS;
         }
     }
@@ -143,13 +153,14 @@ static bool what_if_alloc(struct what_if_work *w, const struct wake_block *b, ui
     if (block == NULL)
         return false;
     bool matches = what_if_matches(w, b->stack[i]);
-    *block = (struct what_if_block){b->size[i], b->time_ns[i], matches};
-    w->matched_blocks += matches;
-    w->matched_bytes += matches ? b->size[i] : 0;
-    what_if_rise(&w->was, b->size[i], b->time_ns[i]);
+    struct weight weight = what_if_weigh(w, b, i);
+    *block = (struct what_if_block){weight, b->time_ns[i], matches};
+    w->matched_blocks += matches ? weight.blocks : 0;
+    w->matched_bytes += matches ? weight.bytes : 0;
+    what_if_rise(&w->was, weight, b->time_ns[i]);
     bool is_made = !matches || (w->asked->has_earlier && !bitset_has(&w->unmade, b->number[i]));
     if (is_made)
-        what_if_rise(&w->would_be, b->size[i], b->time_ns[i]);
+        what_if_rise(&w->would_be, weight, b->time_ns[i]);
     return true;
 }
 
@@ -159,16 +170,16 @@ static int what_if_count(const struct wake_block *b, void *context)
     bool fine = true;
     for (uint32_t i = 0; i < b->count && fine; i++) {
         while (w->next_death < w->deaths.count && w->deaths.data[w->next_death].time_ns <= b->time_ns[i])
-            what_if_fall(&w->would_be, w->deaths.data[w->next_death++].size);
+            what_if_fall(&w->would_be, w->deaths.data[w->next_death++].weight);
         if (b->event[i] == WAKE_ALLOC) {
             fine = what_if_alloc(w, b, i);
         } else if (b->event[i] == WAKE_FREE) {
             const struct what_if_block *was = numbered_take(&w->live, b->number[i], sizeof *was);
             if (was == NULL)
                 continue;
-            what_if_fall(&w->was, was->size);
+            what_if_fall(&w->was, was->weight);
             if (!was->matches)
-                what_if_fall(&w->would_be, was->size);
+                what_if_fall(&w->would_be, was->weight);
         }
     }
     return fine ? watch_advance(&w->watch, b->count) : ERR_MEMORY;
@@ -181,8 +192,8 @@ static int what_if_match(struct what_if_work *w, const struct query *q, const st
 {
     int code = 0;
     w->stack_count = p->stacks.count == 0 ? 1 : p->stacks.count;
-    w->matches = calloc(w->stack_count, 1);
-    uint8_t *allowed = malloc(w->stack_count);
+    w->matches = memory_new_zeroed(w->stack_count, 1);
+    uint8_t *allowed = memory_new(w->stack_count);
     if (w->matches == NULL || allowed == NULL)
         code = ERR_MEMORY;
     for (size_t i = 0; i < w->asked->without.count && code == 0; i++) {
@@ -211,7 +222,8 @@ int what_if_read(const struct what_if *w, const struct query *q, struct wake_rea
 {
     const struct wake_process *p = wake_reader_process(r, process);
     const unsigned columns = WAKE_STACK | WAKE_SIZE;
-    struct what_if_work work = {.asked = w, .watch = {.query = q, .total = p->events}};
+    struct what_if_work work = {
+        .asked = w, .watch = {.query = q, .total = p->events}, .sample_rate = p->omitted.sample_rate};
     numbered_init(&work.live);
     bitset_init(&work.unmade);
     int code = what_if_match(&work, q, p, process, err);

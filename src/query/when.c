@@ -4,7 +4,10 @@
  */
 #include "query/when.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { WHEN_LIST_MAX = 300 };
 
 static bool when_has_pid(const struct query *q, uint32_t pid)
 {
@@ -45,6 +48,34 @@ static uint64_t when_share(const struct when *w, double percent)
     return ns <= 0 ? 0 : ns >= 0x1p63 ? UINT64_MAX / 2 : (uint64_t)ns;
 }
 
+/* Names those that there are, each once, as many as a sentence can hold. */
+static int when_no_mark(const struct when *w, const struct wake_reader *reader, const char *wanted,
+                        struct err *err)
+{
+    char list[WHEN_LIST_MAX] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < w->processes.count; i++) {
+        const struct wake_process *p = wake_reader_process(reader, w->processes.data[i]);
+        for (size_t k = 0; k < p->marks.count; k++) {
+            char item[WHEN_LIST_MAX];
+            const char *name = p->marks.data[k].name;
+            int room = snprintf(item, sizeof item, "\"%s\"", name == NULL ? "" : name);
+            if (name == NULL || name[0] == '\0' || room >= (int)sizeof item || strstr(list, item) != NULL)
+                continue;
+            if (length + (size_t)room + 8 > sizeof list) {
+                snprintf(list + length, sizeof list - length, ", ...");
+                goto out;
+            }
+            length +=
+                (size_t)snprintf(list + length, sizeof list - length, "%s%s", length == 0 ? "" : ", ", item);
+        }
+    }
+out:
+    if (length == 0)
+        return err_set(err, ERR_ABSENT, "The recording has no mark called \"%s\", nor any other.", wanted);
+    return err_set(err, ERR_ABSENT, "The recording has no mark called \"%s\"; there are %s.", wanted, list);
+}
+
 /* Leaves *ns alone when the moment is not set. */
 static int when_get(const struct when *w, const struct wake_reader *reader, const struct query_time *t,
                     uint64_t *ns, struct err *err)
@@ -75,7 +106,7 @@ static int when_get(const struct when *w, const struct wake_reader *reader, cons
         }
     }
     if (!found)
-        return err_set(err, ERR_ABSENT, "The recording has no mark called \"%s\".", t->mark);
+        return when_no_mark(w, reader, t->mark, err);
     *ns = best;
     return 0;
 }

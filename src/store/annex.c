@@ -28,6 +28,7 @@
 #include "store/sink.h"
 #include "store/symbols.h"
 #include "store/tail.h"
+#include "tool/memory.h"
 
 enum {
     ANNEX_GATHER = 1 << 20, /* pending bytes that are worth a write */
@@ -133,7 +134,7 @@ static int annex_open_file(struct wake_annex *a, const char *path, struct err *e
     if (code != 0)
         return code;
     file_close(fd);
-    a->sink.file.path = strdup(path);
+    a->sink.file.path = memory_copy_text(path);
     a->sink.file.fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (a->sink.file.fd < 0)
         return err_set(err, file_code(errno), "%s cannot be written to: %s.", path, strerror(errno));
@@ -161,7 +162,7 @@ static void annex_free(struct wake_annex *a)
 
 int wake_annex_open(struct wake_annex **out, const char *path, struct err *err)
 {
-    struct wake_annex *a = calloc(1, sizeof *a);
+    struct wake_annex *a = memory_new_zeroed(1, sizeof *a);
     *out = NULL;
     if (a == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to change %s.", path);
@@ -252,7 +253,7 @@ int wake_annex_add_binary(struct wake_annex *a, const struct name_image *image, 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || piece.build_id_length > PIECE_ID_MAX ||
         piece.path_length > PIECE_PATH_MAX)
         return err_set(err, ERR_INPUT, "%s is no file that can be put into a recording.", image->path);
-    uint8_t *bytes = malloc(PIECE_MAX);
+    uint8_t *bytes = memory_new(PIECE_MAX);
     uint64_t size = sink_size(&a->sink);
     size_t chunks = a->file.index.entries.count;
     int error = 0;

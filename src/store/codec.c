@@ -44,6 +44,8 @@ void file_header_encode(uint8_t *to, const struct file_header *h)
     put_le64(to + 16, h->needs);
     put_le64(to + 24, h->offers);
     put_le64(to + 32, h->wall_ns);
+    put_le64(to + 40, h->series);
+    put_le32(to + 48, h->part);
     put_le64(to + 56, codec_sum(to, 56));
 }
 
@@ -58,7 +60,9 @@ enum file_header_state file_header_decode(const uint8_t *from, struct file_heade
     h->needs = cursor_u64(&c);
     h->offers = cursor_u64(&c);
     h->wall_ns = cursor_u64(&c);
-    cursor_skip(&c, 16);
+    h->series = cursor_u64(&c);
+    h->part = cursor_u32(&c);
+    cursor_skip(&c, 4);
     bool sound = cursor_u64(&c) == codec_sum(from, 56);
     if (named && sound)
         return FILE_HEADER_SOUND;

@@ -21,6 +21,8 @@ struct file_header {
     uint32_t length;        /* of the header; chunks begin here */
     uint64_t needs, offers; /* feature bits: must be known, may be ignored */
     uint64_t wall_ns;       /* CLOCK_REALTIME when the recording began */
+    uint64_t series;        /* of files that follow each other; 0 = it is alone */
+    uint32_t part;          /* which of them, from 1 */
 };
 
 struct chunk_header {

@@ -10,6 +10,7 @@
  */
 #include "store/live.h"
 #include "store/recording.h"
+#include "store/weight.h"
 #include "tool/map.h"
 
 struct derive_row {
@@ -24,7 +25,8 @@ struct derive {
     struct map latest; /* thread -> number of its latest allocation */
     VEC(struct derive_row) rows;
     struct wake_process_end end;
-    uint64_t live_bytes, epoch;
+    uint64_t live_blocks, live_bytes, epoch;
+    uint64_t sample_rate;
     bool failed; /* no memory */
 };
 
@@ -44,18 +46,20 @@ static struct derive_row *derive_row(struct derive *d, uint32_t stack)
 static void derive_alloc(struct derive *d, const struct wake_block *b, uint32_t i)
 {
     struct derive_row *row = derive_row(d, b->stack[i]);
-    row->totals.allocations++;
-    row->totals.allocated_bytes += b->size[i];
-    row->live_blocks++;
-    row->live_bytes += b->size[i];
-    d->end.allocations++;
-    d->end.allocated_bytes += b->size[i];
-    d->live_bytes += b->size[i];
+    struct weight weight = weight_of(d->sample_rate, b->number[i], b->size[i]);
+    row->totals.allocations += weight.blocks;
+    row->totals.allocated_bytes += weight.bytes;
+    row->live_blocks += weight.blocks;
+    row->live_bytes += weight.bytes;
+    d->end.allocations += weight.blocks;
+    d->end.allocated_bytes += weight.bytes;
+    d->live_blocks += weight.blocks;
+    d->live_bytes += weight.bytes;
     if (!wake_live_add(&d->live, b, i) || !map_set(&d->latest, b->thread[i], b->number[i]))
         d->failed = true;
     if (d->live_bytes > d->end.peak_bytes) {
         d->end.peak_bytes = d->live_bytes;
-        d->end.peak_blocks = wake_live_count(&d->live);
+        d->end.peak_blocks = d->live_blocks;
         d->end.peak_time_ns = b->time_ns[i];
         d->end.peak_event = b->first_event + i;
         d->epoch++;
@@ -65,21 +69,25 @@ static void derive_alloc(struct derive *d, const struct wake_block *b, uint32_t 
 static void derive_free(struct derive *d, const struct wake_block *b, uint32_t i)
 {
     struct wake_live_block was;
-    d->end.frees++;
     /* Its allocation was in a part that is lost. */
-    if (!wake_live_take(&d->live, b->number[i], &was))
+    if (!wake_live_take(&d->live, b->number[i], &was)) {
+        d->end.frees++;
         return;
+    }
     struct derive_row *row = derive_row(d, was.stack);
+    struct weight weight = weight_of(d->sample_rate, b->number[i], was.size);
     const uint64_t *latest = map_find(&d->latest, b->thread[i]);
-    if (latest != NULL && *latest == b->number[i]) {
+    if (latest != NULL && *latest == b->number[i] && d->sample_rate == 0) {
         row->totals.temporary++;
         row->totals.temporary_bytes += was.size;
     }
-    row->totals.freed++;
-    row->totals.freed_bytes += was.size;
-    row->live_blocks--;
-    row->live_bytes -= was.size;
-    d->live_bytes -= was.size;
+    d->end.frees += weight.blocks;
+    row->totals.freed += weight.blocks;
+    row->totals.freed_bytes += weight.bytes;
+    row->live_blocks -= weight.blocks;
+    row->live_bytes -= weight.bytes;
+    d->live_blocks -= weight.blocks;
+    d->live_bytes -= weight.bytes;
 }
 
 static int derive_block(const struct wake_block *b, void *context)
@@ -114,7 +122,7 @@ static bool derive_settle(struct derive *d, struct wake_process *p)
     p->derived = true;
     if (p->ended)
         return true;
-    d->end.leaked_blocks = wake_live_count(&d->live);
+    d->end.leaked_blocks = d->live_blocks;
     d->end.leaked_bytes = d->live_bytes;
     d->end.wait_status = -1;
     d->end.threads = p->threads.count;
@@ -132,7 +140,7 @@ static bool derive_settle(struct derive *d, struct wake_process *p)
 int derive_process(struct wake_reader *r, size_t process, struct err *err)
 {
     struct wake_process *p = &r->shelves.data[process]->process;
-    struct derive d = {.reader = r};
+    struct derive d = {.reader = r, .sample_rate = p->omitted.sample_rate};
     wake_live_init(&d.live);
     map_init(&d.latest);
     int code = ERR_MEMORY;

@@ -17,7 +17,7 @@
 
 enum {
     FORMAT_MAJOR = 1,
-    FORMAT_MINOR = 1,
+    FORMAT_MINOR = 2,
     FORMAT_HEADER_SIZE = 64,
     FORMAT_CHUNK_HEADER_SIZE = 40,
     FORMAT_PAYLOAD_MAX = 16 << 20, /* raw and stored bytes of one chunk */
@@ -44,6 +44,10 @@ enum format_type {
     FORMAT_END = 12,
     FORMAT_SYMBOLS = 13, /* of the whole recording, like the rest of these */
     FORMAT_BINARY = 14,
+    FORMAT_POOLS = 15,     /* of a process */
+    FORMAT_OMISSIONS = 16, /* likewise */
+    FORMAT_CARRIED = 17,   /* likewise */
+    FORMAT_NOTES = 18,     /* of the whole recording */
     FORMAT_TYPE_COUNT
 };
 
@@ -58,7 +62,7 @@ enum {
     OP_CODE = 0x1f,
     OP_TIME = 0x20,   /* the time column has a difference for it */
     OP_THREAD = 0x40, /* the thread column has one */
-    OP_STACK = 0x80,  /* an allocation: the stack column has its stack */
+    OP_STACK = 0x80,  /* an allocation: the stack column has its stack; a release: the free stack column */
 
     OP_ALLOC_MAX = 15, /* codes 1..15: an allocation of that enum record_kind */
     OP_FREE = 16,      /* codes 16..23: a release, how = code - 16 */
@@ -79,6 +83,7 @@ enum format_column {
     COLUMN_REF = 10,
     COLUMN_PREVIOUS = 11,
     COLUMN_RARE = 12,
+    COLUMN_FREE_STACK = 13,
     COLUMN_COUNT
 };
 
@@ -90,6 +95,8 @@ enum format_rare {
     RARE_BRK = 4,
     RARE_MARK = 5,
     RARE_LOST = 6,
+    RARE_POOL_ALLOC = 7,
+    RARE_POOL_FREE = 8,
     RARE_COUNT
 };
 
@@ -103,6 +110,11 @@ enum {
     PROCESS_FORKED = 1, /* flags of a process record */
     END_COMPLETE = 1,   /* flags of a process-end record */
     END_EXECED = 2,
+    END_GOES_ON = 4,      /* in the next file of the series */
+    END_MADE_UP = 8,      /* imported from sums */
+    OMISSIONS_CULLED = 1, /* flags of an omissions record */
+    OMISSIONS_LIMITED = 2,
+    OMISSIONS_SAMPLED = 4,
 };
 
 #endif

@@ -32,6 +32,7 @@ struct index_entry {
     uint16_t type;
     uint32_t process;
     uint32_t stored;
+    uint32_t part;                /* of a series that is read together: 0 = the first file; not in a file */
     struct events_prelude events; /* type FORMAT_EVENTS only, else zero */
 };
 

@@ -18,6 +18,7 @@
 #include "store/piece.h"
 #include "store/symbols.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 /* ------------------------------------------------------------------- names */
@@ -69,7 +70,7 @@ uint32_t wake_reader_image(struct wake_reader *r, size_t process, uint32_t modul
     if (module > shelf->process.modules.count)
         module = 0;
     if (shelf->images == NULL)
-        shelf->images = calloc(shelf->process.modules.count + 1, sizeof *shelf->images);
+        shelf->images = memory_new_zeroed(shelf->process.modules.count + 1, sizeof *shelf->images);
     if (shelf->images == NULL)
         return 0;
     if (shelf->images[module] == 0)
@@ -126,8 +127,8 @@ static bool lookup_head(struct wake_reader *r, const struct index_entry *e, uint
                         struct piece *piece)
 {
     size_t got, head, want = e->stored < PIECE_HEAD_MAX ? e->stored : PIECE_HEAD_MAX;
-    return file_read_at(r->fd, bytes, want, e->offset + FORMAT_CHUNK_HEADER_SIZE, &got) == 0 && got == want &&
-           piece_decode_head(bytes, want, piece, &head);
+    return file_read_at(recording_fd(r, e), bytes, want, e->offset + FORMAT_CHUNK_HEADER_SIZE, &got) == 0 &&
+           got == want && piece_decode_head(bytes, want, piece, &head);
 }
 
 static int lookup_add_piece(struct wake_reader *r, size_t at)

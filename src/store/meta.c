@@ -13,6 +13,7 @@
 
 #include "base/varint.h"
 #include "store/format.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 void meta_init(struct meta *m)
@@ -27,6 +28,7 @@ void meta_release(struct meta *m)
     strbuf_release(&m->stacks);
     strbuf_release(&m->samples);
     strbuf_release(&m->marks);
+    strbuf_release(&m->pools);
     strbuf_release(&m->scratch);
     free(m->last);
     m->last = NULL;
@@ -40,6 +42,7 @@ void meta_restart(struct meta *m)
     strbuf_clear(&m->stacks);
     strbuf_clear(&m->samples);
     strbuf_clear(&m->marks);
+    strbuf_clear(&m->pools);
 }
 
 bool meta_is_full(const struct meta *m)
@@ -59,6 +62,13 @@ static void meta_add_text(struct strbuf *to, const void *text, size_t length)
     strbuf_add(to, text, length);
 }
 
+/* The record in scratch; one that is not whole spoils the chunk, which says so. */
+static void meta_add_record(struct meta *m, struct strbuf *to)
+{
+    meta_add_text(to, m->scratch.text, m->scratch.length);
+    to->failed |= m->scratch.failed;
+}
+
 void meta_add_thread(struct meta *m, uint32_t thread, uint32_t tid, uint64_t time_ns)
 {
     strbuf_clear(&m->scratch);
@@ -66,7 +76,7 @@ void meta_add_thread(struct meta *m, uint32_t thread, uint32_t tid, uint64_t tim
     strbuf_add_varint(&m->scratch, thread);
     strbuf_add_varint(&m->scratch, time_ns);
     strbuf_add_varint(&m->scratch, tid);
-    meta_add_text(&m->threads, m->scratch.text, m->scratch.length);
+    meta_add_record(m, &m->threads);
 }
 
 void meta_name_thread(struct meta *m, uint32_t thread, const char *name, size_t length, uint64_t time_ns)
@@ -76,7 +86,7 @@ void meta_name_thread(struct meta *m, uint32_t thread, const char *name, size_t 
     strbuf_add_varint(&m->scratch, thread);
     strbuf_add_varint(&m->scratch, time_ns);
     meta_add_text(&m->scratch, name, meta_cut(length, META_TEXT_MAX));
-    meta_add_text(&m->threads, m->scratch.text, m->scratch.length);
+    meta_add_record(m, &m->threads);
 }
 
 uint32_t meta_add_module(struct meta *m, const struct wake_module_info *info)
@@ -90,7 +100,7 @@ uint32_t meta_add_module(struct meta *m, const struct wake_module_info *info)
     strbuf_add_varint(&m->scratch, info->bias);
     meta_add_text(&m->scratch, info->build_id, meta_cut(info->build_id_length, META_TEXT_MAX));
     meta_add_text(&m->scratch, info->path, meta_cut(info->path_length, META_TEXT_MAX));
-    meta_add_text(&m->modules, m->scratch.text, m->scratch.length);
+    meta_add_record(m, &m->modules);
     return m->module_count;
 }
 
@@ -99,7 +109,7 @@ static bool meta_reserve_frames(struct meta *m, uint32_t count)
     if (count <= m->last_capacity)
         return true;
     uint32_t wanted = count < 64 ? 64 : count + count / 4;
-    struct wake_frame *moved = realloc(m->last, wanted * sizeof *moved);
+    struct wake_frame *moved = memory_resize(m->last, wanted * sizeof *moved);
     if (moved == NULL)
         return false;
     m->last = moved;
@@ -172,6 +182,15 @@ void meta_add_sample(struct meta *m, uint64_t time_ns, uint64_t rss_bytes)
     m->sample_rss = rss_bytes;
 }
 
+void meta_add_pool(struct meta *m, uint32_t pool, const char *name, const char *unit)
+{
+    strbuf_clear(&m->scratch);
+    strbuf_add_varint(&m->scratch, pool);
+    meta_add_text(&m->scratch, name, meta_cut(strlen(name), META_TEXT_MAX));
+    meta_add_text(&m->scratch, unit, meta_cut(strlen(unit), META_TEXT_MAX));
+    meta_add_text(&m->pools, m->scratch.text, m->scratch.length);
+}
+
 void meta_add_mark(struct meta *m, uint64_t time_ns, uint32_t thread, const char *name, size_t length)
 {
     if (m->marks.length == 0)
@@ -181,7 +200,7 @@ void meta_add_mark(struct meta *m, uint64_t time_ns, uint32_t thread, const char
     strbuf_add_varint(&m->scratch, time_ns);
     strbuf_add_varint(&m->scratch, thread);
     meta_add_text(&m->scratch, name, meta_cut(length, META_TEXT_MAX));
-    meta_add_text(&m->marks, m->scratch.text, m->scratch.length);
+    meta_add_record(m, &m->marks);
 }
 
 void meta_encode_process(struct strbuf *to, const struct wake_process_info *info)
@@ -201,7 +220,8 @@ void meta_encode_end(struct strbuf *to, const struct wake_process_end *end)
     const uint64_t values[] = {
         end->end_ns,
         varint_zigzag((uint64_t)(int64_t)end->wait_status),
-        (end->complete ? END_COMPLETE : 0u) | (end->execed ? END_EXECED : 0u),
+        (end->complete ? END_COMPLETE : 0u) | (end->execed ? END_EXECED : 0u) |
+            (end->goes_on ? END_GOES_ON : 0u) | (end->made_up ? END_MADE_UP : 0u),
         end->allocations,
         end->frees,
         end->allocated_bytes,
@@ -237,6 +257,40 @@ void meta_encode_totals(struct strbuf *to, const struct wake_stack_totals *total
         strbuf_add_varint(to, t->peak_bytes);
         strbuf_add_varint(to, t->temporary);
         strbuf_add_varint(to, t->temporary_bytes);
+    }
+}
+
+void meta_encode_omissions(struct strbuf *to, const struct wake_omissions *o,
+                           const struct wake_culled_stack *rows, size_t first, size_t count)
+{
+    const uint64_t values[] = {
+        (o->is_culled ? OMISSIONS_CULLED : 0u) | (o->is_limited ? OMISSIONS_LIMITED : 0u) |
+            (o->sample_rate != 0 ? OMISSIONS_SAMPLED : 0u),
+        o->threshold_ns,
+        o->culled_blocks,
+        o->culled_bytes,
+        o->limit_ns,
+        o->allocations,
+        o->frees,
+        o->others,
+        o->sample_rate,
+        o->samples,
+        o->freed_samples,
+    };
+    uint8_t record[sizeof values / sizeof values[0] * VARINT_MAX], *end = record;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        end = varint_put(end, values[i]);
+    meta_add_text(to, record, (size_t)(end - record));
+    size_t last = 0;
+    for (size_t i = first; i < first + count; i++) {
+        if (rows[i].blocks == 0)
+            continue;
+        strbuf_add_varint(to, i - last);
+        strbuf_add_varint(to, rows[i].blocks);
+        strbuf_add_varint(to, rows[i].bytes);
+        strbuf_add_varint(to, rows[i].smallest);
+        strbuf_add_varint(to, rows[i].largest - rows[i].smallest);
+        last = i;
     }
 }
 

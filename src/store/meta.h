@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * meta: what is known of a process beside its events, as it gathers for the
- * next chunks: threads, modules, stacks, samples, marks.  Encoding only; the
+ * next chunks: threads, modules, stacks, samples, marks, pools.  Encoding only; the
  * opposite is in store/shelf.c.
  */
 #ifndef HW_STORE_META_H
@@ -23,7 +23,7 @@ enum {
 };
 
 struct meta {
-    struct strbuf threads, modules, stacks, samples, marks;
+    struct strbuf threads, modules, stacks, samples, marks, pools;
     struct strbuf scratch;
     uint32_t module_count, stack_count;
     uint64_t mark_count;
@@ -42,6 +42,7 @@ uint32_t meta_add_module(struct meta *m, const struct wake_module_info *info);
 uint32_t meta_add_stack(struct meta *m, const struct wake_frame *frames, uint32_t count, uint32_t omitted,
                         unsigned cut);
 void meta_add_sample(struct meta *m, uint64_t time_ns, uint64_t rss_bytes);
+void meta_add_pool(struct meta *m, uint32_t pool, const char *name, const char *unit);
 void meta_add_mark(struct meta *m, uint64_t time_ns, uint32_t thread, const char *name, size_t length);
 
 /* Something has gathered that is worth a chunk of its own. */
@@ -54,6 +55,9 @@ void meta_encode_process(struct strbuf *to, const struct wake_process_info *info
 void meta_encode_end(struct strbuf *to, const struct wake_process_end *end);
 void meta_encode_totals(struct strbuf *to, const struct wake_stack_totals *totals, uint32_t first,
                         uint32_t count);
+/* Rows of the stacks first .. first + count - 1; those without culled blocks are left out. */
+void meta_encode_omissions(struct strbuf *to, const struct wake_omissions *o,
+                           const struct wake_culled_stack *rows, size_t first, size_t count);
 void meta_encode_live(struct strbuf *to, const struct wake_live_block *live, size_t count);
 
 #endif

@@ -22,6 +22,7 @@
 #include "store/codec.h"
 #include "tool/arena.h"
 #include "tool/map.h"
+#include "tool/memory.h"
 #include "tool/vec.h"
 
 struct name_text {
@@ -51,7 +52,7 @@ struct names {
 
 struct names *names_new(void)
 {
-    struct names *n = calloc(1, sizeof *n);
+    struct names *n = memory_new_zeroed(1, sizeof *n);
     if (n == NULL)
         return NULL;
     arena_init(&n->arena);
@@ -137,6 +138,18 @@ uint32_t names_image(struct names *n, const uint8_t *build_id, size_t build_id_l
         return 0;
     /* Without memory for this it is there, and found by its number only. */
     return map_set(&n->by_name, hash, (uintptr_t)b) ? b->number : 0;
+}
+
+bool names_is_process(const char *path, uint32_t *process)
+{
+    static const char before[] = "[process ";
+    const char *digits = path + sizeof before - 1;
+    if (strncmp(path, before, sizeof before - 1) != 0)
+        return false;
+    size_t length = strspn(digits, "0123456789");
+    uint64_t number = length > 0 && length <= 10 ? strtoull(digits, NULL, 10) : UINT64_MAX;
+    *process = (uint32_t)number;
+    return number <= UINT32_MAX && strcmp(digits + length, "]") == 0;
 }
 
 size_t names_image_count(const struct names *n)
@@ -285,7 +298,7 @@ bool names_list(const struct names *n, uint32_t image, struct name_entry **entri
 {
     const struct name_book *b = names_book(n, image);
     *count = 0;
-    *entries = calloc(names_count_image(n, image) + 1, sizeof **entries);
+    *entries = memory_new_zeroed(names_count_image(n, image) + 1, sizeof **entries);
     if (*entries == NULL)
         return false;
     for (unsigned exact = 0; b != NULL && exact < 2; exact++) {

@@ -65,6 +65,9 @@ void names_free(struct names *n);
  * numbered from 1; 0: no memory. */
 uint32_t names_image(struct names *n, const uint8_t *build_id, size_t build_id_length, const char *path);
 size_t names_image_count(const struct names *n);
+/* Whether a path is that of the image which stands for code in no module, "[process 3]"; *process
+ * gets the number. */
+bool names_is_process(const char *path, uint32_t *process);
 const struct name_image *names_get_image(const struct names *n, uint32_t image);
 /* False: no memory. */
 bool names_set_source(struct names *n, uint32_t image, enum name_source source, const char *remark);

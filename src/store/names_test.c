@@ -120,9 +120,25 @@ static void what_is_too_long_is_cut(void **state)
     names_free(n);
 }
 
+static void images_of_processes_are_known(void **state)
+{
+    static const char *const others[] = {
+        "[process ]",           "[process 1",       "[process 1]x", "[process +1]",
+        "[process 4294967296]", "/bin/[process 1]", "[vdso]",       ""};
+    uint32_t process = 0;
+    (void)state;
+    assert_true(names_is_process("[process 4294967295]", &process));
+    assert_int_equal(process, UINT32_MAX);
+    assert_true(names_is_process("[process 0]", &process));
+    assert_int_equal(process, 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(names_is_process(others[i], &process));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(images_of_processes_are_known),
         cmocka_unit_test(images_are_told_apart_by_build_id_and_path),
         cmocka_unit_test(a_place_keeps_the_name_it_got_last),
         cmocka_unit_test(any_address_is_a_place_and_lists_are_sorted),

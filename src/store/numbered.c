@@ -9,6 +9,8 @@
  */
 #include "store/numbered.h"
 
+#include "tool/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +136,7 @@ bool numbered_turn(struct numbered *n, uint64_t page, size_t size)
     if (!vec_reserve(&n->directory, at + 1))
         return false;
     struct numbered_page *p = n->spare.count > 0 ? n->spare.data[--n->spare.count] : NULL;
-    if (p == NULL && (p = malloc(sizeof *p + NUMBERED_PAGE * size)) == NULL)
+    if (p == NULL && (p = memory_new(sizeof *p + NUMBERED_PAGE * size)) == NULL)
         return false;
     memset(p->used, 0, sizeof p->used);
     p->count = 0;

@@ -12,9 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "store/format.h"
 #include "store/recording.h"
 #include "tool/file.h"
+#include "tool/memory.h"
+
+enum { READER_NOTES_MAX = 1000 };
 
 /* Counts the events of a chunk and notices when some before it are missing. */
 static int reader_add_span(struct wake_reader *r, size_t at)
@@ -34,19 +38,44 @@ static int reader_add_span(struct wake_reader *r, size_t at)
     return 0;
 }
 
+/* A text a note. */
+static int reader_add_notes(struct wake_reader *r, const struct payload *payload)
+{
+    struct cursor c;
+    cursor_init(&c, payload->bytes, payload->length);
+    while (cursor_left(&c) > 0) {
+        uint64_t length = cursor_uleb(&c);
+        const uint8_t *bytes = cursor_take(&c, length);
+        if (bytes == NULL || r->notes.count == READER_NOTES_MAX)
+            return ERR_INPUT;
+        const char *text = arena_push_text(&r->arena, bytes, length);
+        if (text == NULL || !vec_push(&r->notes, text))
+            return ERR_MEMORY;
+    }
+    return 0;
+}
+
+/* Takes in a chunk of meta data. */
+static int reader_add_meta(struct wake_reader *r, const struct index_entry *e)
+{
+    struct payload payload;
+    int code = recording_read(r, e, &payload);
+    if (code != 0)
+        return code;
+    return e->type == FORMAT_NOTES ? reader_add_notes(r, &payload) : shelf_add(r, &payload);
+}
+
 /* Takes in everything that the index names but the events themselves. */
 static int reader_load(struct wake_reader *r)
 {
     for (size_t i = 0; i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
-        struct payload payload;
         if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
             r->summary.added_size += index_entry_end(e) - e->offset;
-        if (e->type == 0 || e->type >= FORMAT_INDEX)
+        bool is_ours = e->type < FORMAT_INDEX || (e->type >= FORMAT_POOLS && e->type <= FORMAT_NOTES);
+        if (e->type == 0 || !is_ours)
             continue;
-        int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : recording_read(r, e, &payload);
-        if (code == 0 && e->type != FORMAT_EVENTS)
-            code = shelf_add(r, &payload);
+        int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : reader_add_meta(r, e);
         if (code == ERR_MEMORY)
             return code;
         if (code == 0)
@@ -78,23 +107,47 @@ static int reader_complete(struct wake_reader *r, struct err *err)
     return 0;
 }
 
+/* What the end counts and this file does not have is in other files of its series. */
+static void reader_find_elsewhere(struct wake_reader *r)
+{
+    for (size_t i = 0; i < r->shelves.count && r->summary.series != 0 && r->summary.not_kept == 0; i++) {
+        struct wake_process *p = &r->shelves.data[i]->process;
+        struct wake_omissions *o = &p->omitted;
+        uint64_t allocations = o->culled_blocks + o->allocations, frees = o->culled_blocks + o->frees;
+        struct wake_span span;
+        for (size_t n = 0; wake_reader_span(r, i, n, &span); n++) {
+            allocations += span.allocations;
+            frees += span.frees;
+        }
+        uint64_t made = o->sample_rate != 0 ? o->samples : p->end.allocations;
+        uint64_t released = o->sample_rate != 0 ? o->freed_samples : p->end.frees;
+        if (!p->ended || p->derived || made < allocations || released < frees)
+            continue;
+        o->elsewhere_allocations = made - allocations;
+        o->elsewhere_frees = released - frees;
+    }
+}
+
+int reader_take_in(struct wake_reader *r, struct err *err)
+{
+    if (reader_load(r) != 0)
+        return err_set(err, ERR_MEMORY, "There is no memory to open %s.", r->path);
+    if (!r->summary.closed || r->summary.write_error != 0 || r->summary.not_kept != 0)
+        r->summary.complete = false;
+    int code = reader_complete(r, err);
+    reader_find_elsewhere(r);
+    return code;
+}
+
 int wake_reader_open(struct wake_reader **out, const char *path, struct err *err)
 {
-    struct wake_reader *r = calloc(1, sizeof *r);
+    struct wake_reader *r = memory_new_zeroed(1, sizeof *r);
     *out = NULL;
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
     int code = recording_open(r, path, err);
-    if (code != 0)
-        goto out;
-    if (reader_load(r) != 0) {
-        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
-        goto out;
-    }
-    if (!r->summary.closed || r->summary.write_error != 0 || r->summary.not_kept != 0)
-        r->summary.complete = false;
-    code = reader_complete(r, err);
-out:
+    if (code == 0)
+        code = reader_take_in(r, err);
     if (code != 0)
         wake_reader_close(r);
     else
@@ -138,9 +191,28 @@ const struct wake_thread *wake_process_find_thread(const struct wake_process *p,
     return at == NULL ? NULL : &p->threads.data[*at];
 }
 
+const struct wake_pool *wake_process_find_pool(const struct wake_process *p, uint32_t number)
+{
+    for (size_t i = 0; i < p->pools.count; i++) {
+        if (p->pools.data[i].number == number)
+            return &p->pools.data[i];
+    }
+    return NULL;
+}
+
 const struct wake_stack *wake_process_find_stack(const struct wake_process *p, uint32_t number)
 {
     return number < p->stacks.count && p->stacks.data[number].known ? &p->stacks.data[number] : NULL;
+}
+
+size_t wake_reader_note_count(const struct wake_reader *r)
+{
+    return r->notes.count;
+}
+
+const char *wake_reader_note(const struct wake_reader *r, size_t i)
+{
+    return r->notes.data[i];
 }
 
 size_t wake_reader_damage_count(const struct wake_reader *r)
@@ -166,7 +238,7 @@ int wake_reader_verify(struct wake_reader *r, struct err *err)
     for (size_t i = 0; i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
         struct payload payload;
-        if (e->offset != end)
+        if (e->offset != end && r->parts.count == 0)
             recording_damage(r, end, "%llu bytes from byte %llu on belong to no chunk.",
                              (unsigned long long)(e->offset - end), (unsigned long long)end);
         if (recording_read(r, e, &payload) == ERR_MEMORY)

@@ -67,6 +67,12 @@ struct wake_mark {
     const char *name;
 };
 
+/* Blocks that the program told of itself, beside the heap. */
+struct wake_pool {
+    uint32_t number; /* as events name it */
+    const char *name, *unit;
+};
+
 struct wake_process {
     struct wake_process_info info; /* exe and args are NUL-terminated too */
     bool known;                    /* false: its process chunk was damaged; info is empty */
@@ -76,8 +82,13 @@ struct wake_process {
     VEC(struct wake_node) nodes;
     VEC(struct wake_sample) samples;
     VEC(struct wake_mark) marks;          /* by number */
+    VEC(struct wake_pool) pools;          /* in no order */
     VEC(struct wake_stack_totals) totals; /* by stack number; may be shorter than stacks */
     VEC(struct wake_live_block) live;     /* in no order */
+    struct wake_omissions omitted;
+    VEC(struct wake_culled_stack) culled; /* by stack number; may be shorter than stacks */
+    VEC(struct wake_live_block) carried;  /* made in an earlier file of the series; visited as if made at */
+    uint64_t carried_ns;                  /* ... this time, when this file began */
     struct wake_process_end end;
     bool ended;              /* end is from the file */
     bool derived;            /* totals and live blocks (and end, unless ended) come from the events */
@@ -96,11 +107,13 @@ struct wake_summary {
     uint64_t file_size;
     uint64_t added_size; /* of that, chunks with names and binaries */
     unsigned major, minor;
-    bool complete;     /* closed in order, nothing damaged, every process ended, nothing left out */
-    bool closed;       /* has its end record */
-    int write_error;   /* errno that stopped the writer, 0 = none */
-    uint64_t not_kept; /* events that the writer could not write */
-    uint64_t events;   /* of all processes, in the file */
+    uint64_t series;          /* of files that follow each other; 0 = it is alone */
+    uint32_t part, last_part; /* which of them: from 1 */
+    bool complete;            /* closed in order, nothing damaged, every process ended, nothing left out */
+    bool closed;              /* has its end record */
+    int write_error;          /* errno that stopped the writer, 0 = none */
+    uint64_t not_kept;        /* events that the writer could not write */
+    uint64_t events;          /* of all processes, in the file */
 };
 
 struct wake_reader;
@@ -115,12 +128,18 @@ size_t wake_reader_process_count(const struct wake_reader *r);
 const struct wake_process *wake_reader_process(const struct wake_reader *r, size_t process);
 /* NULL: no such thread is known. */
 const struct wake_thread *wake_process_find_thread(const struct wake_process *p, uint32_t number);
+/* NULL: no such pool is known. */
+const struct wake_pool *wake_process_find_pool(const struct wake_process *p, uint32_t number);
 /* NULL: no such stack is known. */
 const struct wake_stack *wake_process_find_stack(const struct wake_process *p, uint32_t number);
 
 /* Damages found so far; visiting and verifying may find more. */
 size_t wake_reader_damage_count(const struct wake_reader *r);
 const struct wake_damage *wake_reader_damage(const struct wake_reader *r, size_t i);
+
+/* Sentences about the whole recording: what an import could not tell. */
+size_t wake_reader_note_count(const struct wake_reader *r);
+const char *wake_reader_note(const struct wake_reader *r, size_t i);
 
 /* Reads every byte: checksums, that chunks follow each other without a gap, and
  * that events can be decoded.  0; what is wrong is among the damages. */
@@ -177,6 +196,8 @@ enum wake_event {
     WAKE_MARK = 7,
     WAKE_LOST = 8,
     WAKE_OTHER = 9, /* of a kind that this build does not know */
+    WAKE_POOL_ALLOC = 10,
+    WAKE_POOL_FREE = 11,
 };
 
 enum { WAKE_BLOCK_MAX = 2048 };
@@ -192,6 +213,11 @@ enum { WAKE_BLOCK_MAX = 2048 };
  *   BRK             0             old end   0        new end           0           0
  *   MARK            0             0         0        0                 the mark's  0
  *   LOST            record_lost   0         count    0                 0           0
+ *   POOL_ALLOC      0             of it     of it    0                 the pool's  0
+ *   POOL_FREE       0             of it     of it    0                 the pool's  0
+ *
+ * The stack is that of an ALLOC, MAP, UNMAP, BRK or POOL_ALLOC; of a FREE where it was
+ * released (0 unless that was recorded); of a POOL_FREE that of its POOL_ALLOC.
  *
  * What a FREE releases: keep a struct wake_live (store/live.h). */
 struct wake_block {
@@ -232,7 +258,7 @@ enum wake_column {
 
 /* The same, quicker, for those who look at some columns only.  What is in the
  * others means nothing, nor is damage in them noticed; address, size, usable,
- * stack and previous are there for ALLOC only. */
+ * stack and previous are there for ALLOC only, and for those that are neither ALLOC nor FREE. */
 int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                               unsigned columns, wake_block_fn *visit, void *context, struct err *err);
 

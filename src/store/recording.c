@@ -13,6 +13,7 @@
 
 #include "store/format.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 
 #define RECORDING_BUDGET_BASE (UINT64_C(1) << 30)
 enum {
@@ -22,13 +23,24 @@ enum {
 const char *recording_type_name(unsigned type)
 {
     static const char *const names[FORMAT_TYPE_COUNT] = {
-        [FORMAT_PROCESS] = "process", [FORMAT_THREADS] = "threads",
-        [FORMAT_MODULES] = "modules", [FORMAT_STACKS] = "stacks",
-        [FORMAT_EVENTS] = "events",   [FORMAT_SAMPLES] = "samples",
-        [FORMAT_MARKS] = "marks",     [FORMAT_PROCESS_END] = "process-end",
-        [FORMAT_TOTALS] = "totals",   [FORMAT_LIVE] = "live-blocks",
-        [FORMAT_INDEX] = "index",     [FORMAT_END] = "end",
-        [FORMAT_SYMBOLS] = "symbols", [FORMAT_BINARY] = "binary",
+        [FORMAT_PROCESS] = "process",
+        [FORMAT_THREADS] = "threads",
+        [FORMAT_MODULES] = "modules",
+        [FORMAT_STACKS] = "stacks",
+        [FORMAT_EVENTS] = "events",
+        [FORMAT_SAMPLES] = "samples",
+        [FORMAT_MARKS] = "marks",
+        [FORMAT_PROCESS_END] = "process-end",
+        [FORMAT_TOTALS] = "totals",
+        [FORMAT_LIVE] = "live-blocks",
+        [FORMAT_INDEX] = "index",
+        [FORMAT_END] = "end",
+        [FORMAT_SYMBOLS] = "symbols",
+        [FORMAT_BINARY] = "binary",
+        [FORMAT_POOLS] = "pools",
+        [FORMAT_OMISSIONS] = "omissions",
+        [FORMAT_CARRIED] = "carried-blocks",
+        [FORMAT_NOTES] = "notes",
     };
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }
@@ -46,6 +58,10 @@ void recording_damage(struct wake_reader *r, uint64_t offset, const char *format
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    /* Then it was perhaps not the file that made no sense. */
+    if (memory_has_failed())
+        length = snprintf(text, sizeof text, "There is too little memory to read what is at byte %llu.",
+                          (unsigned long long)offset);
     if (r->damages.count == RECORDING_DAMAGES_MAX - 1)
         length = snprintf(text, sizeof text, "More is damaged from here on than is listed.");
     size_t kept = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
@@ -61,7 +77,7 @@ static bool recording_reserve(uint8_t **bytes, size_t *capacity, size_t need)
     if (need <= *capacity)
         return true;
     free(*bytes);
-    *bytes = malloc(need);
+    *bytes = memory_new(need);
     *capacity = *bytes == NULL ? 0 : need;
     return *bytes != NULL;
 }
@@ -89,7 +105,7 @@ int recording_read(struct wake_reader *r, const struct index_entry *e, struct pa
     size_t need = FORMAT_CHUNK_HEADER_SIZE + (size_t)e->stored, got;
     if (!recording_reserve(&r->stored, &r->stored_capacity, need))
         return ERR_MEMORY;
-    int error = file_read_at(r->fd, r->stored, need, e->offset, &got);
+    int error = file_read_at(recording_fd(r, e), r->stored, need, e->offset, &got);
     if (error != 0 || got < need) {
         recording_damage(r, e->offset, "The %s chunk at byte %llu cannot be read: %s.", name,
                          (unsigned long long)e->offset,
@@ -153,6 +169,8 @@ static int recording_check_header(struct wake_reader *r, struct err *err)
         r->summary.major = h.major;
         r->summary.minor = h.minor;
         r->summary.wall_ns = h.wall_ns;
+        r->summary.series = h.series;
+        r->summary.part = r->summary.last_part = h.part;
         return 0;
     }
     if (state == FILE_HEADER_ALIEN && !recording_smells_right(r))
@@ -165,7 +183,7 @@ static int recording_check_header(struct wake_reader *r, struct err *err)
 int recording_open(struct wake_reader *r, const char *path, struct err *err)
 {
     r->fd = -1;
-    r->path = strdup(path);
+    r->path = memory_copy_text(path);
     int code = r->path == NULL ? err_set(err, ERR_MEMORY, "There is no memory to open %s.", path)
                                : file_open(&r->fd, &r->size, path, err);
     if (code != 0)
@@ -184,7 +202,11 @@ int recording_open(struct wake_reader *r, const char *path, struct err *err)
 void recording_close(struct wake_reader *r)
 {
     file_close(r->fd);
+    for (size_t i = 0; i < r->parts.count; i++)
+        file_close(r->parts.data[i]);
+    vec_release(&r->parts);
     vec_release(&r->damages);
+    vec_release(&r->notes);
     index_release(&r->index);
     codec_release(&r->codec);
     arena_release(&r->arena);

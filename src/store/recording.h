@@ -45,6 +45,7 @@ struct embedded {
 
 struct wake_reader {
     int fd;
+    VEC(int) parts; /* descriptors of the files that follow, for index entries with a part */
     char *path;
     uint64_t size;
     uint64_t begin;      /* where chunks begin */
@@ -55,6 +56,7 @@ struct wake_reader {
     struct index index;
     VEC(struct shelf *) shelves;
     VEC(struct wake_damage) damages;
+    VEC(const char *) notes;
     struct wake_summary summary;
     struct replay replay;
     uint8_t *stored, *raw; /* the chunk that is being looked at */
@@ -71,6 +73,15 @@ struct payload {
     const uint8_t *bytes; /* unpacked; as stored for an events chunk */
     size_t length;
 };
+
+/* The file that a chunk is in. */
+static inline int recording_fd(const struct wake_reader *r, const struct index_entry *e)
+{
+    return e->part == 0 ? r->fd : r->parts.data[e->part - 1];
+}
+
+/* reader.c: the second half of opening, once the chunks are known. */
+int reader_take_in(struct wake_reader *r, struct err *err);
 
 /* Notes a damage; the text is one sentence. */
 void recording_damage(struct wake_reader *r, uint64_t offset, const char *format, ...)

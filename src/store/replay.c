@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/varint.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 enum {
@@ -38,12 +39,12 @@ void replay_release(struct replay *r)
 
 static bool replay_reserve(struct replay *r, size_t raw)
 {
-    if (r->arrays == NULL && (r->arrays = calloc(1, sizeof *r->arrays)) == NULL)
+    if (r->arrays == NULL && (r->arrays = memory_new_zeroed(1, sizeof *r->arrays)) == NULL)
         return false;
     if (raw <= r->capacity)
         return true;
     free(r->raw);
-    r->raw = malloc(raw + REPLAY_SPARE);
+    r->raw = memory_new(raw + REPLAY_SPARE);
     r->capacity = r->raw == NULL ? 0 : raw;
     return r->raw != NULL;
 }
@@ -70,6 +71,7 @@ static bool replay_is_wanted(unsigned column, unsigned wanted)
         [COLUMN_SIZE] = WAKE_SIZE,           [COLUMN_USABLE] = WAKE_USABLE,
         [COLUMN_ADDRESS_LOW] = WAKE_ADDRESS, [COLUMN_ADDRESS_HIGH] = WAKE_ADDRESS,
         [COLUMN_ADDRESS_ODD] = WAKE_ADDRESS, [COLUMN_PREVIOUS] = WAKE_PREVIOUS,
+        [COLUMN_FREE_STACK] = WAKE_STACK,
     };
     return needed_for[column] == 0 || (needed_for[column] & wanted) != 0;
 }
@@ -310,6 +312,20 @@ static void replay_stacks(struct replay *r, uint32_t count)
     replay_end(r, COLUMN_STACK, &c);
 }
 
+/* Behind replay_stacks, which has blanked the others. */
+static void replay_free_stacks(struct replay *r)
+{
+    const struct replay_arrays *a = r->arrays;
+    const uint8_t *ops = r->at[COLUMN_OP];
+    struct replay_column c = replay_begin(r, COLUMN_FREE_STACK);
+    for (uint32_t j = 0; j < r->block_frees; j++) {
+        uint32_t i = a->free_at[j];
+        if ((ops[i] & OP_STACK) != 0)
+            r->arrays->stack[i] = (uint32_t)replay_column_get(&c);
+    }
+    replay_end(r, COLUMN_FREE_STACK, &c);
+}
+
 static void replay_sizes(struct replay *r, uint32_t count)
 {
     struct replay_arrays *a = r->arrays;
@@ -452,6 +468,14 @@ static void replay_other(struct replay *r, uint32_t i)
         a->event[i] = WAKE_MARK;
         a->number[i] = cursor_uleb(&c);
         break;
+    case RARE_POOL_ALLOC:
+    case RARE_POOL_FREE:
+        a->event[i] = type == RARE_POOL_ALLOC ? WAKE_POOL_ALLOC : WAKE_POOL_FREE;
+        a->number[i] = cursor_uleb(&c);
+        a->stack[i] = (uint32_t)cursor_uleb(&c);
+        a->address[i] = cursor_uleb(&c);
+        a->size[i] = cursor_uleb(&c);
+        break;
     case RARE_LOST:
         a->event[i] = WAKE_LOST;
         a->detail[i] = (uint8_t)cursor_uleb(&c);
@@ -503,6 +527,8 @@ bool replay_next(struct replay *r)
         replay_threads(r, count);
     if ((r->wanted & WAKE_STACK) != 0)
         replay_stacks(r, count);
+    if (r->at[COLUMN_FREE_STACK] != r->end[COLUMN_FREE_STACK])
+        replay_free_stacks(r);
     if ((r->wanted & WAKE_SIZE) != 0)
         replay_sizes(r, count);
     if ((r->wanted & WAKE_USABLE) != 0)

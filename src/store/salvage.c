@@ -19,6 +19,7 @@
 
 #include "store/format.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 
 enum {
     SALVAGE_WINDOW = 256 << 10 /* bytes looked at in one read while searching */
@@ -146,7 +147,7 @@ static void salvage_note_end(struct wake_reader *r, uint64_t offset, const struc
 
 static int salvage_scan(struct wake_reader *r)
 {
-    uint8_t *window = malloc(SALVAGE_WINDOW);
+    uint8_t *window = memory_new(SALVAGE_WINDOW);
     if (window == NULL)
         return ERR_MEMORY;
     int code = 0;

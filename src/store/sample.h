@@ -88,13 +88,30 @@ static inline void sample_free(struct sample *s, struct wake_stream *out, struct
     e->number = block.allocation;
     s->frees++;
     s->live_bytes -= block.size;
-    wake_stream_free(out, e->time_ns, e->thread, e->detail, block.allocation, block.size);
+    if (sample_random(s) % 3 != 0) {
+        wake_stream_free(out, e->time_ns, e->thread, e->detail, block.allocation, block.size);
+        return;
+    }
+    e->stack = (uint32_t)sample_any(s);
+    wake_stream_free_from(out, e->time_ns, e->thread, e->detail, e->stack, block.allocation, block.size);
+}
+
+static inline void sample_pool(struct sample *s, struct wake_stream *out, struct sample_event *e)
+{
+    e->number = sample_random(s) % 4;
+    e->usable = 0;
+    if (e->event == WAKE_POOL_ALLOC)
+        wake_stream_pool_alloc(out, e->time_ns, e->thread, (uint32_t)e->number, e->stack, e->address,
+                               e->size);
+    else
+        wake_stream_pool_free(out, e->time_ns, e->thread, (uint32_t)e->number, e->stack, e->address, e->size);
 }
 
 static inline void sample_rare(struct sample *s, struct wake_stream *out, struct sample_event *e)
 {
     char name[32];
-    e->event = (uint8_t)(WAKE_FREE_UNKNOWN + sample_random(s) % 6);
+    unsigned pick = (unsigned)(sample_random(s) % 8);
+    e->event = (uint8_t)(pick < 6 ? WAKE_FREE_UNKNOWN + pick : WAKE_POOL_ALLOC + pick - 6);
     e->stack = (uint32_t)sample_any(s);
     e->address = sample_any(s);
     e->size = sample_any(s);
@@ -113,6 +130,8 @@ static inline void sample_rare(struct sample *s, struct wake_stream *out, struct
     } else if (e->event == WAKE_BRK) {
         e->size = 0;
         wake_stream_brk(out, e->time_ns, e->thread, e->stack, e->address, e->usable);
+    } else if (e->event == WAKE_POOL_ALLOC || e->event == WAKE_POOL_FREE) {
+        sample_pool(s, out, e);
     } else if (e->event == WAKE_MARK) {
         e->stack = 0;
         e->address = e->size = e->usable = 0;

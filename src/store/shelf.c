@@ -18,6 +18,7 @@
 #include "base/varint.h"
 #include "store/format.h"
 #include "store/meta.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 _Static_assert((int)RECORDING_MODULE_SLOTS == (int)META_MODULE_SLOTS, "encoder and decoder agree");
@@ -43,7 +44,7 @@ struct shelf *shelf_get(struct wake_reader *r, uint32_t process)
     if (!shelf_gap_is_sane(r, process, r->shelves.count))
         return NULL;
     while (r->shelves.count <= process) {
-        struct shelf *shelf = shelf_spend(r, sizeof *shelf) ? calloc(1, sizeof *shelf) : NULL;
+        struct shelf *shelf = shelf_spend(r, sizeof *shelf) ? memory_new_zeroed(1, sizeof *shelf) : NULL;
         if (shelf == NULL || !vec_push(&r->shelves, shelf)) {
             free(shelf);
             return NULL;
@@ -66,8 +67,11 @@ void shelf_free(struct shelf *shelf)
     vec_release(&p->nodes);
     vec_release(&p->samples);
     vec_release(&p->marks);
+    vec_release(&p->pools);
     vec_release(&p->totals);
     vec_release(&p->live);
+    vec_release(&p->culled);
+    vec_release(&p->carried);
     vec_release(&shelf->spans);
     vec_release(&shelf->path);
     map_release(&shelf->threads);
@@ -283,6 +287,23 @@ static int shelf_add_marks(struct wake_reader *r, struct shelf *shelf, struct cu
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
+static int shelf_add_pools(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+{
+    struct cursor record;
+    while (cursor_left(c) > 0 && shelf_record(c, &record)) {
+        size_t length;
+        struct wake_pool pool = {.number = (uint32_t)cursor_uleb(&record)};
+        pool.name = shelf_text(r, &record, &length);
+        pool.unit = shelf_text(r, &record, &length);
+        if (cursor_is_bad(&record))
+            return ERR_INPUT;
+        if (pool.name == NULL || pool.unit == NULL || !shelf_spend(r, sizeof pool) ||
+            !vec_push(&shelf->process.pools, pool))
+            return ERR_MEMORY;
+    }
+    return cursor_is_bad(c) ? ERR_INPUT : 0;
+}
+
 static int shelf_add_end(struct shelf *shelf, struct cursor *c)
 {
     struct wake_process_end end = {0};
@@ -291,6 +312,8 @@ static int shelf_add_end(struct shelf *shelf, struct cursor *c)
     uint64_t flags = cursor_uleb(c);
     end.complete = (flags & END_COMPLETE) != 0;
     end.execed = (flags & END_EXECED) != 0;
+    end.goes_on = (flags & END_GOES_ON) != 0;
+    end.made_up = (flags & END_MADE_UP) != 0;
     uint64_t *const numbers[] = {
         &end.allocations,  &end.frees,         &end.allocated_bytes, &end.peak_bytes,
         &end.peak_blocks,  &end.peak_time_ns,  &end.peak_event,      &end.leaked_blocks,
@@ -329,6 +352,41 @@ static int shelf_add_totals(struct wake_reader *r, struct shelf *shelf, struct c
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
+static int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+{
+    struct wake_process *p = &shelf->process;
+    struct wake_omissions o = {0};
+    struct cursor record;
+    if (!shelf_record(c, &record))
+        return ERR_INPUT;
+    uint64_t flags = cursor_uleb(&record);
+    o.is_culled = (flags & OMISSIONS_CULLED) != 0;
+    o.is_limited = (flags & OMISSIONS_LIMITED) != 0;
+    uint64_t *const numbers[] = {&o.threshold_ns, &o.culled_blocks, &o.culled_bytes, &o.limit_ns,
+                                 &o.allocations,  &o.frees,         &o.others,       &o.sample_rate,
+                                 &o.samples,      &o.freed_samples};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        *numbers[i] = cursor_uleb(&record);
+    if (cursor_is_bad(&record))
+        return ERR_INPUT;
+    p->omitted = o;
+    for (uint64_t stack = 0; cursor_left(c) > 0;) {
+        struct wake_culled_stack row;
+        stack += cursor_uleb(c);
+        row.blocks = cursor_uleb(c);
+        row.bytes = cursor_uleb(c);
+        row.smallest = cursor_uleb(c);
+        row.largest = row.smallest + cursor_uleb(c);
+        if (cursor_is_bad(c) || stack >= p->stacks.count)
+            return ERR_INPUT;
+        while (p->culled.count <= stack)
+            if (!shelf_spend(r, sizeof row) || !vec_push(&p->culled, (struct wake_culled_stack){0}))
+                return ERR_MEMORY;
+        p->culled.data[stack] = row;
+    }
+    return cursor_is_bad(c) ? ERR_INPUT : 0;
+}
+
 static int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
@@ -345,6 +403,30 @@ static int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cur
         b.stack = (uint32_t)cursor_uleb(c);
         (void)vec_push(&p->live, b);
     }
+    return cursor_is_bad(c) ? ERR_INPUT : 0;
+}
+
+static int shelf_add_carried(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+{
+    struct wake_process *p = &shelf->process;
+    struct wake_live_block b = {0};
+    p->carried_ns = cursor_uleb(c);
+    uint64_t first_event = cursor_uleb(c), first_allocation = cursor_uleb(c), count = cursor_uleb(c);
+    if (count > cursor_left(c) / 4 || shelf->spans.count != 0)
+        return ERR_INPUT;
+    if (!shelf_spend(r, count * sizeof b) || !vec_reserve(&p->carried, p->carried.count + count))
+        return ERR_MEMORY;
+    for (uint64_t i = 0; i < count; i++) {
+        b.allocation += varint_unzigzag(cursor_uleb(c));
+        b.address += varint_unzigzag(cursor_uleb(c));
+        b.size = cursor_uleb(c);
+        b.stack = (uint32_t)cursor_uleb(c);
+        if (b.allocation >= first_allocation)
+            return ERR_INPUT;
+        (void)vec_push(&p->carried, b);
+    }
+    if (!cursor_is_bad(c))
+        shelf->next_event = first_event;
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
@@ -368,12 +450,18 @@ int shelf_add(struct wake_reader *r, const struct payload *payload)
         return shelf_add_samples(r, shelf, &c);
     case FORMAT_MARKS:
         return shelf_add_marks(r, shelf, &c);
+    case FORMAT_POOLS:
+        return shelf_add_pools(r, shelf, &c);
     case FORMAT_PROCESS_END:
         return shelf_add_end(shelf, &c);
     case FORMAT_TOTALS:
         return shelf_add_totals(r, shelf, &c);
     case FORMAT_LIVE:
         return shelf_add_live(r, shelf, &c);
+    case FORMAT_OMISSIONS:
+        return shelf_add_omissions(r, shelf, &c);
+    case FORMAT_CARRIED:
+        return shelf_add_carried(r, shelf, &c);
     default:
         return 0;
     }

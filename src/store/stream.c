@@ -12,6 +12,7 @@
  *               v = zigzag + 1, low byte and the rest in columns of their own;
  *               v = 0: not a multiple of 16, whole difference in the odd column
  *     ref       of a release: how many allocations were made since its own
+ *     free stack  of a release: its stack, when it was asked for
  *     previous  of a realloc: how many allocations ago its old block was made
  *     rare      everything else, in records with a length
  *
@@ -31,8 +32,11 @@
 #include "store/stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/varint.h"
+#include "store/cull.h"
+#include "tool/memory.h"
 #include "wire/record.h"
 
 enum {
@@ -71,6 +75,13 @@ void stream_close(struct wake_stream *s)
     s->stage.events = s->stage.limit = 0;
 }
 
+void stream_limit(struct wake_stream *s)
+{
+    s->is_limited = s->omitted.is_limited = true;
+    stream_release(s);
+    s->stage.events = s->stage.limit = 0;
+}
+
 void stream_restart(struct wake_stream *s)
 {
     s->next_event += stream_pending(s);
@@ -104,7 +115,7 @@ static bool stream_grow(struct wake_stream *s, unsigned column, size_t need)
     size_t wanted = s->capacity[column] == 0 ? STREAM_COLUMN_MIN : s->capacity[column] * 2;
     if (wanted < used + need)
         wanted = used + need;
-    uint8_t *moved = realloc(s->begin[column], wanted);
+    uint8_t *moved = memory_resize(s->begin[column], wanted);
     if (moved == NULL)
         return false;
     s->begin[column] = moved;
@@ -197,9 +208,14 @@ static __attribute__((noinline)) bool stream_make_room(struct wake_stream *s, ui
         if (stream_pending(s) >= STREAM_EVENTS_MAX || stream_raw(s) >= STREAM_RAW_MAX)
             s->close_chunk(s, s->owner);
     }
-    for (unsigned i = 1; i < COLUMN_RARE && !s->closed; i++)
-        if (!stream_grow(s, i, (STREAM_STAGE + 1) * VARINT_MAX))
+    for (unsigned i = 1; i < COLUMN_COUNT && !s->closed && !s->is_limited; i++)
+        if (i != COLUMN_RARE && !stream_grow(s, i, (STREAM_STAGE + 1) * VARINT_MAX))
             stream_close(s);
+    if (s->is_limited) {
+        if (s->omitted.limit_ns == 0)
+            s->omitted.limit_ns = time_ns;
+        return false;
+    }
     if (s->closed) {
         s->lost++;
         return false;
@@ -237,12 +253,17 @@ static inline bool stream_begin(struct wake_stream *s, uint64_t time_ns, uint32_
     return true;
 }
 
-void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind,
-                       uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous)
+void stream_put_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind, uint32_t stack,
+                      uint64_t address, uint64_t size, uint64_t usable, uint64_t previous)
 {
     struct stream_stage *stage = &s->stage;
-    if (!stream_begin(s, time_ns, thread, kind & OP_ALLOC_MAX))
+    if (!stream_begin(s, time_ns, thread, kind & OP_ALLOC_MAX)) {
+        if (s->is_limited) {
+            s->omitted.allocations++;
+            s->next_allocation++;
+        }
         return;
+    }
     /* Without a branch: whether a stack repeats is a coin toss in many programs. */
     unsigned other = stack != s->last_stack;
     stage->op[stage->events - 1] |= (uint8_t)(other * OP_STACK);
@@ -264,38 +285,102 @@ void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread,
         s->live_bytes_max = s->live_bytes;
 }
 
-void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                      uint64_t allocation, uint64_t size)
+/* False: it is no release of a known block, or lost. */
+static inline bool stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                               uint64_t allocation, uint64_t size)
 {
     if (__builtin_expect(allocation >= s->next_allocation, 0)) {
-        wake_stream_free_unknown(s, time_ns, thread, how, 0);
-        return;
+        stream_put_rare(s, time_ns, thread, RARE_FREE_UNKNOWN, (uint64_t[]){how, 0}, 2);
+        return false;
     }
-    if (!stream_begin(s, time_ns, thread, OP_FREE + (how & (OP_FREE_MAX - OP_FREE))))
-        return;
+    if (!stream_begin(s, time_ns, thread, OP_FREE + (how & (OP_FREE_MAX - OP_FREE)))) {
+        s->omitted.frees += s->is_limited;
+        return false;
+    }
     s->stage.ref[s->stage.frees++] = s->next_allocation - 1 - allocation;
     s->live_bytes -= size;
+    return true;
 }
 
-/* A record of `count` numbers for the rare column. */
-static void stream_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned type,
-                        const uint64_t *values, unsigned count)
+void stream_put_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how, uint32_t stack,
+                     uint64_t allocation, uint64_t size)
+{
+    if (!stream_free(s, time_ns, thread, how, allocation, size) || stack == 0)
+        return;
+    s->stage.op[s->stage.events - 1] |= OP_STACK;
+    stream_put(s, COLUMN_FREE_STACK, stack);
+}
+
+void stream_put_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned type,
+                     const uint64_t *values, unsigned count)
 {
     uint8_t record[STREAM_RARE_MAX];
     uint8_t *end = record;
     for (unsigned i = 0; i < count; i++)
         end = varint_put(end, values[i]);
-    if (s->closed || !stream_grow(s, COLUMN_RARE, 2 * VARINT_MAX + sizeof record)) {
+    if (!s->is_limited && (s->closed || !stream_grow(s, COLUMN_RARE, 2 * VARINT_MAX + sizeof record))) {
         s->lost++;
         return;
     }
     /* A chunk that closes here empties the rare column and leaves its memory. */
-    if (!stream_begin(s, time_ns, thread, OP_RARE))
+    if (!stream_begin(s, time_ns, thread, OP_RARE)) {
+        s->omitted.others += s->is_limited;
         return;
+    }
     stream_put(s, COLUMN_RARE, type);
     stream_put(s, COLUMN_RARE, (uint64_t)(end - record));
     memcpy(s->at[COLUMN_RARE], record, (size_t)(end - record));
     s->at[COLUMN_RARE] += end - record;
+}
+
+/* ------------------------------------------------- the calls of store/writer.h */
+
+void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind,
+                       uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous)
+{
+    uint64_t number = s->made++;
+    if (__builtin_expect(s->cull == NULL, 1)) {
+        stream_put_alloc(s, time_ns, thread, kind, stack, address, size, usable, previous);
+        return;
+    }
+    const struct cull_event e = {.time_ns = time_ns,
+                                 .thread = thread,
+                                 .kind = (uint8_t)kind,
+                                 .stack = stack,
+                                 .values = {address, size, usable}};
+    cull_add_alloc(s->cull, &e, number, previous);
+}
+
+void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                           uint32_t stack, uint64_t allocation, uint64_t size)
+{
+    s->released++;
+    if (__builtin_expect(s->cull == NULL, 1)) {
+        stream_put_free(s, time_ns, thread, how, stack, allocation, size);
+        return;
+    }
+    const struct cull_event e = {
+        .time_ns = time_ns, .thread = thread, .kind = (uint8_t)how, .stack = stack, .values = {0, size}};
+    cull_add_free(s->cull, &e, allocation);
+}
+
+void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                      uint64_t allocation, uint64_t size)
+{
+    wake_stream_free_from(s, time_ns, thread, how, 0, allocation, size);
+}
+
+static void stream_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned type,
+                        const uint64_t *values, unsigned count)
+{
+    if (__builtin_expect(s->cull == NULL, 1)) {
+        stream_put_rare(s, time_ns, thread, type, values, count);
+        return;
+    }
+    struct cull_event e = {
+        .time_ns = time_ns, .thread = thread, .kind = (uint8_t)type, .count = (uint8_t)count};
+    memcpy(e.values, values, count * sizeof *values);
+    cull_add_other(s->cull, &e);
 }
 
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
@@ -320,6 +405,18 @@ void wake_stream_brk(struct wake_stream *s, uint64_t time_ns, uint32_t thread, u
                      uint64_t old_end, uint64_t new_end)
 {
     stream_rare(s, time_ns, thread, RARE_BRK, (uint64_t[]){stack, old_end, new_end}, 3);
+}
+
+void wake_stream_pool_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                            uint32_t stack, uint64_t address, uint64_t size)
+{
+    stream_rare(s, time_ns, thread, RARE_POOL_ALLOC, (uint64_t[]){pool, stack, address, size}, 4);
+}
+
+void wake_stream_pool_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                           uint32_t stack, uint64_t address, uint64_t size)
+{
+    stream_rare(s, time_ns, thread, RARE_POOL_FREE, (uint64_t[]){pool, stack, address, size}, 4);
 }
 
 void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, const char *name,

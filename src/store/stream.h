@@ -58,8 +58,12 @@ struct wake_stream {
     uint64_t next_event;           /* number of the first event of that chunk */
     uint64_t live_blocks;          /* when that chunk began */
     uint64_t marks;
-    uint64_t lost; /* events that were not taken */
-    bool closed;   /* takes nothing any more */
+    uint64_t lost;           /* events that were not taken */
+    struct cull *cull;       /* NULL: events are written as they come.  The owner's. */
+    uint64_t made, released; /* allocations and releases that were given, whatever became of them */
+    bool is_limited;         /* events are only counted, in omitted */
+    struct wake_omissions omitted;
+    bool closed; /* takes nothing any more */
 
     void (*close_chunk)(struct wake_stream *s, void *owner);
     void (*note_mark)(struct wake_stream *s, void *owner, uint64_t time_ns, uint32_t thread, const char *name,
@@ -72,6 +76,17 @@ void stream_init(struct wake_stream *s, void *owner);
 void stream_release(struct wake_stream *s);
 /* From here on events are counted in `lost` and nothing else. */
 void stream_close(struct wake_stream *s);
+/* From here on events are numbered, counted in `omitted` and not written. */
+void stream_limit(struct wake_stream *s);
+
+/* Events behind the cull, as wake_stream_* otherwise. */
+void stream_put_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind, uint32_t stack,
+                      uint64_t address, uint64_t size, uint64_t usable, uint64_t previous);
+void stream_put_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how, uint32_t stack,
+                     uint64_t allocation, uint64_t size);
+/* A record of `count` numbers for the rare column; type: enum format_rare. */
+void stream_put_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned type,
+                     const uint64_t *values, unsigned count);
 
 /* Events in the chunk that is being filled. */
 uint32_t stream_pending(const struct wake_stream *s);

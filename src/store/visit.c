@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "store/recording.h"
+#include "tool/memory.h"
 
 /* First index in block whose time is >= ns (or > ns). */
 static uint32_t visit_find(const struct wake_block *block, uint64_t ns, bool above)
@@ -73,6 +74,48 @@ static int visit_chunk(struct wake_reader *r, const struct index_entry *e, const
     return stop;
 }
 
+/* Columns of the blocks that earlier files have made. */
+struct visit_columns {
+    uint8_t event[WAKE_BLOCK_MAX], detail[WAKE_BLOCK_MAX];
+    uint32_t thread[WAKE_BLOCK_MAX], stack[WAKE_BLOCK_MAX];
+    uint64_t time_ns[WAKE_BLOCK_MAX], address[WAKE_BLOCK_MAX], size[WAKE_BLOCK_MAX];
+    uint64_t usable[WAKE_BLOCK_MAX], number[WAKE_BLOCK_MAX], previous[WAKE_BLOCK_MAX];
+};
+
+/* They come first, as allocations of no known kind at the time when the file began. */
+static int visit_carried(const struct shelf *shelf, size_t process, const struct visit *v)
+{
+    const struct wake_process *p = &shelf->process;
+    struct visit_columns *c = memory_new_zeroed(1, sizeof *c);
+    int stop = c == NULL ? ERR_MEMORY : 0;
+    for (size_t at = 0; at < p->carried.count && stop == 0;) {
+        struct wake_block block = {.process = (uint32_t)process,
+                                   .event = c->event,
+                                   .detail = c->detail,
+                                   .time_ns = c->time_ns,
+                                   .thread = c->thread,
+                                   .stack = c->stack,
+                                   .address = c->address,
+                                   .size = c->size,
+                                   .usable = c->usable,
+                                   .number = c->number,
+                                   .previous = c->previous};
+        for (; at < p->carried.count && block.count < WAKE_BLOCK_MAX; at++, block.count++) {
+            const struct wake_live_block *b = &p->carried.data[at];
+            uint32_t i = block.count;
+            c->event[i] = WAKE_ALLOC;
+            c->time_ns[i] = p->carried_ns;
+            c->stack[i] = b->stack;
+            c->address[i] = b->address;
+            c->size[i] = c->usable[i] = b->size;
+            c->number[i] = b->allocation;
+        }
+        stop = v->call(&block, v->context);
+    }
+    free(c);
+    return stop;
+}
+
 int wake_reader_visit(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                       wake_block_fn *visit, void *context, struct err *err)
 {
@@ -87,6 +130,13 @@ int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t fr
     const struct shelf *shelf = r->shelves.data[process];
     const struct visit v = {
         .from_ns = from_ns, .to_ns = to_ns, .wanted = columns, .call = visit, .context = context};
+    if (shelf->process.carried.count > 0 && from_ns <= shelf->process.carried_ns) {
+        int code = visit_carried(shelf, process, &v);
+        if (code == ERR_MEMORY)
+            return err_set(err, ERR_MEMORY, "There is no memory to read the events of %s.", r->path);
+        if (code != 0)
+            return code;
+    }
     for (size_t i = 0; i < shelf->spans.count; i++) {
         const struct index_entry *e = &r->index.entries.data[shelf->spans.data[i]];
         if (e->events.last_ns < from_ns || e->events.first_ns > to_ns)

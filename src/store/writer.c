@@ -21,43 +21,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "store/codec.h"
 #include "store/format.h"
-#include "store/index.h"
-#include "store/meta.h"
-#include "store/sink.h"
-#include "store/stream.h"
 #include "store/tail.h"
+#include "store/writing.h"
 #include "tool/err.h"
-#include "tool/strbuf.h"
-#include "tool/vec.h"
+#include "tool/memory.h"
 
 enum {
-    WRITER_TOTALS_STEP = 64 << 10, /* stacks in a totals chunk */
-    WRITER_LIVE_STEP = 128 << 10,  /* blocks in a live chunk */
     WRITER_TAIL_MAX = 4 << 20,
+    WRITER_NOTE_MAX = 16 << 10,
     WRITER_GIVE_UP = 64, /* events chunks that are sacrificed for the end, at most */
-};
-
-struct writer_process {
-    struct wake_stream stream; /* first: a stream is found in its process */
-    struct meta meta;
-    uint32_t number;
-    bool ended;
-};
-
-struct wake_writer {
-    struct sink sink;
-    struct codec codec;
-    struct index index;
-    struct strbuf scratch;
-    VEC(struct writer_process *) processes;
-    int error;         /* errno of the failure, 0 = none */
-    uint64_t not_kept; /* events of chunks that had to go */
-    struct strbuf tail;
-    struct index tail_index; /* offsets from the beginning of the tail */
 };
 
 /* ---------------------------------------------------------------- chunks */
@@ -76,7 +53,7 @@ static uint64_t writer_forget_after(struct wake_writer *w, uint64_t size)
     return FORMAT_HEADER_SIZE;
 }
 
-static void writer_fail(struct wake_writer *w, int error)
+void writer_fail(struct wake_writer *w, int error)
 {
     if (w->error != 0)
         return;
@@ -90,7 +67,8 @@ static void writer_fail(struct wake_writer *w, int error)
 static void writer_chunk_late(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes,
                               size_t length)
 {
-    bool wanted = type == FORMAT_PROCESS || type == FORMAT_PROCESS_END || type == FORMAT_TOTALS;
+    bool wanted = type == FORMAT_PROCESS || type == FORMAT_PROCESS_END || type == FORMAT_TOTALS ||
+                  type == FORMAT_OMISSIONS;
     if (wanted && length + w->tail.length <= WRITER_TAIL_MAX)
         (void)tail_add_chunk(&w->tail, &w->codec, &w->tail_index, w->tail.length, type, process, bytes,
                              length);
@@ -111,7 +89,7 @@ static void writer_chunk(struct wake_writer *w, unsigned type, uint32_t process,
     writer_chunk_late(w, type, process, bytes, length);
 }
 
-static void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, struct strbuf *payload)
+void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, struct strbuf *payload)
 {
     if (payload->failed)
         writer_fail(w, ENOMEM);
@@ -119,13 +97,14 @@ static void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t proce
         writer_chunk(w, type, process, payload->text, payload->length);
 }
 
-static void writer_put_meta(struct wake_writer *w, struct writer_process *p)
+void writer_put_meta(struct wake_writer *w, struct writer_process *p)
 {
     writer_chunk_of(w, FORMAT_THREADS, p->number, &p->meta.threads);
     writer_chunk_of(w, FORMAT_MODULES, p->number, &p->meta.modules);
     writer_chunk_of(w, FORMAT_STACKS, p->number, &p->meta.stacks);
     writer_chunk_of(w, FORMAT_SAMPLES, p->number, &p->meta.samples);
     writer_chunk_of(w, FORMAT_MARKS, p->number, &p->meta.marks);
+    writer_chunk_of(w, FORMAT_POOLS, p->number, &p->meta.pools);
     meta_restart(&p->meta);
 }
 
@@ -153,14 +132,47 @@ static void writer_put_events(struct wake_writer *w, struct writer_process *p)
     stream_restart(&p->stream);
     if (!sink_settle(&w->sink))
         writer_fail(w, w->sink.error);
+    for (size_t i = 0; w->limit != 0 && sink_size(&w->sink) >= w->limit && i < w->processes.count; i++)
+        stream_limit(&w->processes.data[i]->stream);
 }
 
 /* Everything of a process that has gathered. */
-static void writer_put(struct wake_writer *w, struct writer_process *p)
+void writer_put(struct wake_writer *w, struct writer_process *p)
 {
     writer_put_meta(w, p);
     if (w->error == 0 && stream_pending(&p->stream) > 0)
         writer_put_events(w, p);
+}
+
+void writer_put_omissions(struct wake_writer *w, uint32_t process, const struct wake_omissions *o,
+                          const struct wake_culled_stack *rows, size_t count)
+{
+    size_t first = 0;
+    do {
+        size_t step = count - first < WRITER_TOTALS_STEP ? count - first : WRITER_TOTALS_STEP;
+        strbuf_clear(&w->scratch);
+        meta_encode_omissions(&w->scratch, o, rows, first, step);
+        writer_chunk_of(w, FORMAT_OMISSIONS, process, &w->scratch);
+        first += step;
+    } while (first < count);
+}
+
+/* Decides about all events that were held back; the live blocks get the numbers that they have in the
+ * file. */
+static void writer_end_cull(struct writer_process *p, struct wake_live_block *live, size_t count)
+{
+    struct cull *c = p->stream.cull;
+    if (c == NULL)
+        return;
+    cull_finish(c);
+    p->stream.omitted.culled_blocks = c->blocks;
+    p->stream.omitted.culled_bytes = c->bytes;
+    uint64_t beyond = p->stream.next_allocation; /* numbers of blocks whose events are not there */
+    for (size_t i = 0; i < count; i++) {
+        live[i].allocation = cull_number(c, live[i].allocation);
+        if (live[i].allocation == UINT64_MAX)
+            live[i].allocation = beyond++;
+    }
 }
 
 /* --------------------------------------------------------------- streams */
@@ -188,19 +200,28 @@ static uint64_t writer_wall_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
+int writer_open_file(struct wake_writer *w, const char *path, struct err *err)
 {
-    *w = calloc(1, sizeof **w);
-    if (*w == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
     uint8_t head[FORMAT_HEADER_SIZE];
     file_header_encode(head, &(struct file_header){
                                  .major = FORMAT_MAJOR,
                                  .minor = FORMAT_MINOR,
                                  .length = FORMAT_HEADER_SIZE,
-                                 .wall_ns = writer_wall_ns(),
+                                 .wall_ns = w->begin_wall_ns,
+                                 .series = w->series,
+                                 .part = w->part,
                              });
-    int code = sink_open(&(*w)->sink, path, head, sizeof head, err);
+    return sink_open(&w->sink, path, head, sizeof head, err);
+}
+
+static int writer_open(struct wake_writer **w, const char *path, const struct wake_writer *as,
+                       struct err *err)
+{
+    *w = memory_new_zeroed(1, sizeof **w);
+    if (*w == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+    **w = *as;
+    int code = writer_open_file(*w, path, err);
     if (code != 0) {
         free(*w);
         *w = NULL;
@@ -208,8 +229,47 @@ int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
     return code;
 }
 
+int wake_writer_open(struct wake_writer **w, const char *path, struct err *err)
+{
+    return wake_writer_open_dated(w, path, 0, 0, err);
+}
+
+int wake_writer_open_at(struct wake_writer **w, const char *path, uint64_t wall_ns, struct err *err)
+{
+    const struct wake_writer as = {.begin_wall_ns = wall_ns};
+    return writer_open(w, path, &as, err);
+}
+
+int wake_writer_open_dated(struct wake_writer **w, const char *path, uint64_t begin_ns, uint64_t end_ns,
+                           struct err *err)
+{
+    const struct wake_writer as = {.begin_wall_ns = begin_ns != 0 ? begin_ns : writer_wall_ns(),
+                                   .end_wall_ns = end_ns};
+    return writer_open(w, path, &as, err);
+}
+
+int wake_writer_open_series(struct wake_writer **w, const char *path, struct err *err)
+{
+    struct wake_writer as = {.begin_wall_ns = writer_wall_ns(), .part = 1};
+    while (as.series == 0)
+        if (getrandom(&as.series, sizeof as.series, 0) != sizeof as.series)
+            as.series = as.begin_wall_ns ^ (uint64_t)getpid() << 48;
+    return writer_open(w, path, &as, err);
+}
+
+void wake_writer_cull(struct wake_writer *w, const struct wake_cull_options *options)
+{
+    w->cull = *options;
+    w->is_culling = true;
+}
+
+void wake_writer_limit(struct wake_writer *w, uint64_t bytes)
+{
+    w->limit = bytes;
+}
+
 /* A process that may still grow, or NULL. */
-static struct writer_process *writer_find(struct wake_writer *w, uint32_t process)
+struct writer_process *writer_find(struct wake_writer *w, uint32_t process)
 {
     if (process >= w->processes.count || w->processes.data[process]->ended)
         return NULL;
@@ -219,7 +279,7 @@ static struct writer_process *writer_find(struct wake_writer *w, uint32_t proces
 uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_process_info *info)
 {
     uint32_t number = (uint32_t)w->processes.count;
-    struct writer_process *p = calloc(1, sizeof *p);
+    struct writer_process *p = memory_new_zeroed(1, sizeof *p);
     if (p == NULL || !vec_push(&w->processes, p)) {
         free(p);
         writer_fail(w, ENOMEM);
@@ -233,8 +293,18 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
     strbuf_clear(&w->scratch);
     meta_encode_process(&w->scratch, info);
     writer_chunk_of(w, FORMAT_PROCESS, number, &w->scratch);
+    if (w->is_culling) {
+        p->stream.cull = cull_new(&p->stream, &w->cull);
+        p->stream.omitted.is_culled = p->stream.cull != NULL;
+        p->stream.omitted.threshold_ns = p->stream.cull != NULL ? w->cull.threshold_ns : 0;
+    }
+    p->stream.omitted.sample_rate = info->sample_rate;
+    if (p->stream.omitted.is_culled || info->sample_rate != 0)
+        writer_put_omissions(w, number, &p->stream.omitted, NULL, 0); /* a cut recording says so too */
     if (w->error != 0)
         stream_close(&p->stream);
+    else if (w->limit != 0 && sink_size(&w->sink) >= w->limit)
+        stream_limit(&p->stream);
     return number;
 }
 
@@ -252,6 +322,14 @@ void wake_writer_add_thread(struct wake_writer *w, uint32_t process, uint32_t th
     meta_add_thread(&p->meta, thread, tid, time_ns);
     if (meta_is_full(&p->meta))
         writer_put_meta(w, p);
+}
+
+void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool, const char *name,
+                          const char *unit)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p != NULL && w->error == 0)
+        meta_add_pool(&p->meta, pool, name, unit);
 }
 
 void wake_writer_name_thread(struct wake_writer *w, uint32_t process, uint32_t thread, const char *name,
@@ -299,6 +377,22 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
         meta_add_sample(&p->meta, time_ns, rss_bytes);
 }
 
+void wake_writer_advance(struct wake_writer *w, uint64_t now_ns)
+{
+    for (size_t i = 0; i < w->processes.count; i++)
+        if (w->processes.data[i]->stream.cull != NULL)
+            cull_advance(w->processes.data[i]->stream.cull, now_ns);
+}
+
+void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length)
+{
+    strbuf_clear(&w->scratch);
+    length = length < WRITER_NOTE_MAX ? length : WRITER_NOTE_MAX;
+    strbuf_add_varint(&w->scratch, length);
+    strbuf_add(&w->scratch, text, length);
+    writer_chunk_of(w, FORMAT_NOTES, FORMAT_NO_PROCESS, &w->scratch);
+}
+
 void wake_writer_flush(struct wake_writer *w)
 {
     for (size_t i = 0; i < w->processes.count; i++)
@@ -308,15 +402,11 @@ void wake_writer_flush(struct wake_writer *w)
         writer_fail(w, w->sink.error);
 }
 
-void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
-                             const struct wake_stack_totals *totals, uint32_t stack_count,
-                             const struct wake_live_block *live, size_t live_count)
+void writer_put_end(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                    const struct wake_stack_totals *totals, uint64_t rows, const struct wake_live_block *live,
+                    size_t live_count, const struct wake_omissions *o, const struct wake_culled_stack *culled,
+                    size_t culled_count)
 {
-    struct writer_process *p = writer_find(w, process);
-    if (p == NULL)
-        return;
-    writer_put(w, p);
-    uint64_t rows = totals == NULL ? 0 : (uint64_t)stack_count + 1;
     for (uint64_t first = 0; first < rows; first += WRITER_TOTALS_STEP) {
         uint64_t count = rows - first < WRITER_TOTALS_STEP ? rows - first : WRITER_TOTALS_STEP;
         strbuf_clear(&w->scratch);
@@ -329,13 +419,37 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
         meta_encode_live(&w->scratch, live + first, count);
         writer_chunk_of(w, FORMAT_LIVE, process, &w->scratch);
     }
+    if (o->is_culled || o->is_limited || o->sample_rate != 0)
+        writer_put_omissions(w, process, o, culled, culled_count);
     /* Last: who finds it has the totals and the live blocks too. */
     strbuf_clear(&w->scratch);
     meta_encode_end(&w->scratch, end);
     writer_chunk_of(w, FORMAT_PROCESS_END, process, &w->scratch);
+}
+
+void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                             const struct wake_stack_totals *totals, uint32_t stack_count,
+                             struct wake_live_block *live, size_t live_count)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p == NULL)
+        return;
+    writer_end_cull(p, live, live_count);
+    writer_put(w, p);
+    struct wake_omissions *o = &p->stream.omitted;
+    if (o->sample_rate != 0 && o->samples == 0) { /* a copy has them from elsewhere */
+        o->samples = p->stream.made;
+        o->freed_samples = p->stream.released;
+    }
+    const struct cull *c = p->stream.cull;
+    writer_put_end(w, process, end, totals, totals == NULL ? 0 : (uint64_t)stack_count + 1, live, live_count,
+                   o, c == NULL ? NULL : c->culled.data, c == NULL ? 0 : c->culled.count);
     p->ended = true;
     stream_close(&p->stream);
+    cull_free(p->stream.cull);
+    p->stream.cull = NULL;
     meta_release(&p->meta);
+    vec_release(&p->carried);
 }
 
 bool wake_writer_has_failed(const struct wake_writer *w)
@@ -354,7 +468,7 @@ static uint64_t writer_not_kept(const struct wake_writer *w)
 }
 
 /* Tail, index and end, in one go.  False: not written (and cut away again). */
-static bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
+bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
 {
     uint64_t base = sink_size(&w->sink);
     size_t kept = w->index.entries.count;
@@ -368,7 +482,7 @@ static bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
     const struct tail_end end = {.write_error = (uint32_t)w->error,
                                  .not_kept = writer_not_kept(w),
                                  .cpu_ns = cpu_ns,
-                                 .wall_ns = writer_wall_ns()};
+                                 .wall_ns = w->end_wall_ns != 0 ? w->end_wall_ns : writer_wall_ns()};
     bool sound = tail_add_end(&w->sink.pending, &w->codec, &w->index, sink_size(&w->sink), &end);
     if (sound && sink_flush(&w->sink))
         return true;
@@ -396,6 +510,8 @@ static void writer_free(struct wake_writer *w)
 {
     for (size_t i = 0; i < w->processes.count; i++) {
         stream_release(&w->processes.data[i]->stream);
+        cull_free(w->processes.data[i]->stream.cull);
+        vec_release(&w->processes.data[i]->carried);
         meta_release(&w->processes.data[i]->meta);
         free(w->processes.data[i]);
     }

@@ -31,6 +31,7 @@ struct wake_process_info {
     const char *exe;   /* path; may be empty */
     const char *args;  /* NUL between arguments */
     size_t args_length;
+    uint64_t sample_rate; /* bytes a sample on average; 0: every block is recorded */
 };
 
 struct wake_module_info {
@@ -62,6 +63,8 @@ struct wake_process_end {
     int32_t wait_status; /* as waitpid gives it; -1 = not known */
     bool complete;       /* everything the process published has been read */
     bool execed;         /* the process went on in another image */
+    bool goes_on;        /* in the next file of the series: this is how it was when that began */
+    bool made_up;        /* imported from sums: these are right, single blocks are made up */
     uint64_t allocations, frees, allocated_bytes;
     uint64_t peak_bytes, peak_blocks, peak_time_ns, peak_event;
     uint64_t leaked_blocks, leaked_bytes;
@@ -81,7 +84,48 @@ struct wake_live_block {
     uint32_t stack;
 };
 
+/* What of a process is not among the events of a file, on purpose.  Totals,
+ * live blocks and the end of the process count it all the same. */
+struct wake_culled_stack {
+    uint64_t blocks, bytes; /* each was made and freed */
+    uint64_t smallest, largest;
+};
+
+struct wake_omissions {
+    bool is_culled;
+    uint64_t threshold_ns; /* blocks, or whole realloc chains, that lived shorter than this were culled */
+    uint64_t culled_blocks, culled_bytes;
+    bool is_limited; /* the file has reached its size: no events from limit_ns on */
+    uint64_t limit_ns;
+    uint64_t allocations, frees, others; /* events that the limit has left out */
+    /* Blocks are samples: the events have only some, and all sums of the end and the totals are
+     * estimates (store/weight.h).  0: every block is recorded. */
+    uint64_t sample_rate;
+    uint64_t samples, freed_samples; /* as they were made, culled or not */
+    /* Of a series of which not all files are there: allocations and releases in the others. */
+    uint64_t elsewhere_allocations, elsewhere_frees;
+};
+
+struct wake_cull_options {
+    uint64_t threshold_ns;
+    size_t pending; /* events that may wait, 64 bytes each; rounded up to a power of two */
+};
+
 int wake_writer_open(struct wake_writer **w, const char *path, struct err *err);
+/* For a copy: the file says that it was begun and closed then (CLOCK_REALTIME; 0 = now). */
+int wake_writer_open_dated(struct wake_writer **w, const char *path, uint64_t begin_ns, uint64_t end_ns,
+                           struct err *err);
+
+/* For a recording that was not made now.  wall_ns: CLOCK_REALTIME at its time 0; 0 = not known. */
+int wake_writer_open_at(struct wake_writer **w, const char *path, uint64_t wall_ns, struct err *err);
+
+/* The first of several files that follow each other. */
+int wake_writer_open_series(struct wake_writer **w, const char *path, struct err *err);
+
+/* Processes that are added from here on are culled (store/cull.h). */
+void wake_writer_cull(struct wake_writer *w, const struct wake_cull_options *options);
+/* Once the file has this many bytes no more events go into it. */
+void wake_writer_limit(struct wake_writer *w, uint64_t bytes);
 
 uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_process_info *info);
 struct wake_stream *wake_writer_stream(struct wake_writer *w, uint32_t process);
@@ -95,6 +139,10 @@ uint32_t wake_writer_add_module(struct wake_writer *w, uint32_t process, const s
 uint32_t wake_writer_add_stack(struct wake_writer *w, uint32_t process, const struct wake_frame *frames,
                                uint32_t count, uint32_t omitted, unsigned cut);
 
+/* Names a pool; the caller numbers them, from 1. */
+void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool, const char *name,
+                          const char *unit);
+
 /* Events.  time_ns never decreases within a stream (the caller clamps).  The
  * n-th call of wake_stream_alloc makes allocation number n-1 of the process.
  *   previous: KIND_REALLOC: number + 1 of the allocation it continues, else 0.
@@ -106,6 +154,9 @@ void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread,
                        uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous);
 void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
                       uint64_t allocation, uint64_t size);
+/* The same, with the stack that it was released from. */
+void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
+                           uint32_t stack, uint64_t allocation, uint64_t size);
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
                               uint64_t address);
 void wake_stream_map(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
@@ -114,20 +165,43 @@ void wake_stream_unmap(struct wake_stream *s, uint64_t time_ns, uint32_t thread,
                        uint64_t address, uint64_t length);
 void wake_stream_brk(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
                      uint64_t old_end, uint64_t new_end);
-/* A named moment (tags; later issues) and a note of loss in the stream of time. */
+/* Blocks of a pool, which are no part of the heap.  A release says what it releases: the
+ * stack and size of its allocation. */
+void wake_stream_pool_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                            uint32_t stack, uint64_t address, uint64_t size);
+void wake_stream_pool_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t pool,
+                           uint32_t stack, uint64_t address, uint64_t size);
+/* A named moment and a note of loss in the stream of time. */
 void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, const char *name,
                       size_t length);
 void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, uint64_t count);
 
 void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t rss_bytes);
 
+/* A sentence about the whole recording, for people.  At most 16 KiB; more is cut. */
+void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length);
+
 /* Sends what is pending to the file, so that a reader (or a crash of ours) finds it there. */
 void wake_writer_flush(struct wake_writer *w);
+/* It is now_ns on the recording's clock: events that were held back until then can go. */
+void wake_writer_advance(struct wake_writer *w, uint64_t now_ns);
 
-/* Ends the stream of a process.  totals[0..stack_count], index = stack number. */
+/* Ends the stream of a process.  totals[0..stack_count], index = stack number.  Where events
+ * are culled the live blocks are renumbered in place. */
 void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
                              const struct wake_stack_totals *totals, uint32_t stack_count,
-                             const struct wake_live_block *live, size_t live_count);
+                             struct wake_live_block *live, size_t live_count);
+
+/* Bytes of the file so far. */
+uint64_t wake_writer_size(const struct wake_writer *w);
+/* What wake_writer_end_process takes, as it is now, for a process that goes on in the next file. */
+void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                               const struct wake_stack_totals *totals, uint32_t stack_count,
+                               struct wake_live_block *live, size_t live_count);
+/* After all processes that have not ended were paused: closes the file and goes on in
+ * another, which can be read alone, or together with those before it (store/series.h).
+ * Streams and numbers stay. On failure (the first file is whole) writing has failed. */
+int wake_writer_rotate(struct wake_writer *w, const char *path, uint64_t cpu_ns, struct err *err);
 
 /* True when writing has failed. */
 bool wake_writer_has_failed(const struct wake_writer *w);

@@ -185,6 +185,26 @@ static void meta_data_comes_back(void **state)
     sample_release(&s);
 }
 
+static void notes_come_back(void **state)
+{
+    (void)state;
+    struct wake_writer *w;
+    struct wake_reader *r;
+    struct err err;
+    assert_int_equal(wake_writer_open_at(&w, path, 77, &err), 0);
+    wake_writer_add_note(w, "Imported from afar.", 19);
+    wake_writer_add_note(w, "It has no times. And more", 16);
+    (void)begin_process(w, 100);
+    assert_int_equal(wake_writer_close(w, 0, &err), 0);
+    assert_int_equal(wake_reader_open(&r, path, &err), 0);
+    assert_int_equal(wake_reader_summary(r)->wall_ns, 77);
+    assert_int_equal(wake_reader_note_count(r), 2);
+    assert_string_equal(wake_reader_note(r, 0), "Imported from afar.");
+    assert_string_equal(wake_reader_note(r, 1), "It has no times.");
+    assert_int_equal(wake_reader_damage_count(r), 0);
+    wake_reader_close(r);
+}
+
 static void deep_and_many_stacks_come_back(void **state)
 {
     (void)state;
@@ -426,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_event_comes_back),
         cmocka_unit_test(meta_data_comes_back),
+        cmocka_unit_test(notes_come_back),
         cmocka_unit_test(deep_and_many_stacks_come_back),
         cmocka_unit_test(a_window_of_time_is_cut_out),
         cmocka_unit_test(spans_tell_live_bytes),

@@ -15,6 +15,7 @@
 #include "symbol/minidebug.h"
 #include "symbol/spelling.h"
 #include "symbol/symtab.h"
+#include "tool/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +40,8 @@ struct binary {
 
 struct binary *binary_new(struct elffile *file, const char *path, struct locate *l)
 {
-    struct binary *b = calloc(1, sizeof *b);
-    if (b == NULL || (b->path = strdup(path)) == NULL) {
+    struct binary *b = memory_new_zeroed(1, sizeof *b);
+    if (b == NULL || (b->path = memory_copy_text(path)) == NULL) {
         free(b);
         elffile_close(file);
         return NULL;

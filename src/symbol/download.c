@@ -11,6 +11,8 @@
  */
 #include "symbol/download.h"
 
+#include "tool/memory.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -106,7 +108,7 @@ static bool download_begin(struct download *d)
         return true;
     if (servers == NULL || servers[0] == '\0')
         return false;
-    d->client = calloc(1, sizeof *d->client);
+    d->client = memory_new_zeroed(1, sizeof *d->client);
     if (d->client == NULL)
         return false;
     d->client->of = d;

@@ -9,6 +9,7 @@
 #include "symbol/elffile.h"
 
 #include "tool/file.h"
+#include "tool/memory.h"
 
 #include <elfutils/libdwelf.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static int elffile_judge(struct elffile *f, struct err *err)
 
 int elffile_open_fd(struct elffile *f, int fd, const char *path, struct err *err)
 {
-    *f = (struct elffile){.is_file = true, .fd = fd, .path = strdup(path)};
+    *f = (struct elffile){.is_file = true, .fd = fd, .path = memory_copy_text(path)};
     int code = 0;
     (void)elf_version(EV_CURRENT);
     if (f->path == NULL)
@@ -152,7 +153,7 @@ int elffile_open(struct elffile *f, const char *path, struct err *err)
 
 int elffile_open_memory(struct elffile *f, void *bytes, size_t size, const char *path, struct err *err)
 {
-    *f = (struct elffile){.fd = -1, .path = strdup(path), .memory = bytes, .size = size};
+    *f = (struct elffile){.fd = -1, .path = memory_copy_text(path), .memory = bytes, .size = size};
     int code = 0;
     (void)elf_version(EV_CURRENT);
     if (f->path == NULL)

@@ -16,6 +16,7 @@
 
 #include "symbol/vdso.h"
 #include "tool/file.h"
+#include "tool/memory.h"
 
 #include <elfutils/libdwelf.h>
 #include <lzma.h>
@@ -71,7 +72,7 @@ static bool wanted_try(struct wanted *w)
     }
     if (w->other_path == NULL) {
         w->other = f.id;
-        w->other_path = strdup(path);
+        w->other_path = memory_copy_text(path);
     }
     elffile_close(&f);
     return false;
@@ -128,7 +129,7 @@ static const char *locate_base(const char *path)
 
 bool locate_init(struct locate *l, const char *sysroot, const char *debug_path)
 {
-    *l = (struct locate){.sysroot = strdup(sysroot != NULL ? sysroot : "")};
+    *l = (struct locate){.sysroot = memory_copy_text(sysroot != NULL ? sysroot : "")};
     if (l->sysroot == NULL)
         return false;
     size_t length = strlen(l->sysroot);
@@ -136,7 +137,7 @@ bool locate_init(struct locate *l, const char *sysroot, const char *debug_path)
         l->sysroot[--length] = '\0';
     for (const char *at = debug_path != NULL ? debug_path : ""; *at != '\0';) {
         size_t part = strcspn(at, ":");
-        char *folder = part > 0 ? strndup(at, part) : NULL;
+        char *folder = part > 0 ? memory_copy_part(at, part) : NULL;
         if (part > 0 && (folder == NULL || !vec_push(&l->folders, folder))) {
             free(folder);
             return false;
@@ -208,7 +209,7 @@ int locate_binary(struct locate *l, const char *path, const struct build_id *id,
     bool found = (vdso_is_named(path) && vdso_open(out, id, NULL) == 0) || locate_try_binary(&w, path);
     char *kept = NULL;
     if (!found && length > suffix && strcmp(path + length - suffix, LOCATE_DELETED) == 0 && id->length > 0) {
-        kept = strndup(path, length - suffix);
+        kept = memory_copy_part(path, length - suffix);
         found = kept != NULL && locate_try_binary(&w, kept);
     }
     const char *name = locate_base(kept != NULL ? kept : path);

@@ -7,6 +7,8 @@
  */
 #include "symbol/minidebug.h"
 
+#include "tool/memory.h"
+
 #include <lzma.h>
 #include <stdlib.h>
 
@@ -34,7 +36,7 @@ bool minidebug_open(struct elffile *out, const struct elffile *program)
     if (bytes == NULL)
         return false;
     for (size_t room = MINIDEBUG_FIRST; room <= MINIDEBUG_MAX; room *= 4) {
-        uint8_t *unpacked = malloc(room);
+        uint8_t *unpacked = memory_new(room);
         if (unpacked == NULL)
             return false;
         lzma_ret code = minidebug_unpack(unpacked, room, &length, bytes, packed);

@@ -11,6 +11,7 @@
 #include "symbol/binary_make.h"
 #include "symbol/elffile.h"
 #include "symbol/locate.h"
+#include "tool/memory.h"
 #include "tool/vec.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ struct symbolizer {
 
 struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
 {
-    struct symbolizer *s = calloc(1, sizeof *s);
+    struct symbolizer *s = memory_new_zeroed(1, sizeof *s);
     if (s == NULL)
         return NULL;
     if (!locate_init(&s->locate, options->sysroot, options->debug_path)) {
@@ -98,8 +99,9 @@ static struct binary *symbolizer_find(const struct symbolizer *s, const char *pa
 static int symbolizer_keep(struct symbolizer *s, struct binary **binary, const char *path,
                            struct elffile *file, const struct build_id *id, struct err *err)
 {
-    struct entry e = {
-        .id = id != NULL ? *id : file->id, .stat = file->stat, .path = id != NULL ? strdup(path) : NULL};
+    struct entry e = {.id = id != NULL ? *id : file->id,
+                      .stat = file->stat,
+                      .path = id != NULL ? memory_copy_text(path) : NULL};
     e.binary = binary_new(file, path, &s->locate);
     if (e.binary == NULL || (id != NULL && e.path == NULL) || !vec_push(&s->entries, e)) {
         binary_free(e.binary);
@@ -129,7 +131,7 @@ int symbolizer_open_memory(struct symbolizer *s, struct binary **binary, const c
                            size_t size, struct err *err)
 {
     struct elffile file;
-    void *copy = malloc(size > 0 ? size : 1);
+    void *copy = memory_new(size > 0 ? size : 1);
     if (copy == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
     if (size > 0)

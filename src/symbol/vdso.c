@@ -7,6 +7,8 @@
  */
 #include "symbol/vdso.h"
 
+#include "tool/memory.h"
+
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,7 @@ int vdso_open(struct elffile *out, const struct build_id *id, struct err *err)
     if (header == NULL)
         return err_set(err, ERR_ABSENT, "This kernel gives no vdso.");
     size_t size = vdso_size(header);
-    void *copy = malloc(size);
+    void *copy = memory_new(size);
     if (copy == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to read the vdso.");
     int code = elffile_open_memory(out, memcpy(copy, header, size), size, "[vdso]", err);

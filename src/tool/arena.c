@@ -10,6 +10,8 @@
  */
 #include "tool/arena.h"
 
+#include "tool/memory.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +46,7 @@ void arena_release(struct arena *a)
 /* calloc: fresh pages from the system are zero already. */
 static struct arena_slab *arena_new_slab(struct arena *a, size_t size)
 {
-    struct arena_slab *slab = calloc(1, sizeof *slab + size);
+    struct arena_slab *slab = memory_new_zeroed(1, sizeof *slab + size);
     if (slab == NULL)
         return NULL;
     slab->size = size;

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tool/memory.h"
 #include "tool/strbuf.h"
 
 int file_code(int error)
@@ -81,7 +82,7 @@ int file_new_open(struct file_new *f, const char *path, struct err *err)
     int code = file_new_check(path, err);
     if (code != 0)
         return code;
-    f->path = strdup(path);
+    f->path = memory_copy_text(path);
     f->temp = file_temp_name(path);
     if (f->path == NULL || f->temp == NULL) {
         code = err_set(err, ERR_MEMORY, "There is no memory to create %s.", path);
@@ -217,7 +218,7 @@ static int file_read_on(int fd, char **text, size_t *length, size_t most)
     *length = 0;
     for (;;) {
         size_t got, want = room < most + 1 ? room : most + 1;
-        char *moved = realloc(*text, want + 1);
+        char *moved = memory_resize(*text, want + 1);
         if (moved == NULL)
             return -ENOMEM;
         *text = moved;

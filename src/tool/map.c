@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "tool/memory.h"
 
 #define MAP_FREE_KEY UINT64_C(0xfedcba9876543210)
 
@@ -67,7 +68,7 @@ static bool map_grow(struct map *m)
 {
     struct map bigger = *m;
     bigger.bits = m->bits == 0 ? MAP_BITS_MIN : m->bits + 1;
-    bigger.slots = calloc((size_t)1 << bigger.bits, sizeof *bigger.slots);
+    bigger.slots = memory_new_zeroed((size_t)1 << bigger.bits, sizeof *bigger.slots);
     if (bigger.slots == NULL)
         return false;
     size_t count = m->bits == 0 ? 0 : (size_t)1 << m->bits;

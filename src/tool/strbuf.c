@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/varint.h"
+#include "tool/memory.h"
 
 void strbuf_init(struct strbuf *b)
 {
@@ -66,7 +67,7 @@ char *strbuf_reserve(struct strbuf *b, size_t more)
     size_t wanted = b->capacity + b->capacity / 2;
     if (wanted < need)
         wanted = need < 64 ? 64 : need;
-    char *moved = realloc(b->text, wanted);
+    char *moved = memory_resize(b->text, wanted);
     if (moved == NULL) {
         b->failed = true;
         return NULL;

@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "tool/memory.h"
+
 #define VEC(type)        \
     struct {             \
         type *data;      \
@@ -37,7 +39,7 @@ static inline bool vec_grow_bytes(void **data, size_t *capacity, size_t element,
     size_t bytes;
     if (__builtin_mul_overflow(wanted, element, &bytes) || bytes > PTRDIFF_MAX)
         return false;
-    void *moved = realloc(*data, bytes);
+    void *moved = memory_resize(*data, bytes);
     if (moved == NULL)
         return false;
     *data = moved;

@@ -57,6 +57,17 @@
  *   FORK            w0 [32:63] child pid  w1 stamp
  *   EARLY           like ALLOC_LONG without w4 and w5: a block made before the
  *                   probe could record; time is the start
+ *   TEXT            w0 [16:31] length in bytes  [32:63] words in all
+ *                   w1 number (1, 2, ... in the process)  then the bytes, zero-padded to words
+ *   MARK            w0 [8:15] enum record_mark  [32:63] TEXT of its name, 0 = none
+ *                   w1 stamp  w2 request that somebody waits for, 0 = nobody
+ *   POOL            w0 [32:63] pool (1, 2, ... in the process)
+ *                   w1 [0:31] TEXT of its name [32:63] TEXT of its unit
+ *   POOL_ALLOC      w0 [32:63] stack  w1 address  w2 size  w3 pool  w4 stamp
+ *   POOL_FREE       w0 [32:63] pool  w1 address  w2 stamp
+ *   SUPPRESS        w0 [8:15] 1: what this lane allocates from here on does not count, 0: it does
+ *                   again; they nest, and end with the lane's next THREAD
+ *   FREE_STACK      w0 [8:15] how  [32:63] stack  w1 address  w2 stamp: a FREE with its stack
  */
 #ifndef HW_WIRE_RECORD_H
 #define HW_WIRE_RECORD_H
@@ -91,6 +102,13 @@ enum record_op {
     RECORD_FORK = 17,
     RECORD_EARLY = 18,
     RECORD_GONE = 19,
+    RECORD_TEXT = 20,
+    RECORD_MARK = 21,
+    RECORD_POOL = 22,
+    RECORD_POOL_ALLOC = 23,
+    RECORD_POOL_FREE = 24,
+    RECORD_FREE_STACK = 25,
+    RECORD_SUPPRESS = 26,
     RECORD_OP_COUNT
 };
 
@@ -118,7 +136,18 @@ enum record_how {
     HOW_DELETE = 3,
     HOW_DELETE_ARRAY = 4,
     HOW_FREE_SIZED = 5,
+    HOW_IGNORE = 6, /* nobody: the program has asked not to count it any more */
     HOW_COUNT
+};
+
+/* What a MARK is for. */
+enum record_mark {
+    MARK_TAG = 1,    /* a name for the moment */
+    MARK_REPORT = 2, /* and a report of what has changed since the last */
+    MARK_FLUSH = 3,  /* no mark: everything up to here is to be in the file */
+    MARK_ON = 4,     /* the program has switched recording on; nameless, as the next */
+    MARK_OFF = 5,
+    MARK_COUNT
 };
 
 /* Why a stack is not complete. */
@@ -143,15 +172,32 @@ enum record_lost {
 
 #define RECORD_FRAME_EXACT (UINT64_C(1) << 63)
 
+enum {
+    RECORD_SIZE_BITS = 24,
+    RECORD_SLACK_BITS = 16,
+    RECORD_ADDRESS_BITS = 48,
+    RECORD_MODULE_WORDS_MAX = 5 + (255 + 4096) / 8 + 2,
+    RECORD_FRAMES_MAX = 256, /* addresses in one FRAMES record */
+    RECORD_TEXT_MAX = 256,   /* bytes of a TEXT */
+    RECORD_TEXT_WORDS_MAX = 2 + RECORD_TEXT_MAX / 8,
+};
+
 /* How many words the record takes whose first word this is; 0 = none, or nonsense. */
 static inline unsigned record_words(uint64_t first)
 {
     static const uint8_t fixed[RECORD_OP_COUNT] = {
-        [RECORD_CHUNK] = 1,     [RECORD_LINK] = 1,           [RECORD_STAMP] = 2,  [RECORD_THREAD] = 5,
-        [RECORD_NAME] = 3,      [RECORD_STACK] = 3,          [RECORD_MMAP] = 5,   [RECORD_ALLOC_LONG] = 6,
-        [RECORD_FREE_LONG] = 3, [RECORD_REALLOC_FAILED] = 3, [RECORD_MUNMAP] = 4, [RECORD_REALLOC_FREED] = 3,
-        [RECORD_BRK] = 4,       [RECORD_LOST] = 2,           [RECORD_FORK] = 2,   [RECORD_EARLY] = 4,
-        [RECORD_GONE] = 4,
+        [RECORD_CHUNK] = 1,     [RECORD_LINK] = 1,
+        [RECORD_STAMP] = 2,     [RECORD_THREAD] = 5,
+        [RECORD_NAME] = 3,      [RECORD_STACK] = 3,
+        [RECORD_MMAP] = 5,      [RECORD_ALLOC_LONG] = 6,
+        [RECORD_FREE_LONG] = 3, [RECORD_REALLOC_FAILED] = 3,
+        [RECORD_MUNMAP] = 4,    [RECORD_REALLOC_FREED] = 3,
+        [RECORD_BRK] = 4,       [RECORD_LOST] = 2,
+        [RECORD_FORK] = 2,      [RECORD_EARLY] = 4,
+        [RECORD_GONE] = 4,      [RECORD_MARK] = 3,
+        [RECORD_POOL] = 2,      [RECORD_POOL_ALLOC] = 5,
+        [RECORD_POOL_FREE] = 3, [RECORD_FREE_STACK] = 3,
+        [RECORD_SUPPRESS] = 1,
     };
     unsigned op = (unsigned)(first & 0xff), stamp = (op & RECORD_STAMPED) != 0;
     if ((op & RECORD_ALLOC) != 0)
@@ -162,15 +208,9 @@ static inline unsigned record_words(uint64_t first)
         return (first >> 32) <= 256 ? 1 + (unsigned)(first >> 32) : 0;
     if (op == RECORD_MODULE)
         return (first >> 32) <= 1024 ? (unsigned)(first >> 32) : 0;
+    if (op == RECORD_TEXT)
+        return (first >> 32) <= RECORD_TEXT_WORDS_MAX ? (unsigned)(first >> 32) : 0;
     return op < RECORD_OP_COUNT ? fixed[op] : 0;
 }
-
-enum {
-    RECORD_SIZE_BITS = 24,
-    RECORD_SLACK_BITS = 16,
-    RECORD_ADDRESS_BITS = 48,
-    RECORD_MODULE_WORDS_MAX = 5 + (255 + 4096) / 8 + 2,
-    RECORD_FRAMES_MAX = 256, /* addresses in one FRAMES record */
-};
 
 #endif

@@ -6,11 +6,11 @@
  * no collector), fills in the head, hands it over and closes the descriptor.
  * From then on both sides only read and write memory.
  *
- *     offset 0            4096          8192                 chunk_offset
- *     +-------------------+-------------+--------------------+-----------------+
- *     | head: who, sizes, | text: exe,  | lanes: u32 first   | chunk 0 | 1 | . |
- *     | control words     | cmdline     | chunk + 1 of each  | 8 KiB each      |
- *     +-------------------+-------------+--------------------+-----------------+
+ *     offset 0            4096          8192                 pass_offset   filter_offset  chunk_offset
+ *     +-------------------+-------------+--------------------+-------------+--------------+-----------------+
+ *     | head: who, sizes, | text: exe,  | lanes: u32 first   | pass list,  | counters of  | chunk 0 | 1 | . |
+ *     | control words     | cmdline     | chunk + 1 of each  | one bit ... | sampled ones | 8 KiB each      |
+ *     +-------------------+-------------+--------------------+-------------+--------------+-----------------+
  *
  * A *lane* is one stream of records (wire/record.h) with one writer at a time.
  * It is a chain of chunks: each ends in a LINK record that names the next.  A
@@ -35,6 +35,21 @@
  *     returned to the program.
  *  5. The reader trusts no number it finds here: the program may have written
  *     over any of it.
+ *
+ * Switching off and on.  segment_head.control is a count of changes with the
+ * state in its low two bits; whoever changes the state adds to the count.  It is zero
+ * but for the count when everything is as usual: hooks ask for no more.
+ *
+ *     ON      everything is told
+ *     FADING  allocations are not told, releases are
+ *     OFF     of the releases only those that the pass list lets through
+ *
+ * Program, signal or user switch from ON to FADING and back; the collector
+ * makes OFF of FADING a second later.  By then it has seen every allocation
+ * that was under way, and has set a bit in the pass list for each block that is
+ * live; bit (address / 16) modulo SEGMENT_PASS_BITS.  It clears a bit when the last
+ * block that it stands for has been released, so an address that is in use
+ * again and again is told of once.  The program only reads the list.
  */
 #ifndef HW_WIRE_SEGMENT_H
 #define HW_WIRE_SEGMENT_H
@@ -42,7 +57,7 @@
 #include <stdint.h>
 
 #define SEGMENT_MAGIC UINT64_C(0x31474553454b4157) /* "WAKESEG1" */
-#define SEGMENT_VERSION 1u
+#define SEGMENT_VERSION 2u
 
 enum {
     SEGMENT_HEAD_SIZE = 4096,
@@ -64,6 +79,25 @@ enum segment_collector {
     SEGMENT_CLOSED = 2,   /* the collector will read no more: stop recording */
     SEGMENT_SPOOL = 3,    /* a file: nobody drains, chunks are never given back */
 };
+
+/* segment_head.control. */
+enum segment_state {
+    SEGMENT_ON = 0,
+    SEGMENT_FADING = 1,
+    SEGMENT_OFF = 2,
+    SEGMENT_STATE_MASK = 3,
+    SEGMENT_FREE_STACKS = 4, /* beside the state, from the start: releases are told with their stacks */
+    SEGMENT_SAMPLED = 8,     /* likewise: only some blocks are told of */
+    SEGMENT_MODE_MASK = 15,
+    SEGMENT_STATE_STEP = 16, /* one change */
+};
+
+enum { SEGMENT_PASS_BITS = 1 << 23, SEGMENT_PASS_SIZE = SEGMENT_PASS_BITS / 8 };
+
+/* What a signal may stand for: segment_head.wishes[]. */
+enum segment_wish { SEGMENT_WISH_TOGGLE = 0, SEGMENT_WISH_REPORT, SEGMENT_WISH_TAG, SEGMENT_WISHES };
+
+enum { SEGMENT_ANSWERS = 16 };
 
 /* segment_head.owner: the kernel sets this bit when the collector dies (robust futex). */
 #define SEGMENT_OWNER_DIED 0x40000000u
@@ -87,9 +121,11 @@ struct segment_head {
     uint64_t wall_ns;     /* CLOCK_REALTIME at that moment */
     uint32_t exe_length;  /* text page: exe path, then the command line, NUL between arguments */
     uint32_t args_length;
-    uint32_t args_cut; /* 1: the command line did not fit */
-    uint32_t depth;    /* HEAPWAKE_DEPTH in force, 0 = whole stacks */
-    uint64_t unused0[2];
+    uint32_t args_cut;    /* 1: the command line did not fit */
+    uint32_t depth;       /* HEAPWAKE_DEPTH in force, 0 = whole stacks */
+    uint32_t pass_offset; /* of the pass list */
+    uint32_t is_precise;  /* 1: HEAPWAKE_PRECISE_TIMESTAMPS: no two events share a time */
+    uint64_t unused0;
 
     /* Written by the collector; read by every event.  A cache line of its own. */
     _Alignas(64) uint64_t clock; /* stamp of the latest tick */
@@ -97,26 +133,66 @@ struct segment_head {
     uint32_t may_wait;           /* 1: no new seccomp filter was there lately: the probe may sleep */
     uint64_t robust_entry;       /* struct robust_list of the kernel, collector's addresses */
     uint32_t owner;              /* the robust futex word */
-    uint32_t unused1;
+    uint32_t control;            /* enum segment_state and a count of changes; the program writes it too */
 
     /* Written by the probe while it runs. */
     _Alignas(64) uint64_t free_list; /* low half: chunk index + 1, high half: a count against ABA */
     uint32_t fresh;                  /* chunks 0..fresh-1 have been handed out at least once */
     uint32_t lane_count;             /* lanes 0..lane_count-1 exist */
     uint32_t thread_count;           /* threads seen so far */
+    uint32_t text_count;             /* TEXT records so far */
+    uint64_t lost_events;            /* events that could not be recorded */
+    uint64_t lost_nested;            /* of these: allocations of a handler inside a handler inside our code */
+    uint64_t waits;                  /* times a thread found no free chunk */
+    uint64_t sequence;               /* the counter of SEGMENT_STAMP_SEQUENCE */
+    uint32_t chunk_limit;            /* chunks mapped by the probe so far (<= chunk_max) */
+    uint32_t stopped;                /* 1: the probe has given up, for the reason below */
+    uint32_t stop_reason;            /* enum record_lost */
+    uint32_t has_gaps; /* 1: there are blocks that were not told of: by somebody's wish, or sampled */
+    uint64_t exec_ns;  /* CLOCK_MONOTONIC when the process set out to become another image; 0: has not */
+    uint32_t wishes[SEGMENT_WISHES]; /* how often each was uttered; written by a signal handler */
     uint32_t unused2;
-    uint64_t lost_events; /* events that could not be recorded */
-    uint64_t lost_nested; /* of these: allocations of a handler inside a handler inside our code */
-    uint64_t waits;       /* times a thread found no free chunk */
-    uint64_t sequence;    /* the counter of SEGMENT_STAMP_SEQUENCE */
-    uint32_t chunk_limit; /* chunks mapped by the probe so far (<= chunk_max) */
-    uint32_t stopped;     /* 1: the probe has given up, for the reason below */
-    uint32_t stop_reason; /* enum record_lost */
-    uint32_t unused3;
-    uint64_t exec_ns; /* CLOCK_MONOTONIC when the process set out to become another image; 0: has not */
+    uint64_t asked;                     /* requests that somebody waits for: the latest number given out */
+    uint64_t answered[SEGMENT_ANSWERS]; /* request n is done when answered[n % SEGMENT_ANSWERS] >= n */
+
+    /* Written once by the probe before the segment is handed over: texts with a NUL, "" = none. */
+    char job[48];  /* of a batch system */
+    char rank[16]; /* in an MPI program */
+
+    /* Sampling; written once as well. */
+    uint64_t sample_rate;   /* bytes a sample on average; 0: every block is told of */
+    uint32_t filter_offset; /* of the counters of sampled blocks; 0: there are none */
+    uint32_t unused4;
 };
 
+static inline uint32_t segment_change(uint32_t control, enum segment_state to)
+{
+    return ((control & ~(uint32_t)SEGMENT_STATE_MASK) + SEGMENT_STATE_STEP) | to;
+}
+
 _Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");
+
+/* Counters of live sampled blocks, by address: blocks that lie near each other share a cache line.
+ * The probe counts up before it publishes a block, the collector down when it has applied its release.
+ * A counter that has come to SEGMENT_FILTER_FULL stays there. */
+enum {
+    SEGMENT_FILTER_SLOTS = 1 << 18, /* a byte each */
+    SEGMENT_FILTER_FULL = 200,
+};
+
+static inline uint32_t segment_filter_slot(uint64_t address)
+{
+    return (uint32_t)(address >> 4 ^ address >> 22) & (SEGMENT_FILTER_SLOTS - 1);
+}
+
+/* A sampled block has gone: its releases need not be told any more on its account. */
+static inline void segment_filter_drop(uint8_t *filter, uint64_t address)
+{
+    uint8_t *counter = &filter[segment_filter_slot(address)];
+    uint8_t count = __atomic_load_n(counter, __ATOMIC_RELAXED);
+    if (count != 0 && count < SEGMENT_FILTER_FULL)
+        __atomic_fetch_sub(counter, 1, __ATOMIC_RELAXED);
+}
 
 /* What the probe sends with the descriptor over the collector's socket. */
 #define HELLO_MAGIC UINT32_C(0x4f4c4c48) /* "HLLO" */

@@ -17,10 +17,11 @@ import struct
 import sys
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
-         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary'}
+         8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
+         15: 'pools', 16: 'omissions', 17: 'carried-blocks', 18: 'notes'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
-HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized'}
+HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized', 6: 'ignore'}
 LOSSES = {1: 'nested', 2: 'collector', 3: 'memory', 4: 'sandbox'}
 CAP = 16 << 20
 NONE = 0xffffffff
@@ -169,6 +170,8 @@ class Process:
         self.samples, self.totals, self.live_at_end = [], 0, 0
         self.modules = [None]  # (bias, build id, path)
         self.stacks = [[]]     # [(module, address, exact)], innermost first
+        self.pools = {}
+        self.omitted, self.culled = [0] * 11, {}
 
     def add_process(self, p):
         self.pid = p.varint()
@@ -221,6 +224,13 @@ class Process:
             record.varint(), record.varint()
             self.marks.append(record.text())
 
+    def add_pools(self, p):
+        while p.left():
+            record = Bytes(p.text())
+            number = record.varint()
+            self.pools[number] = record.text().decode('utf-8', 'replace')
+            record.text()
+
     def add_end(self, p):
         self.end = [p.varint() for _ in range(19)]
 
@@ -230,6 +240,38 @@ class Process:
         for _ in range(8 * count):
             p.varint()
         self.totals += count
+
+    def add_omissions(self, p):
+        record = Bytes(p.text())
+        self.omitted = [record.varint() for _ in range(11)]
+        stack = 0
+        while p.left():
+            stack += p.varint()
+            demand(stack < len(self.stacks), 'culled blocks of an unknown stack')
+            self.culled[stack] = p.varint(), p.varint()
+            p.varint(), p.varint()
+
+    def add_carried(self, p, out):
+        time, self.next_event, self.next_allocation = p.varint(), p.varint(), p.varint()
+        number = address = 0
+        for _ in range(p.varint()):
+            number, address = number + p.signed(), address + p.signed()
+            size, stack = p.varint(), p.varint()
+            demand(number < self.next_allocation and number not in self.live, 'a carried block of a later number')
+            self.live[number] = (address, size)
+            self.live_bytes += size
+            out(self, (time, 0, 'alloc', address, size, stack, '-', size))
+
+    def check_sums(self):
+        """What the end counts is in the events, or was left out on purpose."""
+        if self.end is None:
+            return
+        _, _, blocks, size, _, allocations, frees, _, rate, samples, freed = self.omitted
+        demand(sum(b for b, _ in self.culled.values()) == blocks, 'culled blocks')
+        demand(sum(s for _, s in self.culled.values()) == size, 'culled bytes')
+        made, released = (samples, freed) if rate else (self.end[3], self.end[4])
+        demand(made == self.allocations + blocks + allocations, 'allocations in all')
+        demand(released == self.frees + blocks + frees, 'frees in all')
 
     def add_live(self, p):
         count = p.varint()
@@ -280,7 +322,7 @@ class Replay:
         if 1 <= code <= 15:
             return (self.time, self.thread) + self.alloc(op, code)
         if 16 <= code <= 23:
-            return (self.time, self.thread) + self.free(code - 16) + (0,)
+            return (self.time, self.thread) + self.free(op, code - 16) + (0,)
         demand(code == 24, 'unknown op %d' % code)
         kind, record = self.get(12), Bytes(self.columns[12].text())
         return (self.time, self.thread) + self.rare(kind, record) + (0,)
@@ -312,14 +354,14 @@ class Replay:
         self.live_max = max(self.live_max, p.live_bytes)
         return 'alloc', self.address, size, self.stack, KINDS.get(kind, '-'), usable
 
-    def free(self, how):
+    def free(self, op, how):
         p = self.process
         number = p.next_allocation - 1 - self.get(10)
         demand(number in p.live, 'a free of allocation %d, which is not live' % number)
         address, size = p.live.pop(number)
         p.frees += 1
         p.live_bytes -= size
-        return 'free', address, size, 0, HOWS.get(how, '-')
+        return 'free', address, size, self.get(13) if op & 0x80 else 0, HOWS.get(how, '-')
 
     def rare(self, kind, record):
         if kind == 1:
@@ -338,6 +380,9 @@ class Replay:
         if kind == 6:
             reason = record.varint()
             return 'lost', 0, record.varint(), 0, LOSSES.get(reason, '-')
+        if kind in (7, 8):
+            pool, stack, address, size = (record.varint() for _ in range(4))
+            return 'pool_alloc' if kind == 7 else 'pool_free', address, size, stack, self.process.pools.get(pool, '-')
         return 'other', 0, 0, 0, '-'
 
 
@@ -350,6 +395,7 @@ class Recording:
         self.major, self.minor, length, needs = struct.unpack('<HHIQ', head[8:24])
         demand(struct.unpack('<Q', head[56:])[0] == checksum(head[:56]), 'checksum of the file header')
         demand(self.major == 1 and needs == 0, 'a newer version')
+        self.series, self.part = struct.unpack('<QI', head[40:52])
         self.chunks, at = [], length
         while at < len(self.data):
             self.chunks.append(Chunk(self.data, at))
@@ -364,9 +410,21 @@ class Recording:
             if chunk.type == 5:
                 p.add_events(chunk, out)
                 continue
+            if chunk.type == 17:
+                p.add_carried(chunk.payload(), out)
+                continue
             {1: p.add_process, 2: p.add_threads, 3: p.add_modules, 4: p.add_stacks, 6: p.add_samples,
-             7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live}[chunk.type](chunk.payload())
+             7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live,
+             15: p.add_pools, 16: p.add_omissions}[chunk.type](chunk.payload())
         return processes
+
+    def check_notes(self):
+        for chunk in self.chunks:
+            if chunk.type == 18:
+                demand(chunk.process == NONE, 'a note of a process')
+                payload = chunk.payload()
+                while payload.left():
+                    demand(payload.text().decode('utf-8').endswith('.'), 'a note that is no sentence')
 
     def check_index(self):
         demand(self.chunks and self.chunks[-1].type == 12, 'there is no end')
@@ -484,9 +542,12 @@ def main(args):
                 process = '-' if c.process == NONE else str(c.process)
                 print('%d\t%s\t%s\t%d\t%d' % (c.offset, TYPES.get(c.type, str(c.type)), process, c.raw, c.stored))
         elif mode == '--check':
-            recording.replay(lambda p, e: None)
+            for process in recording.replay(lambda p, e: None).values():
+                if recording.series == 0:
+                    process.check_sums()
             recording.check_index()
             Names(recording.chunks).check()
+            recording.check_notes()
         elif mode == '--names':
             Names(recording.chunks).print()
         else:

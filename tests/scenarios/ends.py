@@ -5,7 +5,7 @@ every block of every thread, each release with its own, each way 100 times.
 
 REPEAT=1000 makes it 1000 times.
 """
-# timeout: 600
+# timeout: 1800
 import os
 
 from support import Check, Ledger, died_alike, events, native, record, truths, workload

@@ -1,22 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`heapwake export -f gprof2dot`, read by the real gprof2dot and drawn by graphviz."""
-import importlib.util
 import json
-import os
 import re
 import subprocess
 import sys
 
-from support import Check, native, record, skip, tool, truth, workload
+from packages import from_pip
+from support import Check, native, record, tool, truth, workload
 
 check = Check()
-env = {}
-if importlib.util.find_spec("gprof2dot") is None:
-    got = native([sys.executable, "-m", "pip", "install", "-q", "--target", "pip", "gprof2dot"])
-    if got.status != 0:
-        skip("gprof2dot is not installed, and pip cannot get it: " + got.err.decode().strip().split("\n")[-1][:120])
-    env["PYTHONPATH"] = os.path.abspath("pip")
+env = {"PYTHONPATH": from_pip("gprof2dot", "2025.4.14")}
 
 told = truth(record([workload("blame")], "blame.wake"))
 done = tool("export", "-f", "gprof2dot", "-o", "blame.json", "blame.wake")

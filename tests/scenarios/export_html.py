@@ -101,6 +101,18 @@ def check_hostile():
     check.equal("what is loaded from elsewhere", [], loads)
 
 
+def check_odd():
+    """Functions are called as in reports, whatever is in their names; the heap's axis is round."""
+    page = show("odd.html", "measure=allocated")
+    names = {r[0].split(" odd.cc")[0].split(" a \"b")[0] for r in page.rows}
+    below = " ".join(r[0] for r in page.rows)
+    for name in ("< quoted", "< größe", "< comma::operator,", "< box<>::operator<< <>", "< main::{lambda}::operator()"):
+        check.holds(name in below, f"{name} is not in the table: {below[:600]}")
+    check.holds("keep" in names, f"keep is not in the table: {names}")
+    axis = re.findall(r"(\d+(?:\.\d+)?) (?:B|KiB|MiB)", page.ids.get("plot", ""))
+    check.holds(len(axis) > 2 and all((float(a) * 2).is_integer() for a in axis), f"The axis has {axis}")
+
+
 told = truth(record([workload("blame")], "blame.wake"))
 check.equal("export", 0, tool("export", "-f", "html", "-o", "blame.html", "blame.wake").status)
 check_sites(told)
@@ -108,6 +120,9 @@ check_functions(told)
 record([workload("blame"), HOSTILE], "hostile.wake")
 check.equal("export", 0, tool("export", "-f", "html", "-o", "hostile.html", "hostile.wake").status)
 check_hostile()
+record([workload("odd")], "odd.wake")
+check.equal("export", 0, tool("export", "-f", "html", "-o", "odd.html", "odd.wake").status)
+check_odd()
 for level in ("partial", "full"):
     done = tool("export", "-f", "html", "--anonymize", level, "blame.wake")
     left = [s for s in ("leak_large", "churn", os.path.dirname(workload("blame"))) if s.encode() in done.out]

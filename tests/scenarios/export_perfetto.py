@@ -1,14 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`heapwake export -f perfetto`: the counters of every process against what the
-recording says; Perfetto's trace_processor_shell reads it where there is one."""
+recording says. What Perfetto makes of it: export_perfetto_ui.py."""
 import collections
-import csv
-import io
 import json
-import shutil
 
-from support import Check, events as events_of, native, record, tool, workload
+from support import Check, events as events_of, record, tool, workload
 
 check = Check()
 
@@ -78,14 +75,4 @@ record([workload("threads"), "live", 20], "threads.wake")
 check_counters(export("threads.wake"), "threads.wake")
 check_threads("threads.wake", 20)
 
-reader = shutil.which("trace_processor_shell") or shutil.which("trace_processor")
-if reader:
-    with open("trace.json", "w") as f:
-        json.dump({"traceEvents": export("blame.wake")}, f)
-    asked = native([reader, "-Q", "select max(value) as v from counter join counter_track t on track_id = t.id "
-                    "where t.name like 'heap%'", "trace.json"])
-    rows = list(csv.reader(io.StringIO(asked.out.decode())))
-    check.equal("what trace_processor reads", facts["peak_bytes"], int(float(rows[-1][0])) if rows else None)
-else:
-    print("There is no trace_processor_shell here: Perfetto itself has not read the file.")
 check.done()

@@ -12,8 +12,10 @@ import subprocess
 from support import Check, info, record, skip, tool, truth, workload
 
 DH_VIEW = "/usr/libexec/valgrind/dh_view.js"
-if not shutil.which("ms_print") or not shutil.which("callgrind_annotate"):
+if not shutil.which("ms_print") or not shutil.which("callgrind_annotate") or not os.path.exists(DH_VIEW):
     skip("valgrind is not installed.")
+if not shutil.which("node"):
+    skip("node, which runs the code of dh_view, is not installed.")
 check = Check()
 told = truth(record([workload("blame")], "blame.wake"))
 facts = info("blame.wake")
@@ -104,11 +106,10 @@ def check_dhat(path, facts, *argv):
                                        facts["leaked_bytes"], facts["leaked_blocks"]], sums)
     check.holds(all(p["gb"] <= p["mb"] <= p["tb"] and p["eb"] <= p["mb"] for p in pps), "A point had less than it holds.")
     check.holds(0 <= data["tg"] <= data["te"], "The peak is not in the run.")
-    if shutil.which("node") and os.path.exists(DH_VIEW):
-        with open("run.js", "w", encoding="utf-8") as f:
-            f.write(RUN_DH_VIEW)
-        shown = json.loads(run("node", "run.js", "out.dhat", DH_VIEW))
-        check.equal("sums of dh_view", [sums[0], sums[1], sums[2], sums[3], sum(p["tl"] for p in pps)], shown)
+    with open("run.js", "w", encoding="utf-8") as f:
+        f.write(RUN_DH_VIEW)
+    shown = json.loads(run("node", "run.js", "out.dhat", DH_VIEW))
+    check.equal("sums of dh_view", [sums[0], sums[1], sums[2], sums[3], sum(p["tl"] for p in pps)], shown)
 
 
 # ----------------------------------------------------------------- callgrind
@@ -153,4 +154,9 @@ record([workload("family"), "fork"], "family.wake")
 for process in info("family.wake")["processes_list"]:
     if process["allocations"] > 0:
         check_dhat("family.wake", process, "--pid", str(process["pid"]))
+record([workload("odd")], "odd.wake")
+for process in info("odd.wake")["processes_list"]:
+    check_dhat("odd.wake", process, "--pid", str(process["pid"]))
+record(["/bin/true"], "nothing.wake")
+check_dhat("nothing.wake", info("nothing.wake"))
 check.done()

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The files drawn in docs/format.md are the golden ones, and both readers see in them what the document says."""
+import json
 import os
 import re
 import subprocess
@@ -14,7 +15,7 @@ reader = os.path.join(root, "tests/format/wake_reader.py")
 with open(os.path.join(root, "docs/format.md"), encoding="utf-8") as f:
     text = f.read()
 drawings = re.findall(r"```hex\n(.*?)```", text, re.S)
-told, told_names = re.findall(r"```tsv\n(.*?)```", text, re.S)
+told, told_names, told_pools, told_part = re.findall(r"```tsv\n(.*?)```", text, re.S)
 
 
 def expect_drawn(drawn, drawing, path):
@@ -45,5 +46,16 @@ for path in golden, named:
     subprocess.run([os.environ["HEAPWAKE"], "verify", path], check=True)
     expect_told([sys.executable, reader, path], told)
     expect_told([os.environ["HEAPWAKE"], "dump", "--tsv", path], told)
+for name, lines in (("example-1.2.wake", told_pools), ("example-1.2.wake.2", told_part)):
+    path = os.path.join(root, "tests/golden", name)
+    subprocess.run([sys.executable, reader, "--check", path], check=True)
+    subprocess.run([os.environ["HEAPWAKE"], "verify", path], check=True)
+    expect_told([sys.executable, reader, path], lines)
+    expect_told([os.environ["HEAPWAKE"], "dump", "--tsv", path], lines)
+series = [os.path.join(root, "tests/golden", f"example-1.2.wake.{part}") for part in (1, 2)]
+whole = json.loads(subprocess.run([os.environ["HEAPWAKE"], "report", "--json", *series], capture_output=True, check=True).stdout)
+seen = tuple(whole["summary"][key] for key in ("files", "allocations", "frees", "culled_blocks", "culled_bytes", "leaked_bytes"))
+if seen != (1, 6, 4, 3, 33, 250):
+    sys.exit(f"The two files of the series together say {seen}.")
 expect_told([sys.executable, reader, "--names", named], told_names)
 expect_told([sys.executable, reader, "--names", golden], "")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# timeout: 600
+# timeout: 1800
 """Every tests/fuzz/x_fuzz.c survives some thousand mutations of its seeds, the same
 ones each time, under the address and undefined-behaviour sanitizers. Seeds come
 from tests/fuzz/x_seeds.py; a target without gets the golden files and noise."""

@@ -6,11 +6,11 @@ import os
 import re
 import subprocess
 
-from support import HEAPWAKE, Check, events, record
+from support import HEAPWAKE, Check, events, native, record
 
 check = Check()
 ROOT = os.environ["ROOT"]
-PAGES = ["diff", "check", "history", "report"]
+PAGES = ["diff", "check", "history", "import", "report", "replay", "anonymize", "merge"]
 
 
 def examples(page):
@@ -36,6 +36,7 @@ os.mkdir("bin")
 os.symlink(HEAPWAKE, "bin/heapwake")
 os.symlink(os.path.join(os.path.dirname(HEAPWAKE), "examples/kitchen"), "kitchen")
 record(["./kitchen"], "kitchen.wake")
+native([HEAPWAKE, "export", "-f", "heaptrack", "-o", "kitchen.heaptrack", "kitchen.wake"])
 course = next(e.address for e in events("kitchen.wake") if e.size == 1 << 20)
 env = {**os.environ, "PATH": f"{os.getcwd()}/bin:{os.environ['PATH']}", "LC_ALL": "C"}
 for page in PAGES:

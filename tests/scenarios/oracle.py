@@ -4,7 +4,7 @@
 reaches the allocator (tests/hostile/libcount.c): blocks made, bytes asked for and
 blocks released are the same in the recording, for the hard cases and for programs
 that people use, in each of their processes."""
-# timeout: 600
+# timeout: 1800
 import collections
 import glob
 import os

@@ -3,7 +3,7 @@
 """Threads hand blocks over as fast as they can, release and reallocate what others
 made: millions of events, and each release still finds its own allocation. Once
 as on a CPU without a counter that all cores agree on."""
-# timeout: 600
+# timeout: 1800
 import os
 
 from support import Check, Ledger, events, record, truth, workload

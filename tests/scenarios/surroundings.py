@@ -105,6 +105,10 @@ if os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_outpu
 said = run_and_compare("RLIMIT_FSIZE of 16 KiB", preexec_fn=limited(resource.RLIMIT_FSIZE, 16384))
 for size in (1 << 20, 64 << 10, 0):
     run_and_compare(f"RLIMIT_FSIZE of {size}", preexec_fn=limited(resource.RLIMIT_FSIZE, size))
+check.about("a child that may make no file")
+lost = native([HEAPWAKE, "record", "--symbols", "no", "-o", "child.wake", "--", "sh", "-c", "ulimit -f 0; (:); :"])
+check.equal("exit status", 0, lost.status)
+check.holds(b"; 1 more process could not be recorded" in lost.err, f"the child is not missed: {lost.err!r}")
 for megabytes in (16, 40, 100, 300):
     tight = {"preexec_fn": limited(resource.RLIMIT_AS, megabytes << 20)}
     run_and_compare(f"RLIMIT_AS of {megabytes} MiB", native(steady, **tight), **tight)

@@ -6,7 +6,7 @@
  *
  *   data.measures   [{key, title, unit, total: [bytes, blocks]}]
  *   data.timeline   [[from_ns, live_bytes, rss_bytes, allocations]]
- *   data.frames     [[function, file, line, module, own]]
+ *   data.frames     [[function, file, line, module, own, brief name]]
  *   data.nodes      [[parent, frame]], node 0 above all; parents come first
  *   data.sites      [[node, [bytes, blocks] of each measure ...]]
  *   data.functions  [[frame, [self, all] of each measure ...]]
@@ -55,15 +55,12 @@ const base = (path) => path.slice(path.lastIndexOf("/") + 1);
 function place(f) {
   return f[1] ? base(f[1]) + (f[2] ? ":" + f[2] : "") : base(f[3]);
 }
-/* Template arguments and parameters are noise in a box. */
-function brief(name) {
-  let out = "", depth = 0;
-  for (const c of name.replace(/\(anonymous namespace\)::/g, "")) {
-    if (c === "<" || c === "(") depth++;
-    else if (c === ">" || c === ")") depth = Math.max(0, depth - 1);
-    else if (depth === 0) out += c;
-  }
-  return out.trim() || name;
+
+/* A few lines up to the highest value, round in their unit. */
+function lines(highest) {
+  const least = Math.max(1, highest / 4), unit = 1024 ** Math.floor(Math.log2(least) / 10);
+  const step = unit * [1, 2, 5, 10, 20, 50, 100, 256, 512, 1024].find((n) => n * unit >= least);
+  return Array.from({ length: Math.ceil(highest / step) + 1 }, (_, i) => i * step);
 }
 
 /* ------------------------------------------------------------------- timeline */
@@ -71,15 +68,15 @@ function brief(name) {
 function drawTimeline() {
   const t = data.timeline, wide = 1000, high = 210, left = 64, bottom = 22, top = 10;
   if (t.length < 2) { $("timeline").hidden = true; return; }
-  const first = t[0][0], last = data.end, highest = Math.max(1, ...t.map((x) => Math.max(x[1], x[2])));
+  const first = t[0][0], last = data.end, levels = lines(Math.max(1, ...t.map((x) => Math.max(x[1], x[2]))));
+  const highest = levels[levels.length - 1];
   const x = (ns) => left + (wide - left - 8) * (ns - first) / (last - first || 1);
   const y = (n) => high - bottom - (high - bottom - top) * n / highest;
   const svg = make("svg", { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img",
     "aria-label": "Heap and resident set over time" });
-  for (let i = 0; i <= 4; i++) {
-    const n = highest * i / 4;
+  for (const n of levels) {
     svg.append(make("line", { class: "grid", x1: left, x2: wide - 8, y1: y(n), y2: y(n) }),
-      make("text", { x: left - 8, y: y(n) + 4, "text-anchor": "end" }, bytes(Math.round(n))));
+      make("text", { x: left - 8, y: y(n) + 4, "text-anchor": "end" }, bytes(Math.round(n)).replace(".0 ", " ")));
   }
   for (let i = 0; i <= 5; i++) {
     const ns = first + (last - first) * i / 5;
@@ -202,7 +199,7 @@ function drawFlame() {
     c.fillRect(b.x, y, Math.max(0.5, b.w - 0.8), ROW - 1.5);
     if (b.w < 34) continue;
     c.fillStyle = style.getPropertyValue(b.node !== 0 && matches(merged.nodes[b.node][1]) ? "--card" : "--ink");
-    let text = b.node === 0 ? `all: ${amount(state.measure, tree.values[0])}` : brief(nodeName(b.node));
+    let text = b.node === 0 ? `all: ${amount(state.measure, tree.values[0])}` : data.frames[merged.nodes[b.node][1]][5];
     const room = Math.floor((b.w - 8) / 6.1);
     if (text.length > room) text = text.slice(0, Math.max(0, room - 1)) + "…";
     c.fillText(text, b.x + 5, y + ROW / 2 - 0.5, b.w - 8);
@@ -257,8 +254,8 @@ function siteRows() {
   return data.sites.map((s) => {
     const stack = stackOf(s[0]), own = stack.find((f) => f[4]) || stack[0];
     const [b, n] = s[1][m];
-    const callers = stack.slice(stack.indexOf(own) + 1).filter((f) => f[4]).slice(0, 4).map((f) => "< " + brief(f[0]));
-    return { frame: own, stack, callers: callers.join(" "), name: own ? own[0] : "[no stack]", weight: weight(m, [b, n]),
+    const callers = stack.slice(stack.indexOf(own) + 1).filter((f) => f[4]).slice(0, 4).map((f) => "< " + f[5]);
+    return { frame: own, stack, callers: callers.join(" "), name: own ? own[5] : "[no stack]", weight: weight(m, [b, n]),
       cells: [bytes(b), count(n)], keys: [b, n], show: stack.some(frameMatches) };
   }).filter((r) => r.weight > 0);
 }
@@ -266,7 +263,7 @@ function functionRows() {
   const m = state.measure;
   return data.functions.map((f) => {
     const frame = data.frames[f[0]], [self, all] = f[1][m];
-    return { frame, name: frame[0], weight: self, cells: [amount(m, self), amount(m, all)], keys: [self, all],
+    return { frame, name: frame[5], weight: self, cells: [amount(m, self), amount(m, all)], keys: [self, all],
       show: frameMatches(frame) };
   }).filter((r) => r.keys[1] > 0);
 }
@@ -306,7 +303,7 @@ function sortRows(rows) {
 }
 
 function rowOf(r, whole, columns) {
-  const name = make("td", { class: "name" });
+  const name = make("td", { class: "name", title: r.frame ? r.frame[0] : "" });
   addMarked(name, r.name || place(r.frame));
   if (r.frame) name.append(" ", addMarked(make("span", { class: "where" }), place(r.frame)));
   if (r.callers) name.append(addMarked(make("div", { class: "where" }), r.callers));

@@ -12,6 +12,7 @@
 #include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/module.h"
+#include "probe/real.h"
 #include "probe/sys.h"
 #include "probe/unwind/walk.h"
 
@@ -143,7 +144,7 @@ __attribute__((noinline)) enum complete_answer complete_find(uint64_t sp)
     arch_registers(&regs);
     (void)range_enter(&walk, regs.value[ARCH_SLOT_SP]);
     for (unsigned frames = 0; frames < WALK_DEPTH_MAX; frames++) {
-        bool is_ours = module_is_ours(regs.value[ARCH_SLOT_RA]);
+        bool is_ours = real_is_ours(regs.value[ARCH_SLOT_RA]);
         uint64_t from = regs.value[ARCH_SLOT_SP];
         is_outside |= !is_ours;
         enum cfi_status status = complete_step(NULL, &walk, &regs, &is_exact);

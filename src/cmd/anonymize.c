@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * anonymize: a recording that can be given to others: tokens instead of names,
+ * no arguments, no binaries, every figure as it was.
+ */
+#include "cmd/asking.h"
+#include "cmd/command.h"
+#include "present/units.h"
+#include "query/disguise.h"
+#include "store/splice.h"
+
+#include <string.h>
+
+struct anonymize_options {
+    const char *file, *output;
+    enum veil_level level;
+};
+
+static int anonymize_take(struct anonymize_options *o, int argc, char **argv, struct err *err)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
+            o->output = value;
+        } else if (command_option(argv, &i, "--level", &value)) {
+            if (strcmp(value, "partial") != 0 && strcmp(value, "full") != 0)
+                return err_set(err, ERR_USAGE, "--level takes partial or full, not '%s'.", value);
+            o->level = value[0] == 'p' ? VEIL_PARTIAL : VEIL_FULL;
+        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
+            return err_set(err, ERR_USAGE,
+                           "'heapwake anonymize' has no option '%s'; 'heapwake help anonymize' lists them.",
+                           argv[i]);
+        } else if (o->file != NULL) {
+            return err_set(err, ERR_USAGE, "'heapwake anonymize' takes one recording.");
+        } else {
+            o->file = argv[i];
+        }
+    }
+    if (o->file == NULL || o->output == NULL || o->output[0] == '\0')
+        return err_set(err, ERR_USAGE,
+                       "A recording and the name of a new one are needed: heapwake anonymize FILE -o NEW");
+    return 0;
+}
+
+static int anonymize_write(const struct anonymize_options *o, struct wake_reader *r, struct err *err)
+{
+    struct disguise disguise;
+    struct wake_splice *splice = NULL;
+    struct err ignored;
+    err_init(&ignored);
+    int code = disguise_init(&disguise, r, o->level, err);
+    if (code == 0)
+        code = wake_splice_open(&splice, o->output, wake_reader_summary(r)->wall_ns, err);
+    if (splice != NULL) {
+        code = wake_splice_add(splice, r, &disguise.mask, err);
+        int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
+        code = code != 0 ? code : closed;
+    }
+    disguise_release(&disguise);
+    return code;
+}
+
+static bool anonymize_tell(const struct anonymize_options *o, const struct wake_reader *r)
+{
+    char count[UNITS_MAX];
+    struct strbuf out;
+    strbuf_init(&out);
+    strbuf_addf(&out, "%s: %s events, %s.\n", o->output, units_count(count, wake_reader_summary(r)->events),
+                o->level == VEIL_FULL ? "every name is a token" : "the program's own names are tokens");
+    bool done = command_print(&out);
+    strbuf_release(&out);
+    return done;
+}
+
+int command_anonymize(int argc, char **argv)
+{
+    struct anonymize_options o = {.level = VEIL_FULL};
+    struct asking asking;
+    struct wake_reader *r = NULL;
+    struct err err;
+    err_init(&err);
+    int code = anonymize_take(&o, argc, argv, &err);
+    if (code == 0) {
+        asking_begin(&asking);
+        r = asking_open(&asking, o.file, &err);
+        code = r == NULL ? ERR_INPUT : anonymize_write(&o, r, &err);
+        asking_end(&asking);
+    }
+    if (r != NULL)
+        asking_warn(r, o.file);
+    if (code != 0 && err.text[0] != '\0')
+        command_say("%s", err.text);
+    int status = code == ERR_USAGE                    ? EXIT_USAGE
+                 : code == 0 && anonymize_tell(&o, r) ? EXIT_DONE
+                                                      : EXIT_FAILED;
+    wake_reader_close(r);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * ctl: tells the collector of a running process what to do (wire/control.h).
+ */
+#include "cmd/command.h"
+#include "collect/caller.h"
+#include "present/safe.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CTL_ACT_MS = 120000 };
+
+static const struct {
+    const char *name;
+    enum control_op op;
+    bool needs_text, takes_text;
+} ctl_commands[] = {
+    {"enable", CONTROL_ENABLE, false, false}, {"disable", CONTROL_DISABLE, false, false},
+    {"toggle", CONTROL_TOGGLE, false, false}, {"tag", CONTROL_TAG, true, true},
+    {"report", CONTROL_REPORT, false, true},  {"status", CONTROL_STATUS, false, false},
+    {"stop", CONTROL_STOP, false, false},
+};
+
+enum { CTL_COMMANDS = sizeof ctl_commands / sizeof *ctl_commands };
+
+static int ctl_missing(uint32_t pid, enum caller_finding finding)
+{
+    switch (finding) {
+    case CALLER_NO_PROCESS:
+        command_say("There is no process %u.", pid);
+        break;
+    case CALLER_REFUSED:
+        command_say("Process %u is recorded for another user; only that user and root may control it.", pid);
+        break;
+    case CALLER_SPOOL:
+        command_say("Process %u has no collector that could be told: it writes a spool by itself.", pid);
+        break;
+    case CALLER_SILENT:
+        command_say("No collector says that it records process %u, but not all of them answer.", pid);
+        break;
+    default:
+        command_say("Process %u is not being recorded by heapwake.", pid);
+        break;
+    }
+    return EXIT_FAILED;
+}
+
+/* Relative to the folder of whoever asks. */
+static bool ctl_set_path(struct control_request *r, const char *path)
+{
+    char folder[PATH_MAX];
+    int length;
+    if (path[0] == '/')
+        length = snprintf(r->text, sizeof r->text, "%s", path);
+    else if (getcwd(folder, sizeof folder) == NULL)
+        return false;
+    else
+        length = snprintf(r->text, sizeof r->text, "%s/%s", folder, path);
+    return length > 0 && (size_t)length < sizeof r->text;
+}
+
+static int ctl_number(const char *text, uint32_t max, uint32_t *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number == 0 || number > max)
+        return EXIT_USAGE;
+    *value = (uint32_t)number;
+    return EXIT_DONE;
+}
+
+static int ctl_misused(void)
+{
+    return command_misused(
+        "Usage: heapwake ctl PID enable|disable|toggle|tag NAME|report [FILE]|status|stop");
+}
+
+static int ctl_parse(struct control_request *r, int argc, char **argv)
+{
+    const char *words[3];
+    int count = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        if (command_option(argv, &i, "--depth", &value)) {
+            if (ctl_number(value, 1024, &r->depth) != EXIT_DONE)
+                return command_misused("--depth takes a number from 1 to 1024, not '%s'.", value);
+        } else if (count == 3) {
+            return ctl_misused();
+        } else {
+            words[count++] = argv[i];
+        }
+    }
+    if (count < 2)
+        return ctl_misused();
+    if (ctl_number(words[0], INT_MAX, &r->pid) != EXIT_DONE)
+        return command_misused("'%s' is no process id.", words[0]);
+    size_t k = 0;
+    while (k < CTL_COMMANDS && strcmp(words[1], ctl_commands[k].name) != 0)
+        k++;
+    if (k == CTL_COMMANDS)
+        return command_misused("'heapwake ctl' has no command '%s'; 'heapwake help ctl' lists them.",
+                               words[1]);
+    r->op = ctl_commands[k].op;
+    if ((count == 3 && !ctl_commands[k].takes_text) || (count == 2 && ctl_commands[k].needs_text) ||
+        (r->depth != 0 && r->op != CONTROL_REPORT) || (count == 3 && words[2][0] == '\0'))
+        return ctl_misused();
+    bool fits = true;
+    if (count == 3 && r->op == CONTROL_REPORT)
+        fits = ctl_set_path(r, words[2]);
+    else if (count == 3)
+        fits = (size_t)snprintf(r->text, sizeof r->text, "%s", words[2]) <= 255;
+    return fits ? EXIT_DONE : command_misused("'%.100s...' is too long.", words[2]);
+}
+
+int command_ctl(int argc, char **argv)
+{
+    static struct control_request request;
+    static struct control_answer answer;
+    struct caller_partner collector;
+    request = (struct control_request){.magic = CONTROL_MAGIC, .version = CONTROL_VERSION};
+    int status = ctl_parse(&request, argc, argv);
+    if (status != EXIT_DONE)
+        return status;
+    enum caller_finding finding = caller_find(request.pid, &collector);
+    if (finding != CALLER_FOUND)
+        return ctl_missing(request.pid, finding);
+    if (!caller_ask(&collector, &request, CTL_ACT_MS, &answer)) {
+        command_say("The collector of process %u does not answer.", request.pid);
+        return EXIT_FAILED;
+    }
+    if (answer.code != CONTROL_DONE) {
+        command_say("%s", answer.text[0] == '\0' ? "The process has ended." : answer.text);
+        return EXIT_FAILED;
+    }
+    struct strbuf out;
+    strbuf_init(&out);
+    safe_add(&out, answer.text, strlen(answer.text));
+    strbuf_add_text(&out, "\n");
+    status = command_print(&out) ? EXIT_DONE : EXIT_FAILED;
+    strbuf_release(&out);
+    return status;
+}

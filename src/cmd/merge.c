@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * merge: several recordings in one file, on one clock.
+ */
+#include "cmd/asking.h"
+#include "cmd/command.h"
+#include "present/units.h"
+#include "store/splice.h"
+
+#include <sys/resource.h>
+
+struct merge {
+    const char *output;
+    VEC(const char *) files;
+    VEC(struct wake_reader *) readers;
+};
+
+static int merge_take(struct merge *m, int argc, char **argv, struct err *err)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value))
+            m->output = value;
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            return err_set(err, ERR_USAGE,
+                           "'heapwake merge' has no option '%s'; 'heapwake help merge' lists them.", argv[i]);
+        else if (!vec_push(&m->files, argv[i]))
+            return err_set(err, ERR_MEMORY, "There is no memory for the names of files.");
+    }
+    if (m->files.count == 0 || m->output == NULL || m->output[0] == '\0')
+        return err_set(err, ERR_USAGE,
+                       "Recordings and the name of a new one are needed: heapwake merge FILE... -o NEW");
+    return 0;
+}
+
+/* All are open at once: the earliest begins the new one. */
+static void merge_allow_many_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int merge_open(struct merge *m, struct asking *a, struct err *err)
+{
+    merge_allow_many_files();
+    for (size_t i = 0; i < m->files.count; i++) {
+        struct wake_reader *r = asking_open(a, m->files.data[i], err);
+        if (r == NULL)
+            return err->code != 0 ? err->code : ERR_INPUT;
+        if (!vec_push(&m->readers, r)) {
+            wake_reader_close(r);
+            return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
+        }
+    }
+    return 0;
+}
+
+static int merge_write(const struct merge *m, struct err *err)
+{
+    struct wake_splice *splice = NULL;
+    struct err ignored;
+    err_init(&ignored);
+    int code =
+        wake_splice_open(&splice, m->output, wake_splice_earliest(m->readers.data, m->readers.count), err);
+    if (code != 0)
+        return code;
+    for (size_t i = 0; i < m->readers.count && code == 0; i++)
+        code = wake_splice_add(splice, m->readers.data[i], NULL, err);
+    int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
+    return code != 0 ? code : closed;
+}
+
+static bool merge_tell(const struct merge *m)
+{
+    char text[UNITS_MAX];
+    struct strbuf out;
+    uint64_t events = 0, processes = 0;
+    for (size_t i = 0; i < m->readers.count; i++) {
+        events += wake_reader_summary(m->readers.data[i])->events;
+        processes += wake_reader_process_count(m->readers.data[i]);
+    }
+    strbuf_init(&out);
+    strbuf_addf(&out, "%s: %s recording%s", m->output, units_count(text, m->files.count),
+                m->files.count == 1 ? "" : "s");
+    strbuf_addf(&out, ", %s process%s", units_count(text, processes), processes == 1 ? "" : "es");
+    strbuf_addf(&out, ", %s events.\n", units_count(text, events));
+    bool done = command_print(&out);
+    strbuf_release(&out);
+    return done;
+}
+
+int command_merge(int argc, char **argv)
+{
+    struct merge m = {0};
+    struct asking asking;
+    struct err err;
+    err_init(&err);
+    int code = merge_take(&m, argc, argv, &err);
+    if (code == 0) {
+        asking_begin(&asking);
+        code = merge_open(&m, &asking, &err);
+        if (code == 0)
+            code = merge_write(&m, &err);
+        asking_end(&asking);
+    }
+    for (size_t i = 0; i < m.readers.count; i++)
+        asking_warn(m.readers.data[i], m.files.data[i]);
+    if (code != 0 && err.text[0] != '\0')
+        command_say("%s", err.text);
+    int status = code == ERR_USAGE ? EXIT_USAGE : code == 0 && merge_tell(&m) ? EXIT_DONE : EXIT_FAILED;
+    for (size_t i = 0; i < m.readers.count; i++)
+        wake_reader_close(m.readers.data[i]);
+    vec_release(&m.readers);
+    vec_release(&m.files);
+    return status;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * replaying: `heapwake replay`: what a program did, done again with other
+ * allocators.
+ */
+#include "cmd/allocators.h"
+#include "cmd/asking.h"
+#include "cmd/command.h"
+#include "cmd/playing.h"
+#include "cmd/recording_file.h"
+#include "cmd/screen.h"
+#include "present/section_replay.h"
+#include "present/units.h"
+#include "query/quantity.h"
+#include "tool/arena.h"
+#include "tool/file.h"
+
+#include <string.h>
+
+enum { REPLAYING_RUNS_MAX = 1000 };
+
+struct replaying {
+    const char *file;
+    VEC(const char *) names; /* of allocators: known ones, or files */
+    struct arena arena;      /* the names */
+    uint64_t process, pid, runs;
+    bool has_process, has_pid, json;
+    enum score_touch touch;
+    VEC(struct replay_row) rows;
+    size_t failures; /* plays that did not come to their end */
+};
+
+/* What is played, and to whom. */
+struct replaying_piece {
+    int score;
+    bool has_threads;
+    const char *name, *file; /* of the allocator; file NULL = libc's own */
+};
+
+static const char *const replaying_touches[] = {"none", "first", "all"};
+
+/* ----------------------------------------------------------------- options */
+
+static int replaying_take_names(struct replaying *o, const char *list, struct err *err)
+{
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+        const char *name = arena_push_text(&o->arena, list, length);
+        if (name == NULL || !vec_push(&o->names, name))
+            return err_set(err, ERR_MEMORY, "There is no memory for the names of allocators.");
+        if (strchr(name, '/') == NULL && allocators_find(name) == NULL)
+            return err_set(
+                err, ERR_USAGE,
+                "There is no allocator '%s'; there are glibc, jemalloc, tcmalloc and mimalloc, and "
+                "any file whose name has a slash.",
+                name);
+        list += length;
+        list += *list == ',';
+    }
+    return 0;
+}
+
+static int replaying_take_touch(struct replaying *o, const char *word, struct err *err)
+{
+    for (size_t i = 0; i < sizeof replaying_touches / sizeof *replaying_touches; i++) {
+        if (strcmp(word, replaying_touches[i]) == 0) {
+            o->touch = (enum score_touch)i;
+            return 0;
+        }
+    }
+    return err_set(err, ERR_USAGE, "--touch takes all, first or none, not '%s'.", word);
+}
+
+static int replaying_take_one(struct replaying *o, char **argv, int *i, struct err *err)
+{
+    const char *value;
+    if (command_option(argv, i, "--json", NULL)) {
+        o->json = true;
+    } else if (command_option(argv, i, "--allocators", &value)) {
+        return replaying_take_names(o, value, err);
+    } else if (command_option(argv, i, "--touch", &value)) {
+        return replaying_take_touch(o, value, err);
+    } else if (command_option(argv, i, "--process", &value)) {
+        o->has_process = true;
+        if (!quantity_count(value, &o->process) || o->process == 0)
+            return err_set(err, ERR_USAGE, "--process takes a number from 1 on, not '%s'.", value);
+    } else if (command_option(argv, i, "--pid", &value)) {
+        o->has_pid = true;
+        if (!quantity_count(value, &o->pid))
+            return err_set(err, ERR_USAGE, "--pid takes the number of a process, not '%s'.", value);
+    } else if (command_option(argv, i, "--runs", &value)) {
+        if (!quantity_count(value, &o->runs) || o->runs == 0 || o->runs > REPLAYING_RUNS_MAX)
+            return err_set(err, ERR_USAGE, "--runs takes a number from 1 to %d, not '%s'.",
+                           REPLAYING_RUNS_MAX, value);
+    } else if (argv[*i][0] == '-' && argv[*i][1] != '\0') {
+        return err_set(err, ERR_USAGE,
+                       "'heapwake replay' has no option '%s'; 'heapwake help replay' lists them.", argv[*i]);
+    } else if (o->file != NULL) {
+        return err_set(err, ERR_USAGE, "'heapwake replay' takes one recording.");
+    } else {
+        o->file = argv[*i];
+    }
+    return 0;
+}
+
+static int replaying_take(struct replaying *o, int argc, char **argv, struct err *err)
+{
+    int code = 0;
+    for (int i = 1; i < argc && code == 0; i++)
+        code = replaying_take_one(o, argv, &i, err);
+    if (code == 0 && o->file == NULL)
+        return err_set(err, ERR_USAGE, "No recording given: heapwake replay [--allocators LIST] FILE");
+    bool all = o->names.count == 0;
+    for (const struct allocator *a = allocators_list; code == 0 && all && a->name != NULL; a++) {
+        if (!vec_push(&o->names, a->name))
+            return err_set(err, ERR_MEMORY, "There is no memory for the names of allocators.");
+    }
+    return code;
+}
+
+/* ----------------------------------------------------------------- playing */
+
+static int replaying_choose(const struct replaying *o, const struct wake_reader *r, size_t *process,
+                            struct err *err)
+{
+    size_t count = wake_reader_process_count(r);
+    *process = o->has_process ? (size_t)o->process - 1 : compose_choose(r);
+    if (*process >= count)
+        return err_set(err, ERR_ABSENT, "There are %zu processes in %s.", count, o->file);
+    for (size_t i = 0; o->has_pid && i < count; i++) {
+        if (wake_reader_process(r, i)->info.pid == o->pid) {
+            *process = i;
+            return 0;
+        }
+    }
+    return !o->has_pid ? 0
+                       : err_set(err, ERR_ABSENT, "There is no process %llu in the recording.",
+                                 (unsigned long long)o->pid);
+}
+
+/* One play.  False: it did not come to its end; it has been said why, or *is_absent. */
+static bool replaying_play_once(struct replaying *o, const struct replaying_piece *piece,
+                                enum score_lead lead, struct score_result *result, bool *is_absent)
+{
+    struct err err;
+    err_init(&err);
+    int code = playing_run(piece->score, o->touch, lead, piece->file, result, &err);
+    *is_absent = code == 0 && result->outcome == SCORE_NOT_LOADED;
+    if (code == 0 && (result->outcome == SCORE_PLAYED || *is_absent))
+        return !*is_absent;
+    o->failures++;
+    if (code == ERR_ABSENT)
+        command_say("%s", err.text);
+    else
+        command_say("The play with %s failed: %s.", piece->name,
+                    code != 0 ? err.text : playing_describe(result));
+    return false;
+}
+
+/* The quickest of so many plays.  Where there are threads, times are those of threads that run
+ * freely, and memory that of a play in which they keep together. */
+static bool replaying_play(struct replaying *o, const struct replaying_piece *piece,
+                           struct score_result *best, bool *is_absent)
+{
+    struct score_result together = {0};
+    for (uint64_t i = 0; i < o->runs; i++) {
+        struct score_result result = {0};
+        if (!replaying_play_once(o, piece, SCORE_LEAD_FREE, &result, is_absent))
+            return false;
+        if (i == 0 || result.cpu_ns < best->cpu_ns)
+            *best = result;
+    }
+    if (!piece->has_threads)
+        return true;
+    if (!replaying_play_once(o, piece, SCORE_LEAD_TOGETHER, &together, is_absent)) {
+        best->outcome = 0;
+        return false;
+    }
+    best->peak_rss_bytes = together.peak_rss_bytes;
+    best->own_rss_bytes = together.own_rss_bytes;
+    return true;
+}
+
+static void replaying_play_known(struct replaying *o, struct replaying_piece piece, const struct allocator *a,
+                                 struct replay_row *row)
+{
+    struct strbuf missing;
+    bool is_absent;
+    if (a->files[0] == NULL) {
+        (void)replaying_play(o, &piece, &row->result, &is_absent);
+        return;
+    }
+    strbuf_init(&missing);
+    for (size_t i = 0; i < ALLOCATORS_FILES_MAX && a->files[i] != NULL; i++) {
+        piece.file = a->files[i];
+        bool played = replaying_play(o, &piece, &row->result, &is_absent);
+        if (played || !is_absent) {
+            strbuf_release(&missing);
+            return;
+        }
+        strbuf_addf(&missing, "%s%s", i == 0 ? "" : ", ", a->files[i]);
+    }
+    command_say("%s is not installed here: the loader finds none of %s.", a->name, strbuf_get(&missing));
+    strbuf_release(&missing);
+}
+
+static int replaying_play_all(struct replaying *o, int score, bool has_threads, struct err *err)
+{
+    for (size_t i = 0; i < o->names.count; i++) {
+        struct replay_row row = {.name = o->names.data[i]};
+        struct replaying_piece piece = {score, has_threads, row.name, NULL};
+        const struct allocator *a = allocators_find(row.name);
+        bool is_absent;
+        if (a != NULL) {
+            replaying_play_known(o, piece, a, &row);
+        } else {
+            piece.file = row.name;
+            if (!replaying_play(o, &piece, &row.result, &is_absent) && is_absent)
+                command_say("The loader cannot load %s.", row.name);
+        }
+        if (!vec_push(&o->rows, row))
+            return err_set(err, ERR_MEMORY, "There is no memory for the outcome.");
+    }
+    return 0;
+}
+
+/* A play that takes more than there is would have the system end some other program.  Threads that run
+ * freely take up to twice as much as was recorded. */
+static int replaying_check_room(const struct replaying *o, const struct compose *c, struct err *err)
+{
+    char need[UNITS_MAX], have[UNITS_MAX];
+    uint64_t available = playing_available(), most = c->parts.count > 1 ? available / 2 : available;
+    if (o->touch != SCORE_TOUCH_ALL || c->peak_bytes <= most)
+        return 0;
+    return err_set(err, ERR_LIMIT,
+                   "The program held %s at once and there are %s here; '--touch first' plays without filling "
+                   "the blocks.",
+                   units_bytes(need, c->peak_bytes), units_bytes(have, available));
+}
+
+/* ----------------------------------------------------------------- showing */
+
+static bool replaying_show(const struct replaying *o, const struct section_replay *s)
+{
+    struct strbuf out;
+    struct page page;
+    struct json j;
+    strbuf_init(&out);
+    if (o->json) {
+        json_init(&j, &out);
+        json_open_object(&j, NULL);
+        json_add_text(&j, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
+        section_replay_json(&j, s);
+        json_close_object(&j);
+    } else {
+        screen_init(&page, &out);
+        section_replay_text(&page, s);
+    }
+    bool done = command_print(&out);
+    strbuf_release(&out);
+    return done;
+}
+
+/* A play is of the events in the file, and those may not be all that there were. */
+static void replaying_warn(const struct wake_process *p)
+{
+    if (p->end.made_up)
+        command_say("The recording was imported from sums: its blocks, and so this play, are made up.");
+    if (p->omitted.sample_rate != 0)
+        command_say(
+            "The recording has samples only: this is a play of those, and tells little about the program.");
+    if (p->omitted.is_culled)
+        command_say("Blocks that lived shortly were left out of the recording: they are not played.");
+    if (p->omitted.is_limited)
+        command_say("The recording has no events from where it reached its size: they are not played.");
+}
+
+static int replaying_run(struct replaying *o, struct wake_reader *r, struct err *err)
+{
+    struct compose compose;
+    size_t process, played = 0;
+    int score = -1;
+    compose_init(&compose);
+    int code = replaying_choose(o, r, &process, err);
+    if (code == 0)
+        code = compose_read(&compose, r, process, err);
+    if (code == 0)
+        code = replaying_check_room(o, &compose, err);
+    if (code == 0)
+        code = playing_write_score(&score, &compose, r, err);
+    if (code == 0)
+        code = replaying_play_all(o, score, compose.parts.count > 1, err);
+    for (size_t i = 0; i < o->rows.count; i++)
+        played += o->rows.data[i].result.outcome == SCORE_PLAYED;
+    if (code == 0 && played > 0) {
+        const struct section_replay s = {&compose, wake_reader_process(r, process)->info.pid,
+                                         replaying_touches[o->touch], o->rows.data, o->rows.count};
+        asking_warn(r, o->file);
+        replaying_warn(wake_reader_process(r, process));
+        code = replaying_show(o, &s) ? 0 : ERR_IO;
+    }
+    if (code == 0 && (played == 0 || o->failures > 0))
+        code = ERR_SYSTEM;
+    file_close(score);
+    compose_release(&compose);
+    return code;
+}
+
+int command_replay(int argc, char **argv)
+{
+    struct replaying o = {.runs = 1, .touch = SCORE_TOUCH_ALL};
+    struct err err;
+    err_init(&err);
+    arena_init(&o.arena);
+    int code = replaying_take(&o, argc, argv, &err);
+    struct wake_reader *r = code == 0 ? recording_file_open(o.file) : NULL;
+    if (code == 0)
+        code = r == NULL ? ERR_INPUT : replaying_run(&o, r, &err);
+    if (code != 0 && err.text[0] != '\0')
+        command_say("%s", err.text);
+    wake_reader_close(r);
+    vec_release(&o.names);
+    vec_release(&o.rows);
+    arena_release(&o.arena);
+    return code == 0 ? EXIT_DONE : code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}

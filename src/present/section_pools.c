@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_pools: see section_pools.h.
+ */
+#include "present/section_pools.h"
+
+#include "present/frames.h"
+#include "present/safe.h"
+#include "present/units.h"
+
+#include <string.h>
+
+/* A size in the pool's unit. */
+static void section_pools_size(struct page *p, const struct account *a, uint64_t size)
+{
+    char text[UNITS_MAX];
+    if (strcmp(a->pool->unit, "bytes") == 0) {
+        page_add(p, COLOUR_PLAIN, units_bytes(text, size));
+        return;
+    }
+    struct strbuf unit;
+    strbuf_init(&unit);
+    safe_add_text(&unit, a->pool->unit);
+    page_addf(p, COLOUR_PLAIN, "%s %s", units_count(text, size), strbuf_get(&unit));
+    strbuf_release(&unit);
+}
+
+/* The frame that a stack is shown by, on the rest of a line that begins with `lead`. */
+static int section_pools_frame(struct page *p, const struct section_pools *s, const struct account *a,
+                               uint32_t stack, const char *lead, struct err *err)
+{
+    uint32_t trace;
+    int code = traces_find(s->traces, a->process, stack, &trace, err);
+    if (code != 0)
+        return code;
+    page_add(p, COLOUR_QUIET, lead);
+    if (trace == 0)
+        page_add(p, COLOUR_QUIET, "(no stack)");
+    else
+        frames_print(p, traces_frame(s->traces, traces_find_own(s->traces, trace)), p->width / 2, true);
+    page_end_line(p);
+    return 0;
+}
+
+static int section_pools_detail(struct page *p, const struct section_pools *s, const struct account *a,
+                                struct err *err)
+{
+    char count[UNITS_MAX];
+    int code = 0;
+    for (size_t i = 0; i < a->sites.count && (s->limit == 0 || i < s->limit) && code == 0; i++) {
+        const struct account_site *site = &a->sites.data[i];
+        page_add(p, COLOUR_PLAIN, "    ");
+        section_pools_size(p, a, site->live);
+        page_addf(p, COLOUR_PLAIN, " live of ");
+        section_pools_size(p, a, site->made);
+        page_addf(p, COLOUR_PLAIN, " in %sx", units_count(count, site->made_blocks));
+        code = section_pools_frame(p, s, a, site->stack, "  from ", err);
+    }
+    for (size_t i = 0; i < a->holders.count && (s->limit == 0 || i < s->limit) && code == 0; i++) {
+        page_add(p, COLOUR_PLAIN, "    ");
+        section_pools_size(p, a, a->holders.data[i].size);
+        page_addf(p, COLOUR_PLAIN, " in %sx", units_count(count, a->holders.data[i].blocks));
+        code = section_pools_frame(p, s, a, a->holders.data[i].stack, "  inside blocks of ", err);
+    }
+    return code;
+}
+
+int section_pools_text(struct page *p, const struct section_pools *s, struct err *err)
+{
+    char count[UNITS_MAX];
+    int code = 0;
+    page_add(p, COLOUR_TITLE, "Pools");
+    page_add(p, COLOUR_PLAIN,
+             s->accounts->list.count == 0 ? ": none\n" : ", which are not counted in the heap\n");
+    for (size_t i = 0; i < s->accounts->list.count && code == 0; i++) {
+        const struct account *a = s->accounts->list.data[i];
+        struct strbuf name;
+        strbuf_init(&name);
+        safe_add_text(&name, a->pool->name);
+        page_addf(p, COLOUR_PLAIN, "  %-12s  ", strbuf_get(&name));
+        strbuf_release(&name);
+        section_pools_size(p, a, a->live);
+        page_addf(p, COLOUR_PLAIN, " live in %s blocks at the end, at most ",
+                  units_count(count, a->live_blocks));
+        section_pools_size(p, a, a->peak);
+        page_add(p, COLOUR_PLAIN, "; made ");
+        section_pools_size(p, a, a->made);
+        page_addf(p, COLOUR_PLAIN, " in %sx\n", units_count(count, a->made_blocks));
+        if (!s->brief)
+            code = section_pools_detail(p, s, a, err);
+    }
+    return code;
+}
+
+/* "frames" of a stack. */
+static int section_pools_json_frames(struct json *j, const struct section_pools *s, const struct account *a,
+                                     uint32_t stack, struct err *err)
+{
+    uint32_t trace;
+    int code = traces_find(s->traces, a->process, stack, &trace, err);
+    if (code == 0)
+        frames_json_trace(j, "frames", s->traces, trace);
+    return code;
+}
+
+static int section_pools_json_one(struct json *j, const struct section_pools *s, const struct account *a,
+                                  struct err *err)
+{
+    int code = 0;
+    json_add_text(j, "name", a->pool->name, strlen(a->pool->name));
+    json_add_text(j, "unit", a->pool->unit, strlen(a->pool->unit));
+    json_add_number(j, "pid", s->traces->processes.data[a->process].process->info.pid);
+    json_add_number(j, "live", a->live);
+    json_add_number(j, "live_blocks", a->live_blocks);
+    json_add_number(j, "peak", a->peak);
+    json_add_number(j, "peak_blocks", a->peak_blocks);
+    json_add_number(j, "made", a->made);
+    json_add_number(j, "made_blocks", a->made_blocks);
+    json_open_array(j, "sites");
+    for (size_t i = 0; i < a->sites.count && (s->limit == 0 || i < s->limit) && code == 0; i++) {
+        json_open_object(j, NULL);
+        json_add_number(j, "live", a->sites.data[i].live);
+        json_add_number(j, "live_blocks", a->sites.data[i].live_blocks);
+        json_add_number(j, "made", a->sites.data[i].made);
+        json_add_number(j, "made_blocks", a->sites.data[i].made_blocks);
+        code = section_pools_json_frames(j, s, a, a->sites.data[i].stack, err);
+        json_close_object(j);
+    }
+    json_close_array(j);
+    json_open_array(j, "inside");
+    for (size_t i = 0; i < a->holders.count && (s->limit == 0 || i < s->limit) && code == 0; i++) {
+        json_open_object(j, NULL);
+        json_add_number(j, "size", a->holders.data[i].size);
+        json_add_number(j, "blocks", a->holders.data[i].blocks);
+        code = section_pools_json_frames(j, s, a, a->holders.data[i].stack, err);
+        json_close_object(j);
+    }
+    json_close_array(j);
+    return code;
+}
+
+int section_pools_json(struct json *j, const struct section_pools *s, struct err *err)
+{
+    int code = 0;
+    json_open_array(j, "pools");
+    for (size_t i = 0; i < s->accounts->list.count && code == 0; i++) {
+        json_open_object(j, NULL);
+        code = section_pools_json_one(j, s, s->accounts->list.data[i], err);
+        json_close_object(j);
+    }
+    json_close_array(j);
+    return code;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * sampling: see sampling.h.
+ *
+ * The distance to the next point is -ln(u) * rate for a random u between 0 and
+ * 1. In whole numbers: floating point would leave its marks in the program's
+ * status flags.
+ */
+#include "probe/sampling.h"
+
+#include "probe/arch.h"
+#include "probe/environment.h"
+
+#include "base/hash.h"
+
+enum { SAMPLING_RATE_MAX_BITS = 40 };
+
+uint64_t sampling_rate;
+__thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-exec")));
+
+void sampling_init(void)
+{
+    sampling_rate = environment_size("HEAPWAKE_SAMPLE", 1, UINT64_C(1) << SAMPLING_RATE_MAX_BITS, 0);
+}
+
+static uint64_t sampling_random(void)
+{
+    uint64_t x = tls_sampling.seed;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    tls_sampling.seed = x;
+    return hash_mix(x);
+}
+
+/* -log2(u) for u = random / 2^64, in units of 2^-24: the leading zeros are the
+ * whole part, squaring what is left gives a binary digit a time. */
+static uint64_t sampling_log2(uint64_t random)
+{
+    random |= 1;
+    unsigned zeros = (unsigned)__builtin_clzll(random);
+    uint64_t mantissa = random << zeros >> 32; /* 1 <= m < 2 in units of 2^-31 */
+    uint64_t log = 0;
+    for (unsigned i = 0; i < 24; i++) {
+        mantissa = mantissa * mantissa >> 31;
+        uint64_t digit = mantissa >> 32;
+        mantissa >>= digit;
+        log = log << 1 | digit;
+    }
+    return ((uint64_t)(zeros + 1) << 24) - log;
+}
+
+static int64_t sampling_distance(void)
+{
+    const uint64_t ln2 = 0xb17218; /* in units of 2^-24 */
+    uint64_t nats = sampling_log2(sampling_random()) * ln2 >> 24;
+    const uint64_t low = sampling_rate & ((1u << 24) - 1);
+    return (int64_t)((sampling_rate >> 24) * nats + (low * nats >> 24)) + 1;
+}
+
+__attribute__((noinline)) bool sampling_draw(size_t size)
+{
+    if (tls_sampling.seed == 0) {
+        tls_sampling.seed = hash_mix(arch_counter() ^ (uint64_t)(uintptr_t)&tls_sampling << 20) | 1;
+        tls_sampling.left = sampling_distance();
+        int64_t left = tls_sampling.left - (int64_t)(size == 0 ? 1 : size);
+        if (left > 0 && (int64_t)size >= 0) {
+            tls_sampling.left = left;
+            return false;
+        }
+    }
+    tls_sampling.left = sampling_distance();
+    return true;
+}

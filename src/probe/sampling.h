@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * sampling: HEAPWAKE_SAMPLE=512K: only some blocks are told of, larger ones more
+ * likely, so that a program in production pays next to nothing.
+ *
+ * Points lie on the stream of allocated bytes of each thread, on average one in
+ * `rate` bytes and independent of each other (a Poisson process); a block in
+ * which one lies is told of. So a block of n bytes is told of with probability
+ * 1 - exp(-n / rate), whatever came before it, and readers make unbiased
+ * estimates by counting it 1 / (1 - exp(-n / rate)) times (store/weight.h).
+ *
+ * A thread counts down the bytes to its next point: a block that is not told
+ * of costs a subtraction. A free has to know whether its block was told of.
+ * The segment has a table of counters by address (wire/segment.h): the probe
+ * counts up when it tells of a block, the collector counts down when it has
+ * seen its free. A free whose counter is 0 tells nothing: that is one load, near
+ * those of other blocks nearby. A counter that is not 0 may stand for another
+ * block; then the free is told, and the collector does not know the block and passes over it.
+ *
+ * Blocks of the early pool are not told of.
+ */
+#ifndef HW_PROBE_SAMPLING_H
+#define HW_PROBE_SAMPLING_H
+
+#include "probe/share.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes a sample on average; 0: every block is told of. Set at birth. */
+extern uint64_t sampling_rate;
+
+struct sampling_thread {
+    int64_t left;  /* bytes to the next point */
+    uint64_t seed; /* 0: no point has been drawn yet */
+};
+
+extern __thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-exec")));
+
+/* Reads the setting. */
+void sampling_init(void);
+
+/* Draws the next point; false: it lies behind this block after all. */
+bool sampling_draw(size_t size);
+
+/* Is there a point in these bytes? A handler that allocates in between may cost
+ * a few bytes of precision, nothing else. */
+static inline bool sampling_takes(size_t size)
+{
+    int64_t left = tls_sampling.left - (int64_t)(size == 0 ? 1 : size);
+    if (__builtin_expect(left > 0 && (int64_t)size >= 0, 1)) {
+        tls_sampling.left = left;
+        return false;
+    }
+    return sampling_draw(size);
+}
+
+/* This block is told of. */
+static inline void sampling_mark(const void *block)
+{
+    uint8_t *counter = &share.filter[segment_filter_slot((uint64_t)(uintptr_t)block)];
+    if (__atomic_load_n(counter, __ATOMIC_RELAXED) < SEGMENT_FILTER_FULL)
+        __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* False: it certainly was not. */
+static inline bool sampling_may_have(const void *block)
+{
+    const uint8_t *filter = share.filter;
+    return filter != NULL &&
+           __atomic_load_n(&filter[segment_filter_slot((uint64_t)(uintptr_t)block)], __ATOMIC_RELAXED) != 0;
+}
+
+#endif

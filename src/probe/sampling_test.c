@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Tests of sampling: how often blocks are taken. Five standard deviations: these
+ * tests fail by chance less than once in a million runs.
+ */
+#include "probe/sampling.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { TRIES = 1000000 };
+
+static void expect_share(uint64_t rate, size_t size, double chance)
+{
+    double taken = 0, expected = chance * TRIES, variance = expected * (1 - chance);
+    sampling_rate = rate;
+    tls_sampling = (struct sampling_thread){0};
+    for (int i = 0; i < TRIES; i++)
+        taken += sampling_takes(size);
+    assert_true((taken - expected) * (taken - expected) <= 25 * variance + 1);
+}
+
+static void a_block_is_taken_by_its_size(void **state)
+{
+    (void)state;
+    expect_share(524288, 524288, 0.6321205588); /* 1 - exp(-size / rate) */
+    expect_share(524288, 65536, 0.1175030974);
+    expect_share(524288, 1000, 0.0019055276);
+    expect_share(4096, 100, 0.0241184270);
+    expect_share(UINT64_C(1) << 40, UINT64_C(1) << 39, 0.3934693403);
+    expect_share(1, 64, 1);
+    expect_share(524288, SIZE_MAX, 1);
+}
+
+static void sizes_that_mix_do_not_disturb_each_other(void **state)
+{
+    double small = 0, large = 0;
+    (void)state;
+    sampling_rate = 10000;
+    tls_sampling = (struct sampling_thread){0};
+    for (int i = 0; i < TRIES; i++) {
+        small += sampling_takes(100);
+        large += sampling_takes(20000);
+    }
+    double chance = 0.0099501663, expected = chance * TRIES;
+    assert_true((small - expected) * (small - expected) <= 25 * expected);
+    chance = 0.8646647168, expected = chance * TRIES;
+    assert_true((large - expected) * (large - expected) <= 25 * expected * (1 - chance));
+}
+
+static void a_block_that_was_not_marked_is_known_not_to_be(void **state)
+{
+    static uint8_t filter[SEGMENT_FILTER_SLOTS];
+    (void)state;
+    share.filter = filter;
+    char blocks[64];
+    assert_false(sampling_may_have(blocks));
+    sampling_mark(blocks);
+    assert_true(sampling_may_have(blocks));
+    assert_false(sampling_may_have(blocks + 32));
+    for (int i = 0; i < 300; i++)
+        sampling_mark(blocks);
+    assert_int_equal(filter[segment_filter_slot((uint64_t)(uintptr_t)blocks)], SEGMENT_FILTER_FULL);
+    share.filter = NULL;
+    assert_false(sampling_may_have(blocks));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_is_taken_by_its_size),
+        cmocka_unit_test(sizes_that_mix_do_not_disturb_each_other),
+        cmocka_unit_test(a_block_that_was_not_marked_is_known_not_to_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

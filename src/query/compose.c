@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * compose: see compose.h.
+ *
+ * Two readings.  The first counts the calls of each thread, so that each gets its
+ * own stretch of the score, and finds the blocks that are released by another
+ * thread than made them, since these must have a slot to themselves.  The second
+ * gives out slots and writes.
+ *
+ * Windows (wire/score.h) are short against the number of live blocks, so that a
+ * thread that is ahead by two of them changes little.
+ *
+ * A realloc is a release and an allocation in the recording.  Where the two are
+ * neighbours in their thread they become one call.
+ */
+#include "query/compose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+#include "wire/record.h"
+#include "wire/score.h"
+
+enum {
+    COMPOSE_ALIGN_MIN = 4,  /* log2; what any malloc gives */
+    COMPOSE_ALIGN_MAX = 12, /* a page: more is chance */
+    COMPOSE_COLUMNS = WAKE_THREAD | WAKE_SIZE,
+    COMPOSE_WINDOW_SHARE = 16, /* of the blocks live at the peak */
+    COMPOSE_WINDOW_MIN = 64,
+    COMPOSE_WINDOW_MAX = 64 << 10,
+};
+
+/* Live blocks; slot and part serve the second reading, size the first. */
+struct compose_block {
+    uint64_t size;
+    uint32_t part, slot;
+};
+
+struct compose_reading {
+    struct compose *c;
+    struct score_call *calls; /* second reading */
+    struct score_window *windows;
+    uint64_t at; /* calls before this one, in the recorded order */
+    uint64_t live_bytes;
+    int code; /* why it stopped */
+};
+
+void compose_init(struct compose *c)
+{
+    *c = (struct compose){0};
+    map_init(&c->threads);
+    bitset_init(&c->cross);
+    numbered_init(&c->live);
+}
+
+void compose_release(struct compose *c)
+{
+    vec_release(&c->parts);
+    vec_release(&c->next);
+    map_release(&c->threads);
+    bitset_release(&c->cross);
+    numbered_release(&c->live);
+}
+
+size_t compose_choose(const struct wake_reader *r)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < wake_reader_process_count(r); i++) {
+        if (wake_reader_process(r, i)->events > wake_reader_process(r, best)->events)
+            best = i;
+    }
+    return best;
+}
+
+/* ---------------------------------------------------------- first reading */
+
+/* The part of a thread, begun when it is new; UINT32_MAX: no memory. */
+static uint32_t compose_part_of(struct compose *c, uint32_t thread, uint64_t event)
+{
+    const uint64_t *known = map_find(&c->threads, thread);
+    if (known != NULL)
+        return (uint32_t)*known;
+    struct compose_part part = {.first = event};
+    uint32_t number = (uint32_t)c->parts.count;
+    if (!map_set(&c->threads, thread, number) || !vec_push(&c->parts, part))
+        return UINT32_MAX;
+    return number;
+}
+
+static int compose_count_call(struct compose *c, const struct wake_block *b, uint32_t i, uint32_t *number)
+{
+    uint64_t event = b->first_event + i;
+    *number = compose_part_of(c, b->thread[i], event);
+    if (*number == UINT32_MAX)
+        return ERR_MEMORY;
+    c->parts.data[*number].calls++;
+    c->parts.data[*number].last = event;
+    c->calls++;
+    return 0;
+}
+
+static int compose_count_alloc(struct compose_reading *x, const struct wake_block *b, uint32_t i)
+{
+    struct compose *c = x->c;
+    uint32_t part;
+    if (compose_count_call(c, b, i, &part) != 0)
+        return ERR_MEMORY;
+    struct compose_block *block = numbered_add(&c->live, b->number[i], sizeof *block);
+    if (block == NULL)
+        return ERR_MEMORY;
+    *block = (struct compose_block){.size = b->size[i], .part = part};
+    c->allocations++;
+    x->live_bytes += b->size[i];
+    if (x->live_bytes > c->peak_bytes) {
+        c->peak_bytes = x->live_bytes;
+        c->peak_blocks = numbered_count(&c->live);
+    }
+    return 0;
+}
+
+static int compose_count_free(struct compose_reading *x, const struct wake_block *b, uint32_t i)
+{
+    struct compose *c = x->c;
+    const struct compose_block *block = numbered_take(&c->live, b->number[i], sizeof *block);
+    uint32_t part;
+    if (block == NULL) {
+        c->left_out++;
+        return 0;
+    }
+    if (compose_count_call(c, b, i, &part) != 0)
+        return ERR_MEMORY;
+    x->live_bytes -= block->size;
+    c->releases++;
+    if (part == block->part)
+        return 0;
+    c->crossings++;
+    return bitset_set(&c->cross, b->number[i]) ? 0 : ERR_MEMORY;
+}
+
+static int compose_count(const struct wake_block *b, void *context)
+{
+    struct compose_reading *x = context;
+    for (uint32_t i = 0; i < b->count && x->code == 0; i++) {
+        if (b->event[i] == WAKE_ALLOC)
+            x->code = compose_count_alloc(x, b, i);
+        else if (b->event[i] == WAKE_FREE)
+            x->code = compose_count_free(x, b, i);
+        else
+            x->c->left_out++;
+    }
+    return x->code;
+}
+
+/* Threads that keep together need windows; one has nobody to keep together with. */
+static void compose_cut_windows(struct compose *c)
+{
+    uint64_t share = c->peak_blocks / COMPOSE_WINDOW_SHARE;
+    c->window_calls = share < COMPOSE_WINDOW_MIN   ? COMPOSE_WINDOW_MIN
+                      : share > COMPOSE_WINDOW_MAX ? COMPOSE_WINDOW_MAX
+                                                   : share;
+    if (c->parts.count > 1)
+        c->windows = c->calls / c->window_calls + 1;
+}
+
+static size_t compose_calls_offset(const struct compose *c)
+{
+    size_t before = sizeof(struct score_head) + c->parts.count * sizeof(struct score_part) +
+                    c->windows * sizeof(struct score_window);
+    return (before + 15) & ~(size_t)15;
+}
+
+static void compose_lay_out(struct compose *c)
+{
+    uint64_t at = 0;
+    for (size_t i = 0; i < c->parts.count; i++) {
+        struct compose_part *part = &c->parts.data[i];
+        part->at = at;
+        part->calls += part->calls < c->windows ? part->calls : c->windows;
+        at += part->calls;
+    }
+    c->calls = at;
+    c->bytes = compose_calls_offset(c) + at * sizeof(struct score_call);
+}
+
+int compose_read(struct compose *c, struct wake_reader *r, size_t process, struct err *err)
+{
+    struct compose_reading x = {.c = c};
+    c->process = process;
+    int code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, COMPOSE_COLUMNS, compose_count, &x, err);
+    numbered_release(&c->live);
+    numbered_init(&c->live);
+    if (x.code != 0)
+        return err_set(err, x.code, "There is no memory to prepare the replay.");
+    if (code != 0)
+        return code;
+    if (c->calls == 0)
+        return err_set(err, ERR_ABSENT, "This process has neither made nor released a block.");
+    compose_cut_windows(c);
+    if (c->windows > UINT32_MAX)
+        return err_set(err, ERR_LIMIT, "There are too many events for a replay.");
+    compose_lay_out(c);
+    return 0;
+}
+
+/* --------------------------------------------------------- second reading */
+
+/* An empty slot for a block that a part makes; UINT32_MAX: no memory, or too many. */
+static uint32_t compose_give_slot(struct compose *c, struct compose_part *part, bool is_crossing)
+{
+    if (part->spare != 0 && !is_crossing) {
+        uint32_t slot = part->spare - 1;
+        part->spare = c->next.data[slot];
+        return slot;
+    }
+    if (c->next.count >= UINT32_MAX - 1 || !vec_push(&c->next, 0))
+        return UINT32_MAX;
+    return (uint32_t)c->next.count - 1;
+}
+
+/* log2 of the alignment that was asked for, as far as the address tells. */
+static unsigned compose_align(unsigned kind, uint64_t address)
+{
+    if (kind == KIND_VALLOC || kind == KIND_PVALLOC)
+        return COMPOSE_ALIGN_MAX;
+    unsigned bits = address == 0 ? COMPOSE_ALIGN_MIN : (unsigned)__builtin_ctzll(address);
+    return bits < COMPOSE_ALIGN_MIN ? COMPOSE_ALIGN_MIN : bits > COMPOSE_ALIGN_MAX ? COMPOSE_ALIGN_MAX : bits;
+}
+
+static enum score_verb compose_verb(unsigned kind)
+{
+    switch (kind) {
+    case KIND_CALLOC:
+        return SCORE_CALLOC;
+    case KIND_MEMALIGN:
+    case KIND_ALIGNED_ALLOC:
+    case KIND_POSIX_MEMALIGN:
+    case KIND_VALLOC:
+    case KIND_PVALLOC:
+    case KIND_NEW_ALIGNED:
+    case KIND_NEW_ARRAY_ALIGNED:
+        return SCORE_ALIGNED;
+    default:
+        return SCORE_MALLOC;
+    }
+}
+
+/* The part of an event; NULL: the recording is not what it was. */
+static struct compose_part *compose_find_part(struct compose *c, uint32_t thread, uint32_t *number)
+{
+    const uint64_t *known = map_find(&c->threads, thread);
+    if (known == NULL)
+        return NULL;
+    *number = (uint32_t)*known;
+    return &c->parts.data[*number];
+}
+
+/* Adds a call to a part, in its window.  False: the recording is not what it was. */
+static bool compose_push(struct compose_reading *x, struct compose_part *part, struct score_call call)
+{
+    struct compose *c = x->c;
+    uint64_t window = x->at / c->window_calls;
+    struct score_call *calls = x->calls + part->at;
+    if (c->windows > 0 && part->window != window + 1) {
+        if (window >= c->windows || part->done >= part->calls)
+            return false;
+        x->windows[window].parts++;
+        part->window = window + 1;
+        calls[part->done++] = score_call_of(SCORE_ENTER, (uint32_t)window, 0, 0, 0);
+    }
+    if (part->done >= part->calls)
+        return false;
+    calls[part->done++] = call;
+    return true;
+}
+
+static int compose_write_alloc(struct compose_reading *x, const struct wake_block *b, uint32_t i)
+{
+    struct compose *c = x->c;
+    uint32_t number;
+    struct compose_part *part = compose_find_part(c, b->thread[i], &number);
+    if (part == NULL)
+        return ERR_INPUT;
+    uint32_t slot = compose_give_slot(c, part, bitset_has(&c->cross, b->number[i]));
+    struct compose_block *block = numbered_add(&c->live, b->number[i], sizeof *block);
+    if (block == NULL)
+        return ERR_MEMORY;
+    if (slot == UINT32_MAX)
+        return ERR_LIMIT;
+    *block = (struct compose_block){.part = number, .slot = slot};
+    bool done = true;
+    if (b->previous[i] != 0 && b->previous[i] == part->given_up) {
+        struct score_call *release = &x->calls[part->at + part->done - 1];
+        *release = score_call_of(SCORE_REALLOC, slot, release->slot, b->size[i], 0);
+    } else {
+        unsigned kind = b->detail[i];
+        enum score_verb verb = compose_verb(kind);
+        unsigned align = verb == SCORE_ALIGNED ? compose_align(kind, b->address[i]) : 0;
+        done = compose_push(x, part, score_call_of(verb, slot, slot, b->size[i], align));
+    }
+    part->given_up = 0;
+    x->at++;
+    return done ? 0 : ERR_INPUT;
+}
+
+static int compose_write_free(struct compose_reading *x, const struct wake_block *b, uint32_t i)
+{
+    struct compose *c = x->c;
+    const struct compose_block *block = numbered_take(&c->live, b->number[i], sizeof *block);
+    uint32_t number;
+    if (block == NULL)
+        return 0;
+    struct compose_part *part = compose_find_part(c, b->thread[i], &number);
+    if (part == NULL || !compose_push(x, part, score_call_of(SCORE_FREE, block->slot, block->slot, 0, 0)))
+        return ERR_INPUT;
+    x->at++;
+    part->given_up = b->detail[i] == HOW_REALLOC ? b->number[i] + 1 : 0;
+    if (number == block->part) {
+        c->next.data[block->slot] = part->spare;
+        part->spare = block->slot + 1;
+    } else if (!bitset_has(&c->cross, b->number[i])) {
+        return ERR_INPUT;
+    }
+    return 0;
+}
+
+static int compose_put(const struct wake_block *b, void *context)
+{
+    struct compose_reading *x = context;
+    for (uint32_t i = 0; i < b->count && x->code == 0; i++) {
+        if (b->event[i] == WAKE_ALLOC)
+            x->code = compose_write_alloc(x, b, i);
+        else if (b->event[i] == WAKE_FREE)
+            x->code = compose_write_free(x, b, i);
+    }
+    return x->code;
+}
+
+struct compose_end {
+    uint64_t last;
+    uint32_t part;
+};
+
+static int compose_compare_ends(const void *a, const void *b)
+{
+    const struct compose_end *x = a, *y = b;
+    return x->last < y->last ? -1 : x->last > y->last;
+}
+
+/* Head and parts.  A part waits for those that had ended before it began. */
+static int compose_write_parts(const struct compose *c, struct score_head *head)
+{
+    struct score_part *to = (struct score_part *)(head + 1);
+    size_t count = c->parts.count;
+    uint32_t ended = 0;
+    struct compose_end *ends = memory_new(count * sizeof *ends);
+    if (ends == NULL)
+        return ERR_MEMORY;
+    *head = (struct score_head){SCORE_MAGIC, c->calls, (uint32_t)count, c->slots, c->windows};
+    for (size_t i = 0; i < count; i++)
+        ends[i] = (struct compose_end){c->parts.data[i].last, (uint32_t)i};
+    qsort(ends, count, sizeof *ends, compose_compare_ends);
+    for (size_t i = 0; i < count; i++) {
+        const struct compose_part *part = &c->parts.data[i];
+        while (ended < count && ends[ended].last < part->first)
+            ended++;
+        to[i] = (struct score_part){part->at, part->done, ended, ends[i].part};
+    }
+    free(ends);
+    return 0;
+}
+
+int compose_write(struct compose *c, struct wake_reader *r, void *memory, struct err *err)
+{
+    struct score_head *head = memory;
+    struct compose_reading x = {
+        .c = c,
+        .calls = (struct score_call *)((char *)memory + compose_calls_offset(c)),
+        .windows = (struct score_window *)((struct score_part *)(head + 1) + c->parts.count)};
+    int code = wake_reader_visit_columns(
+        r, c->process, 0, UINT64_MAX, COMPOSE_COLUMNS | WAKE_ADDRESS | WAKE_PREVIOUS, compose_put, &x, err);
+    c->slots = (uint32_t)c->next.count;
+    if (x.code == 0 && code == 0)
+        x.code = compose_write_parts(c, head);
+    if (x.code == ERR_MEMORY)
+        return err_set(err, x.code, "There is no memory to prepare the replay.");
+    if (x.code == ERR_LIMIT)
+        return err_set(err, x.code, "There are too many blocks for a replay.");
+    if (x.code != 0)
+        return err_set(err, x.code, "The recording has changed while it was read.");
+    return code;
+}

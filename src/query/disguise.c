@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * disguise: see disguise.h.
+ *
+ * Places are named by image, and an image is known by build id and path.  Under
+ * the veil two images may come to have the same: two folders with a library of
+ * the same name, or, without build ids, a file that was replaced while the
+ * program ran.  The later one then gets its number behind its path, in its
+ * modules and its names alike.
+ */
+#include "query/disguise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/frame.h"
+#include "tool/strbuf.h"
+
+enum {
+    /* The clocks of the recorder are part of the salt; what is finer than this stays secret. */
+    DISGUISE_CLOCK_NS = 1000000
+};
+
+static const char *disguise_program(void *of, const char *exe)
+{
+    struct disguise *d = of;
+    return veil_text(&d->veil, VEIL_PROGRAM, exe);
+}
+
+static const char *disguise_thread(void *of, const char *name)
+{
+    struct disguise *d = of;
+    return veil_text(&d->veil, VEIL_THREAD, name);
+}
+
+static const char *disguise_mark(void *of, const char *name)
+{
+    struct disguise *d = of;
+    return veil_text(&d->veil, VEIL_MARK, name);
+}
+
+/* Bytes are no secret. */
+static const char *disguise_pool(void *of, const char *text)
+{
+    struct disguise *d = of;
+    return strcmp(text, "bytes") == 0 ? text : veil_text(&d->veil, VEIL_POOL, text);
+}
+
+static const char *disguise_module(void *of, size_t process, uint32_t module)
+{
+    struct disguise *d = of;
+    uint32_t image = wake_reader_image(d->reader, process, module);
+    return image == 0 || image > d->paths.count ? NULL : d->paths.data[image - 1];
+}
+
+/* An image of the new names that is nobody else's; 0: no memory. */
+static uint32_t disguise_add_image(struct disguise *d, const struct name_image *about, uint32_t number)
+{
+    uint32_t process;
+    const char *path =
+        names_is_process(about->path, &process) ? about->path : veil_text(&d->veil, VEIL_MODULE, about->path);
+    size_t id_length = d->mask.has_build_ids ? about->build_id_length : 0;
+    while (path != NULL) {
+        size_t before = names_image_count(d->names);
+        uint32_t image = names_image(d->names, about->build_id, id_length, path);
+        if (image == 0 || image > before)
+            return image;
+        struct strbuf other;
+        strbuf_init(&other);
+        strbuf_addf(&other, "%s~%u", path, number);
+        path = other.failed ? NULL : words_add_text(&d->veil.words, strbuf_get(&other));
+        strbuf_release(&other);
+    }
+    return 0;
+}
+
+static bool disguise_add_place(struct disguise *d, uint32_t image, const char *module,
+                               const struct name_entry *e)
+{
+    struct name_frame frames[NAMES_FRAMES_MAX];
+    for (uint32_t i = 0; i < e->name->count; i++) {
+        const struct name_frame *from = &e->name->frames[i];
+        struct frame f = {
+            .function = from->function, .linkage = from->linkage, .file = from->file, .module = module};
+        f.role = (uint8_t)frame_find_role(&f);
+        if (!veil_frame(&d->veil, &f))
+            return false;
+        frames[i] = (struct name_frame){.function = f.function,
+                                        .linkage = "",
+                                        .file = f.file,
+                                        .line = from->line,
+                                        .inlined = from->inlined};
+    }
+    return names_add(d->names, image, e->place, e->exact, frames, e->name->count);
+}
+
+static bool disguise_image(struct disguise *d, const struct names *from, uint32_t number)
+{
+    const struct name_image *about = names_get_image(from, number);
+    struct name_entry *entries = NULL;
+    size_t count = 0;
+    uint32_t image = disguise_add_image(d, about, number);
+    if (image == 0 || !vec_push(&d->paths, names_get_image(d->names, image)->path) ||
+        !names_set_source(d->names, image, (enum name_source)about->source, "") ||
+        !names_list(from, number, &entries, &count))
+        return false;
+    bool done = true;
+    for (size_t i = 0; i < count && done; i++)
+        done = disguise_add_place(d, image, about->path, &entries[i]);
+    free(entries);
+    return done;
+}
+
+/* The images of all modules are among the names, whether one of their places has a name or not. */
+static bool disguise_know_modules(struct wake_reader *r)
+{
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        for (uint32_t m = 0; m <= p->modules.count; m++) {
+            if (wake_reader_image(r, i, m) == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+int disguise_init(struct disguise *d, struct wake_reader *r, enum veil_level level, struct err *err)
+{
+    *d = (struct disguise){.reader = r, .names = names_new()};
+    veil_init(&d->veil, level, veil_salt(r));
+    d->mask = (struct splice_mask){.of = d,
+                                   .show_program = disguise_program,
+                                   .show_thread = disguise_thread,
+                                   .show_mark = disguise_mark,
+                                   .show_pool = disguise_pool,
+                                   .show_module = disguise_module,
+                                   .has_build_ids = level == VEIL_PARTIAL,
+                                   .names = d->names,
+                                   .clock_step = DISGUISE_CLOCK_NS};
+    const struct names *from = wake_reader_names(r);
+    bool done = d->names != NULL && from != NULL && disguise_know_modules(r);
+    for (uint32_t i = 1; done && i <= names_image_count(from); i++)
+        done = disguise_image(d, from, i);
+    return done ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the new names.");
+}
+
+void disguise_release(struct disguise *d)
+{
+    vec_release(&d->paths);
+    names_free(d->names);
+    veil_release(&d->veil);
+}

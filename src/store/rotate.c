@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * rotate: a writer that goes on in another file.
+ *
+ *     file n     ... events | totals, live blocks, end (goes on) of each process | index | end
+ *     file n+1   process, threads, modules, stacks, marks, pools | carried blocks | events ...
+ *
+ * Each file can be read alone: what is defined before its events is written
+ * again (from the file before, which has all of it), and the blocks that were
+ * live when it began stand in its carried chunks.  Numbers of events,
+ * allocations, threads, modules and stacks go on, so that the files read one
+ * after the other (store/series.h) are what one file would have been.
+ *
+ * The carried chunks are the last of what is written again: whoever reads the
+ * series passes over everything before them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/copy_meta.h"
+#include "store/format.h"
+#include "store/reader.h"
+#include "store/writing.h"
+#include "tool/err.h"
+#include "tool/memory.h"
+
+uint64_t wake_writer_size(const struct wake_writer *w)
+{
+    return sink_size(&w->sink);
+}
+
+static int rotate_compare(const void *a, const void *b)
+{
+    const struct wake_live_block *x = a, *y = b;
+    return x->allocation < y->allocation ? -1 : x->allocation > y->allocation;
+}
+
+/* The blocks that are in the file and whose release is not. */
+static bool rotate_carry(struct writer_process *p, const struct wake_live_block *live, size_t count)
+{
+    struct cull *c = p->stream.cull;
+    p->carried.count = 0;
+    if (!vec_reserve(&p->carried, c == NULL ? count : numbered_count(&c->written)))
+        return false;
+    for (size_t i = 0; c == NULL && i < count; i++)
+        (void)vec_push(&p->carried, live[i]);
+    uint64_t number;
+    struct numbered_walk at = {0};
+    for (const struct wake_live_block *b;
+         c != NULL && (b = numbered_next(&c->written, &at, &number, sizeof *b)) != NULL;)
+        (void)vec_push(&p->carried, *b);
+    if (p->carried.count > 0)
+        qsort(p->carried.data, p->carried.count, sizeof *p->carried.data, rotate_compare);
+    return true;
+}
+
+void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+                               const struct wake_stack_totals *totals, uint32_t stack_count,
+                               struct wake_live_block *live, size_t live_count)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p == NULL || w->error != 0)
+        return;
+    const struct cull *c = p->stream.cull;
+    struct wake_omissions o = p->stream.omitted;
+    struct wake_process_end now = *end;
+    writer_put(w, p);
+    now.goes_on = now.complete = true;
+    o.samples = o.sample_rate == 0 ? 0 : p->stream.made;
+    o.freed_samples = o.sample_rate == 0 ? 0 : p->stream.released;
+    if (c != NULL) {
+        uint64_t beyond = p->stream.next_allocation; /* those that still wait */
+        o.culled_blocks = c->blocks;
+        o.culled_bytes = c->bytes;
+        for (size_t i = 0; i < live_count; i++) {
+            live[i].allocation = cull_number(c, live[i].allocation);
+            if (live[i].allocation == UINT64_MAX)
+                live[i].allocation = beyond++;
+        }
+    }
+    if (!rotate_carry(p, live, live_count))
+        writer_fail(w, ENOMEM);
+    writer_put_end(w, process, &now, totals, totals == NULL ? 0 : (uint64_t)stack_count + 1, live, live_count,
+                   &o, c == NULL ? NULL : c->culled.data, c == NULL ? 0 : c->culled.count);
+}
+
+static void rotate_put_carried(struct wake_writer *w, struct writer_process *p)
+{
+    size_t first = 0;
+    do {
+        size_t left = p->carried.count - first, count = left < WRITER_LIVE_STEP ? left : WRITER_LIVE_STEP;
+        strbuf_clear(&w->scratch);
+        strbuf_add_varint(&w->scratch, p->stream.last_ns); /* no event of the new file is earlier */
+        strbuf_add_varint(&w->scratch, p->stream.next_event);
+        strbuf_add_varint(&w->scratch, p->stream.next_allocation);
+        meta_encode_live(&w->scratch, p->carried.data + first, count);
+        writer_chunk_of(w, FORMAT_CARRIED, p->number, &w->scratch);
+        first += count;
+    } while (first < p->carried.count);
+    vec_release(&p->carried);
+}
+
+/* What was known of a process, into the new file. */
+static bool rotate_process(struct wake_writer *w, struct writer_process *p, const struct wake_process *before)
+{
+    bool ended = p->ended;
+    uint64_t marks = p->meta.mark_count;
+    strbuf_clear(&w->scratch);
+    meta_encode_process(&w->scratch, &before->info);
+    writer_chunk_of(w, FORMAT_PROCESS, p->number, &w->scratch);
+    meta_release(&p->meta);
+    meta_init(&p->meta);
+    for (size_t i = 0; i < before->marks.count; i++) {
+        const struct wake_mark *m = &before->marks.data[i];
+        meta_add_mark(&p->meta, m->time_ns, m->thread, m->name, strlen(m->name));
+    }
+    p->meta.mark_count = marks;
+    p->ended = false;
+    bool fine = copy_meta(w, p->number, before, false);
+    p->ended = ended;
+    writer_put_meta(w, p);
+    const struct wake_omissions *o = &p->stream.omitted;
+    if (ended) {
+        writer_put_end(w, p->number, &before->end, before->totals.data, before->totals.count,
+                       before->live.data, before->live.count, &before->omitted, before->culled.data,
+                       before->culled.count);
+        meta_release(&p->meta);
+    } else if (o->is_culled || o->sample_rate != 0) {
+        writer_put_omissions(w, p->number, o, NULL, 0);
+    }
+    return fine;
+}
+
+int wake_writer_rotate(struct wake_writer *w, const char *path, uint64_t cpu_ns, struct err *err)
+{
+    struct wake_reader *r = NULL;
+    char *former = memory_copy_text(w->sink.file.path);
+    if (former == NULL || w->error != 0 || !writer_wrap_up(w, cpu_ns)) {
+        writer_fail(w, w->error != 0 ? w->error : ENOMEM);
+        free(former);
+        return err_set(err, ERR_IO, "The recording cannot go on in %s: %s.", path, strerror(w->error));
+    }
+    int code = sink_close(&w->sink, err);
+    w->index.entries.count = 0;
+    w->part++;
+    int opened = writer_open_file(w, path, code == 0 ? err : NULL);
+    if (code == 0)
+        code = opened != 0 ? opened : wake_reader_open(&r, former, err);
+    bool fine = code == 0 && wake_reader_process_count(r) == w->processes.count;
+    for (size_t i = 0; fine && i < w->processes.count; i++)
+        fine = rotate_process(w, w->processes.data[i], wake_reader_process(r, i));
+    for (size_t i = 0; fine && i < w->processes.count; i++)
+        if (!w->processes.data[i]->ended)
+            rotate_put_carried(w, w->processes.data[i]);
+    if (!fine && code == 0)
+        code = err_set(err, ERR_INPUT, "What was written to %s cannot be read again.", former);
+    if (code != 0)
+        writer_fail(w, EIO);
+    wake_reader_close(r);
+    free(former);
+    return code;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * from_massif_fuzz: files of Valgrind's massif from arbitrary bytes (libFuzzer). */
+#include "import_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return import_fuzz("massif", data, size);
+}

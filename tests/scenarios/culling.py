@@ -1,0 +1,179 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# timeout: 900
+"""Culling: blocks and realloc chains that live shorter than the threshold are
+not among the events, whichever thread frees them; all totals stay what they are
+without culling, site by site. Recorded so, or stripped afterwards."""
+import json
+import os
+import subprocess
+
+from scenarios.support import HEAPWAKE, PROBE, Check, Ledger, events, info, native, record, tool, truth, workload
+
+check = Check()
+SUMS = ("allocations", "frees", "allocated_bytes", "leaked_blocks", "leaked_bytes")
+
+
+def sites(path, *options):
+    """Bytes and blocks of every site, by its frames."""
+    done = tool("report", "--json", "-n", "0", "--no-built-in-suppressions", *options, path)
+    check.equal(f"report {' '.join(options)} {path}", 0, done.status)
+    return json.loads(done.out)
+
+
+def rows(report):
+    found = {}
+    for name, section in report.items():
+        for site in section["sites"] if isinstance(section, dict) and "sites" in section else ():
+            found[name, json.dumps(site["frames"])] = site["bytes"], site["blocks"]
+    check.holds(found, "The report has no sites.")
+    return found
+
+
+def readers_agree(path):
+    """The slow reader written from the document sees the same."""
+    reader = os.path.join(os.environ["ROOT"], "tests/format/wake_reader.py")
+    slow = subprocess.run([reader, path], capture_output=True, check=False)
+    check.equal(f"{path}: what the other reader says", b"", slow.stderr)
+    check.holds(slow.stdout == tool("dump", "--tsv", path).out, f"{path}: the two readers differ.")
+    check.equal(f"{path}: the other reader's check", 0, native([reader, "--check", path]).status)
+
+
+def none_was_short(path, sizes):
+    """Blocks that the program frees at once are not there, but for those that it could not free in time: when the
+    machine is busy, a program may stand still for longer than the threshold."""
+    born, spans = {}, {}
+    for e in events(path):
+        if e.event == "alloc":
+            born[e.address] = e.time
+        elif e.event == "free" and e.address in born:
+            spans.setdefault(e.size, []).append((born.pop(e.address), e.time))
+    lives = [span for size in sizes if not size.startswith("300") for span in spans.get(int(size), ())]
+    chains = zip(spans.get(3001, ()), spans.get(3003, ()))  # 3001 -> 3002 -> 3003 is one life
+    lives += [(first[0], last[1]) for first, last in chains]
+    check.holds(all(end - begin >= 200e6 for begin, end in lives), f"{len(lives)} short lives are there: {lives[:3]}")
+    check.holds(len(lives) < 20, f"{len(lives)} blocks were not freed in time.")
+
+
+def see_lives(path, told, exact=True):
+    """Long lives are there, short ones are not."""
+    check.about(path)
+    ledger = Ledger(events(path))
+    check.pairs(ledger)
+    for size, count in told["long"].items():
+        check.equal(f"blocks of {size}", count, ledger.made[int(size)])
+    check.equal("blocks never freed", 3, ledger.left(1003))
+    if exact:
+        none_was_short(path, told["short"])
+    check.sound(path)
+    readers_agree(path)
+    check.about("")
+
+
+def same_totals(whole, part):
+    check.about(part)
+    a, b = info(whole), info(part)
+    for key in SUMS:
+        check.equal(key, a[key], b[key])
+    left = b["culled_blocks"]
+    check.equal("events, and culled ones", a["events"], b["events"] + 2 * left)
+    measures = ("--allocated", "--calls", "--temporary", "--peak", "--leaks")
+    for measure in measures:
+        x, y = sites(whole, measure), sites(part, measure)
+        check.equal(f"{measure}: what is not shown", 0, y["summary"]["omitted_blocks"])
+        check.equal(measure, rows(x), rows(y))
+        check.equal(f"{measure}: peak", x["summary"]["peak_bytes"], y["summary"]["peak_bytes"])
+    first = tool("report", part)
+    check.holds(b" culled " in first.out, "the report does not say that blocks were culled.")
+    check.holds(b"not shown" not in first.out, "the first screen has no totals.")
+    check.about("")
+
+
+def stripped():
+    """The very same run, with everything and without the short lives."""
+    run = record([workload("spans")], "whole.wake")
+    told = truth(run)
+    done = tool("strip", "--threshold", "200ms", "whole.wake", "-o", "stripped.wake")
+    check.equal("strip", 0, done.status)
+    see_lives("stripped.wake", told)
+    same_totals("whole.wake", "stripped.wake")
+    check.holds(os.path.getsize("stripped.wake") < os.path.getsize("whole.wake"), "The stripped file is not smaller.")
+    # A window cannot be had from totals: what is missing is said.
+    part = sites("stripped.wake", "--allocated", "--from", "0.1s")
+    check.equal("what is not shown of a window", info("stripped.wake")["culled_blocks"],
+                part["summary"]["omitted_blocks"])
+    again = tool("strip", "--threshold", "200ms", "stripped.wake", "-o", "again.wake")
+    check.equal("strip again", 0, again.status)
+    same_totals("whole.wake", "again.wake")
+    check.equal("names survive", names("whole.wake"), names("stripped.wake"))
+    for words in (["--threshold", "soon", "whole.wake", "-o", "x"], ["whole.wake", "-o", "x"],
+                  ["--threshold", "1s", "whole.wake"], ["--threshold", "1s", "-o", "x"],
+                  ["--threshold", "1s", "whole.wake", "-o", "whole.wake"]):
+        done = tool("strip", *words)
+        check.equal(f"strip {' '.join(words)}", 2, done.status)
+        check.equal("lines said", 1, done.err.count(b"\n"))
+    check.holds(tool("verify", "whole.wake").status == 0, "whole.wake was touched.")
+
+
+def names(path):
+    return info(path)["symbols"]["places"]
+
+
+def recorded():
+    """Culled while it runs; of the sums only those of the one run can be known."""
+    for name, options, env in (("option.wake", ["--cull", "--cull-ms", "200"], {}),
+                               ("variable.wake", [], {"HEAPWAKE_CULL": "1", "HEAPWAKE_CULL_MS": "200"})):
+        told = truth(record([workload("spans")], name, options, env))
+        see_lives(name, told)
+        facts = info(name)
+        check.equal("threshold", 200000000, facts["cull_threshold_ns"])
+        check.holds(facts["allocations"] >= sum(told["long"].values()) + sum(told["short"].values()),
+                    f"{name}: allocations are missing from the totals.")
+        check.holds(facts["peak_bytes"] >= 9000000, f"{name}: the peak is {facts['peak_bytes']}.")
+        check.equal("leaked", True, facts["leaked_bytes"] >= 3 * 1003)
+    told = truth(native([workload("spans")], {"LD_PRELOAD": PROBE, "HEAPWAKE_CULL": "1", "HEAPWAKE_CULL_MS": "200",
+                                              "HEAPWAKE_OUTPUT": "bare.wake"}))
+    wait_for("bare.wake")
+    see_lives("bare.wake", told)
+    # A threshold that nothing reaches, and one that all pass; few may wait.
+    told = truth(record([workload("spans")], "all.wake", ["--cull", "--cull-ms", "1", "--cull-pending", "1024"]))
+    see_lives("all.wake", told, exact=False)
+
+
+def wait_for(path):
+    import time
+    for _ in range(200):
+        if os.path.exists(path):
+            return
+        time.sleep(0.05)
+    raise SystemExit(f"{path} does not come.")
+
+
+def limited():
+    """A file that is full takes no more events; the totals go on."""
+    told = truth(record([workload("turnover"), "300000"], "limited.wake", ["--max-size", "1M"]))
+    facts = info("limited.wake")
+    check.holds(facts["limited_events"] > 1000 and facts["allocations"] >= 300000, f"Not limited: {facts}")
+    check.holds(os.path.getsize("limited.wake") < 2 << 20, "The file is larger than its limit lets expect.")
+    leaks = sites("limited.wake", "--leaks")["leaks"]["sites"]
+    for maker, account in told.items():
+        seen = [(s["blocks"], s["bytes"]) for s in leaks if s["frames"][0]["function"] == maker]
+        check.equal(f"left by {maker}", [(account["left_blocks"], account["left_bytes"])], seen)
+    check.sound("limited.wake")
+    readers_agree("limited.wake")
+    done = tool("export", "-f", "massif", "limited.wake")
+    check.holds(done.status == 0 and b"blocks that the recording knows by count alone are not in it" in done.err,
+                f"export does not say what it lacks: {done.err.decode()}")
+    report = tool("report", "limited.wake")
+    check.holds(b" limited " in report.out, "The report does not say that the file was full.")
+    check.equal("allocations in the report", facts["allocations"],
+                sites("limited.wake", "--calls")["summary"]["allocations"])
+    for value in ("", "banana", "7"):
+        done = native([HEAPWAKE, "record", f"--max-size={value}", "true"])
+        check.equal(f"--max-size={value}", 2, done.status)
+
+
+stripped()
+recorded()
+limited()
+check.done()

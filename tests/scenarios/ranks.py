@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A job of several ranks: %j and %r in the name of the recording, from the
+environment of each process; `report --worst` finds the one that stands out."""
+import json
+import os
+
+from scenarios.support import Check, record, tool, workload
+
+check = Check()
+
+for rank, blocks in (("0", "2000"), ("1", "30000"), ("2", "3000")):
+    run = record([workload("turnover"), blocks], "job%j-%r.wake", env={"SLURM_JOB_ID": "17", "SLURM_PROCID": rank})
+    check.equal(f"rank {rank}", 0, run.status)
+names = sorted(name for name in os.listdir(".") if name.startswith("job"))
+check.equal("recordings", ["job17-0.wake", "job17-1.wake", "job17-2.wake"], names)
+
+done = tool("report", "--json", "--worst", "peak", "job17-*.wake")
+report = json.loads(done.out)
+peaks = {name: json.loads(tool("info", "--json", name).out)["peak_bytes"] for name in names}
+check.equal("the worst", [max(peaks, key=peaks.get)], report["files"])
+check.equal("its peak", max(peaks.values()), report["summary"]["peak_bytes"])
+check.equal("files in the summary", 1, report["summary"]["files"])
+resident = {name: json.loads(tool("info", "--json", name).out)["peak_rss_bytes"] for name in names}
+chosen = json.loads(tool("report", "--json", "--worst", "rss", *names).out)["files"][0]
+check.equal("the largest resident set", max(resident.values()), resident[chosen])
+text = tool("report", "--worst", "rss", "job17-?.wake").out.decode()
+check.holds(text.startswith("job17-") and "has the largest resident set of 3 recordings" in text.splitlines()[0],
+            f"The report does not say which it is: {text[:200]}")
+together = json.loads(tool("report", "--json", "job17-*.wake").out)
+check.equal("all together", 3, together["summary"]["files"])
+
+# One launcher, several ranks below it: a file each, named by their own environment.
+launcher = ("for r in 0 1; do OMPI_COMM_WORLD_RANK=$r PBS_JOBID=9.head %s 1000 & done; wait" % workload("turnover"))
+check.equal("launcher", 0, record(["sh", "-c", launcher], "many-%j-%r.wake").status)
+seen = {name for name in os.listdir(".") if name.startswith("many")}
+check.holds({"many-9.head-0.wake", "many-9.head-1.wake"} <= seen, f"Files of the ranks: {seen}")
+
+# Without a cluster both are 0; nothing in a variable leads out of the folder.
+record([workload("turnover"), "100"], "alone-%j-%r.wake", env={"PMI_RANK": "../../x"})
+check.holds(os.path.exists("alone-0-_._.._x.wake"), f"A name out of hand: {os.listdir('.')}")
+record([workload("turnover"), "100"], "bare-%j-%r.wake")
+check.holds(os.path.exists("bare-0-0.wake"), f"No cluster: {os.listdir('.')}")
+for system in ("PBS_JOBID", "LSB_JOBID", "JOB_ID", "COBALT_JOBID", "FLUX_JOB_ID"):
+    record([workload("turnover"), "100"], "job-%j.wake", env={system: system.lower()})
+    check.holds(os.path.exists(f"job-{system.lower()}.wake"), f"{system} is not known.")
+for system in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID", "FLUX_TASK_RANK"):
+    record([workload("turnover"), "100"], "rank-%r.wake", env={system: str(len(system)), "SLURM_PROCID": "999"}
+           if system != "FLUX_TASK_RANK" else {system: str(len(system))})
+    check.holds(os.path.exists(f"rank-{len(system)}.wake"), f"{system} is not known, or SLURM_PROCID counts more.")
+for words, status in ((["--worst", "all", "job17-0.wake"], 2), (["nothing*.wake"], 1)):
+    done = tool("report", *words)
+    check.equal(" ".join(words), (status, 1), (done.status, done.err.count(b"\n")))
+check.done()

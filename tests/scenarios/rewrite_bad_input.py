@@ -1,0 +1,86 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Files that are no recordings, or damaged ones: replay, anonymize and merge say one sentence about what is wrong and leave no file; of a damaged
+recording they take what is sound, as report does, and never call the result whole."""
+import json
+import os
+import random
+import subprocess
+
+from support import HEAPWAKE, Check, info, record, workload
+
+check = Check()
+record([workload("relay")], "good.wake")
+with open("good.wake", "rb") as f:
+    good = f.read()
+random.seed(11)
+
+
+def run(*argv):
+    return subprocess.run([HEAPWAKE, *argv], capture_output=True, text=True, timeout=60, errors="replace")
+
+
+def put(name, data):
+    with open(name, "wb") as f:
+        f.write(data)
+    return name
+
+
+def refused(what, path, word):
+    for argv in (("replay", "--allocators", "glibc", path), ("anonymize", path, "-o", "new.wake"),
+                 ("merge", "good.wake", path, "-o", "new.wake")):
+        done = run(*argv)
+        lines = done.stderr.strip().splitlines()
+        check.equal(f"{what}, {argv[0]}: exit status", 1, done.returncode)
+        check.holds(len(lines) == 1 and word in lines[0] and lines[0].endswith("."), f"{what}, {argv[0]}: {done.stderr!r}")
+        check.equal(f"{what}, {argv[0]}: standard output", "", done.stdout)
+        check.holds(not os.path.exists("new.wake"), f"{what}, {argv[0]}: there is a file.")
+
+
+def sums(*paths):
+    """What report adds up, or None where nothing can be read."""
+    done = run("report", "--json", "-n", "1", "--no-built-in-suppressions", *paths)
+    if done.returncode != 0:
+        return None
+    report = json.loads(done.stdout)
+    return [report[m]["total_bytes"] for m in ("peak", "leaks", "calls")]
+
+
+refused("empty", put("empty.wake", b""), "is empty")
+refused("a heaptrack file", put("heaptrack.txt", b"v 10400 3\nX ./app\nI 1000 400\n"), "not a heapwake recording")
+refused("noise", put("noise.wake", random.randbytes(50000)), "not a heapwake recording")
+os.mkdir("folder")
+refused("a directory", "folder", "is a directory")
+refused("nothing there", "absent.wake", "No such file")
+os.mkfifo("pipe")
+refused("a FIFO", "pipe", "pipe")
+
+whole = info("good.wake")
+cuts = sorted({random.randrange(64, len(good)) for _ in range(12)} | {len(good) - 1, 64, 65, 100})
+flips = [random.randrange(64, len(good)) for _ in range(16)]
+for name, data in [(f"cut at {n}", good[:n]) for n in cuts] + [
+        (f"byte {n} flipped", good[:n] + bytes([good[n] ^ 0xff]) + good[n + 1:]) for n in flips]:
+    check.about(name)
+    before = sums(put("damaged.wake", data))
+    lost_events = "events chunk" in run("verify", "damaged.wake").stderr + run("verify", "damaged.wake").stdout
+    for argv in (("anonymize", "damaged.wake"), ("merge", "damaged.wake", "good.wake")):
+        done = run(*argv, "-o", "new.wake")
+        check.holds(done.returncode in (0, 1), f"{argv[0]}: exit status {done.returncode}.")
+        check.equal(f"{argv[0]}: succeeds where report does", before is not None, done.returncode == 0)
+        if done.returncode != 0:
+            check.holds(done.stderr != "" and not os.path.exists("new.wake"), f"{argv[0]}: {done.stderr!r}")
+            continue
+        old, new = sums(*argv[1:]), sums("new.wake")
+        # Totals of a process whose events are left out are not believed any more.
+        fits = old == new or (lost_events and all(n <= o for n, o in zip(new, old)))
+        check.holds(fits, f"{argv[0]}: sums {old}, in the result {new}.")
+        check.holds(info("new.wake")["complete"] is False or done.stderr == "", f"{argv[0]}: the result is called whole.")
+        os.unlink("new.wake")
+    done = run("replay", "--json", "--allocators", "glibc", "damaged.wake")
+    check.holds(done.returncode in (0, 1), f"replay: exit status {done.returncode}.")
+    if done.returncode == 0:
+        played = json.loads(done.stdout)["process"]
+        check.holds(played["allocations"] <= whole["allocations"], f"replay: {played}")
+    else:
+        check.holds(done.stderr.strip().endswith("."), f"replay: {done.stderr!r}")
+check.done()

@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# timeout: 900
+"""Rotation: a recording that goes on in numbered files. Together they are what one
+file would have been; each alone is a recording; old ones can be deleted."""
+import glob
+import json
+import os
+import time
+
+from scenarios.support import PROBE, Check, info, native, record, tool, truth, workload
+
+check = Check()
+READER = os.path.join(os.environ["ROOT"], "tests/format/wake_reader.py")
+
+
+def report(paths, *options):
+    done = tool("report", "--json", "-n", "0", "--no-built-in-suppressions", *options, *paths)
+    check.equal(f"report {paths}", (0, b""), (done.status, done.err))
+    return json.loads(done.out)
+
+
+def files(base):
+    return sorted(glob.glob(base + ".*[0-9]"), key=lambda name: int(name.rsplit(".", 1)[1]))
+
+
+def sites(answer, measure):
+    return sorted((json.dumps([f["function"] for f in s["frames"]]), s["blocks"], s["bytes"])
+                  for s in answer[measure]["sites"])
+
+
+def alone(paths):
+    for path in paths:
+        check.about(path)
+        check.sound(path)
+        check.equal("the other reader", (0, b""), native([READER, "--check", path])[0::2])
+        check.holds(native([READER, path]).out == tool("dump", "--tsv", path).out, "The two readers differ.")
+        check.equal("report", 0, tool("report", path).status)
+        check.about("")
+
+
+def against_the_truth(base, told, least):
+    paths = files(base)
+    check.holds(len(paths) >= least, f"{base}: {paths}")
+    check.equal("names", [f"{base}.{i + 1}" for i in range(len(paths))], paths)
+    whole = report(paths, "--allocated", "--leaks")
+    check.equal("files of the summary", 1, whole["summary"]["files"])
+    check.equal("complete", True, whole["summary"]["complete"])
+    check.equal("nothing is elsewhere", 0, whole["summary"]["omitted_blocks"])
+    for measure, blocks, size in (("allocated", "blocks", "bytes"), ("leaks", "left_blocks", "left_bytes")):
+        sums = {}
+        for site in whole[measure]["sites"]:
+            maker = site["frames"][0]["function"] if site["frames"] else ""
+            sums[maker] = sums.get(maker, (0, 0))[0] + site["blocks"], sums.get(maker, (0, 0))[1] + site["bytes"]
+        for maker, account in told.items():
+            check.equal(f"{measure} by {maker}", (account[blocks], account[size]), sums.get(maker))
+    # What is made of events agrees with the totals, over all files.
+    split = report(paths, "--allocated", "--by", "kind")
+    check.equal("by kind", whole["allocated"]["total_bytes"], split["allocated"]["total_bytes"])
+    window = report(paths, "--allocated", "--where", "state=leaked")
+    check.equal("leaked blocks among the events", whole["summary"]["leaked_blocks"],
+                window["allocated"]["total_blocks"])
+    alone(paths)
+    return paths, whole
+
+
+told = truth(record([workload("turnover"), "60000"], "size.wake", ["--rotate", "64K"]))
+paths, whole = against_the_truth("size.wake", told, 3)
+# The same program in one file: the same sites, the same peak.
+record([workload("turnover"), "60000"], "one.wake")
+one = report(["one.wake"], "--allocated", "--leaks", "--peak")
+again = report(paths, "--allocated", "--leaks", "--peak")
+for measure in ("allocated", "leaks", "peak"):
+    check.equal(f"one file or several: {measure}", sites(one, measure), sites(again, measure))
+for key in ("allocations", "frees", "allocated_bytes", "peak_bytes", "peak_blocks", "leaked_bytes", "leaked_blocks"):
+    check.equal(f"one file or several: {key}", one["summary"][key], again["summary"][key])
+check.equal("in any order", whole["allocated"], report(list(reversed(paths)), "--allocated", "--leaks")["allocated"])
+check.holds(report(paths)["timeline"], "The screen of a series has no timeline.")
+
+# The last file alone has the sums of the whole run, and says what it has not.
+last = report(paths[-1:], "--allocated", "--leaks")
+check.equal("sums of the last", sites(whole, "allocated"), sites(last, "allocated"))
+check.equal("leaks of the last", sites(whole, "leaks"), sites(last, "leaks"))
+part = report(paths[-1:], "--allocated", "--by", "kind")
+check.holds(part["summary"]["omitted_blocks"] > 0, "A file alone does not say that others have the rest.")
+os.unlink(paths[0])
+rest = report(paths[1:], "--allocated")
+check.equal("without the first", sites(whole, "allocated"), sites(rest, "allocated"))
+
+told = truth(record([workload("turnover"), "20000", "3"], "many.wake", ["--rotate", "64K", "--cull", "--cull-ms", "1"]))
+paths = files("many.wake")
+check.holds(len(paths) >= 1, "Nothing was recorded.")
+whole = report(paths, "--leaks")
+for maker, account in told.items():
+    left = [(s["blocks"], s["bytes"]) for s in whole["leaks"]["sites"] if s["frames"][0]["function"] == maker]
+    check.equal(f"culled: left by {maker}", (account["left_blocks"], account["left_bytes"]),
+                (sum(b for b, _ in left), sum(s for _, s in left)))
+alone(paths)
+
+# By time, in a tree of processes, some of which have ended before.
+tree = f"{workload('turnover')} 1000; {workload('spans')} & {workload('turnover')} 20000; wait"
+check.equal("a tree", 0, record(["sh", "-c", tree], "tree.wake", ["--rotate", "200ms"]).status)
+paths = files("tree.wake")
+check.holds(len(paths) >= 2, f"By time: {paths}")
+summary = report(paths, "--leaks")["summary"]
+check.equal("complete", True, summary["complete"])
+check.equal("processes of the last file alone", summary["processes"], info(paths[-1])["processes"])
+check.equal("its allocations", summary["allocations"], info(paths[-1])["allocations"])
+alone(paths)
+
+run = native([workload("turnover"), "60000"], {"LD_PRELOAD": PROBE, "HEAPWAKE_ROTATE": "64K",
+                                               "HEAPWAKE_OUTPUT": "bare.wake"})
+check.equal("LD_PRELOAD", 0, run.status)
+for _ in range(200):
+    if files("bare.wake") and not glob.glob("bare.wake.*partial"):
+        break
+    time.sleep(0.05)
+check.holds(files("bare.wake"), "LD_PRELOAD alone makes no files.")
+alone(files("bare.wake"))
+for value in ("", "7", "1K", "soon", "5", "1ms"):
+    check.equal(f"--rotate={value}", 2, tool("record", f"--rotate={value}", "true").status)
+check.done()

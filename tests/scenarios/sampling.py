@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Sampling: estimates against what the program says about itself, site by site;
+all readings of the samples agree; frees of blocks that were not sampled are not
+even sent. Bounds are five standard deviations: chance fails one run in a million."""
+import json
+import math
+import os
+
+from scenarios.support import Check, Ledger, events, info, native, record, tool, truth, workload
+
+check = Check()
+RATE = 64 << 10
+
+
+def near(what, truth_value, seen, variance):
+    distance = abs(truth_value - seen)
+    check.holds(distance <= 5 * math.sqrt(variance) + 1,
+                f"{what}: the truth is {truth_value}, the estimate {seen}, five deviations are "
+                f"{5 * math.sqrt(variance):.0f}.")
+
+
+def report(path, *options):
+    done = tool("report", "--json", "-n", "0", "--no-built-in-suppressions", *options, path)
+    check.equal(f"report {path}", 0, done.status)
+    return json.loads(done.out)
+
+
+def by_maker(report_of, measure):
+    sums = {}
+    for site in report_of[measure]["sites"]:
+        maker = site["frames"][0]["function"] if site["frames"] else ""
+        blocks, size = sums.get(maker, (0, 0))
+        sums[maker] = blocks + site["blocks"], size + site["bytes"]
+    return sums
+
+
+def estimates(path, told):
+    check.about(path)
+    facts = check.sound(path)
+    check.equal("rate", RATE, facts["sample_rate"])
+    whole, leaks = report(path, "--allocated"), report(path, "--leaks")
+    made, left = by_maker(whole, "allocated"), by_maker(leaks, "leaks")
+    for maker, account in told.items():
+        mean = account["bytes"] / account["blocks"]
+        blocks, size = made.get(maker, (0, 0))
+        near(f"bytes of {maker}", account["bytes"], size, RATE * account["bytes"])
+        # The variance of a count is the sum of (1-p)/p, at most rate/size each; sizes of small blocks reach down to 8.
+        spread = 20 if maker == "make_small" else 3
+        near(f"blocks of {maker}", account["blocks"], blocks, spread * account["blocks"] * max(RATE / mean, 1))
+        near(f"bytes left by {maker}", account["left_bytes"], left.get(maker, (0, 0))[1], RATE * account["left_bytes"])
+    total = sum(account["bytes"] for account in told.values())
+    near("allocated bytes", total, facts["allocated_bytes"], RATE * total)
+    summary = whole["summary"]
+    check.equal("error of the sum", round(2 * math.sqrt(RATE * summary["allocated_bytes"])),
+                summary["allocated_error_bytes"])
+    check.holds(all("error_bytes" in site for site in whole["allocated"]["sites"]), "A site has no error.")
+    # Whoever reads the events counts the same as the totals say.
+    split = report(path, "--allocated", "--by", "thread")["allocated"]
+    check.equal("sum by thread", whole["allocated"]["total_bytes"], split["total_bytes"])
+    check.equal("blocks by thread", whole["allocated"]["total_blocks"], split["total_blocks"])
+    text = tool("report", path).out.decode()
+    check.holds(" sampled " in text and "all figures are estimates" in text, "The report does not say that it estimates.")
+    ledger = Ledger(events(path))
+    check.pairs(ledger)
+    check.holds(len(ledger.others) < 2000, "Frees of blocks that were not sampled are in the file.")
+    samples = sum(ledger.made.values())
+    check.equal("samples", facts["samples"], samples)
+    everything = sum(account["blocks"] for account in told.values())
+    check.holds(samples < everything / 10, f"{samples} of {everything} blocks are in the file.")
+    reader = os.path.join(os.environ["ROOT"], "tests/format/wake_reader.py")
+    check.equal("the other reader", (0, b""), native([reader, "--check", path])[0::2])
+    check.about("")
+
+
+run = record([workload("turnover"), "200000", "3"], "option.wake", ["--sample", "64K"])
+estimates("option.wake", truth(run))
+run = record([workload("turnover"), "400000"], "variable.wake", env={"HEAPWAKE_SAMPLE": "64K"})
+estimates("variable.wake", truth(run))
+run = record([workload("turnover"), "200000"], "cut.wake", ["--sample", "64K"])
+reader = os.path.join(os.environ["ROOT"], "tests/format/wake_reader.py")
+chunks = [line.split("\t") for line in native([reader, "--chunks", "cut.wake"]).out.decode().splitlines()]
+os.truncate("cut.wake", max(int(offset) + 40 + int(stored) for offset, kind, _, _, stored in chunks if kind == "events"))
+facts = info("cut.wake")
+check.equal("a cut file knows its rate", RATE, facts["sample_rate"])
+check.holds(facts["allocated_bytes"] > 50e6, f"A cut file has no estimates: {facts['allocated_bytes']}")
+
+# Of everything else only what was sampled is there: realloc, threads, children, another allocator's names.
+for program in (["hooks"], ["spans"], ["threads"]):
+    if not os.path.exists(workload(program[0])):
+        continue
+    alone = native([workload(program[0])])
+    sampled = record([workload(program[0])], "other.wake", ["--sample", "1K"])
+    check.equal(f"{program[0]}: status", alone.status, sampled.status)
+    check.sound("other.wake")
+    ledger = Ledger(events("other.wake"))
+    check.pairs(ledger)
+
+# A rate of one byte samples everything: then the estimate is the truth.
+told = truth(record([workload("spans")], "all.wake", ["--sample", "1"]))
+ledger = Ledger(events("all.wake"))
+for size, count in {**told["short"], **told["long"]}.items():
+    check.equal(f"blocks of {size}", count, ledger.made[int(size)])
+check.equal("leaked", 3, ledger.left(1003))
+# Samples can be culled too.
+told = truth(record([workload("spans")], "culled.wake", ["--sample", "1", "--cull", "--cull-ms", "200"]))
+check.sound("culled.wake")
+for size, count in told["long"].items():
+    check.equal(f"kept blocks of {size}", count, Ledger(events("culled.wake")).made[int(size)])
+
+# Faces that read events weigh them as the totals do; those that list blocks say that these are samples.
+told = truth(record([workload("turnover"), "100000"], "faces.wake", ["--sample", str(RATE)]))
+summary = report("faces.wake", "--peak")["summary"]
+done = tool("export", "-f", "massif", "faces.wake")
+highest = max(int(line.split(b"=")[1]) for line in done.out.splitlines() if line.startswith(b"mem_heap_B="))
+check.equal("peak of massif", summary["peak_bytes"], highest)
+check.holds(b"\nheap_tree=peak\n" in done.out, "massif has no peak.")
+dhat = json.loads(tool("export", "-f", "dhat", "faces.wake").out)
+check.equal("bytes of dhat", summary["allocated_bytes"], sum(point["tb"] for point in dhat["pps"]))
+what_if = json.loads(tool("report", "--json", "--without", "function~make_large", "faces.wake").out)["what_if"]
+check.equal("peak of what if", summary["peak_bytes"], what_if["was"]["peak_bytes"])
+for format in ("csv", "json", "heaptrack"):
+    done = tool("export", "-f", format, "faces.wake")
+    check.holds(done.status == 0 and b"lists the samples" in done.err, f"export -f {format}: {done.err.decode()}")
+check.done()

@@ -1,0 +1,77 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""HEAPWAKE_SIGUSR1 and HEAPWAKE_SIGUSR2: a signal toggles, reports or tags, also when
+the program is idle. By default the signals are the program's; a handler of its own
+always wins, and it never sees ours."""
+import glob
+import os
+import signal
+import time
+
+from ctl import Idle
+from support import HEAPWAKE, Check, Ledger, events, native, record, truth, workload
+
+
+def until(condition):
+    for _ in range(200):
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def check_toggle(check):
+    check.about("toggle and tag")
+    program = Idle([HEAPWAKE, "record", "-q", "--sigusr1", "toggle", "--sigusr2", "tag", "-o", "toggle.wake", "--"])
+    program.tell(7401)
+    os.kill(program.pid, signal.SIGUSR1)
+    time.sleep(0.5)
+    program.tell(7402, -7401)
+    os.kill(program.pid, signal.SIGUSR2)
+    time.sleep(0.5)
+    os.kill(program.pid, signal.SIGUSR1)
+    time.sleep(0.5)
+    program.tell(7403)
+    check.equal("exit status", 0, program.end())
+    check.sound("toggle.wake")
+    ledger = Ledger(events("toggle.wake"))
+    check.equal("made", {7401: 1, 7402: 0, 7403: 1}, {size: ledger.made[size] for size in (7401, 7402, 7403)})
+    check.equal("freed", 1, ledger.freed[7401])
+    check.equal("tags", ["recording off", "signal-1", "recording on"], [e.kind for e in ledger.others if e.event == "tag"])
+
+
+def check_report(check):
+    check.about("report")
+    program = Idle([HEAPWAKE, "record", "-q", "-o", "report.wake", "--"], {"HEAPWAKE_SIGUSR1": "report"})
+    program.tell(7404)
+    os.kill(program.pid, signal.SIGUSR1)
+    first = f"told-{program.pid}-1.memlog"
+    check.holds(until(lambda: os.path.exists(first)), "No report comes while the program is idle.")
+    program.tell(7405, -7404)
+    program.end()
+    with open(first, encoding="utf-8") as f:
+        check.equal("the first", "Outanding bytes: 7404 (+7404)\n", f.readline())
+    with open(f"told-{program.pid}-2.memlog", encoding="utf-8") as f:
+        check.equal("the last", "Outanding bytes: 7405 (+1)\n", f.readline())
+    check.equal("reports", 2, len(glob.glob("told-*.memlog")))
+
+
+def check_own(check):
+    check.about("handlers of the program")
+    expected = {"default": 1, "own": 1, "first": 1, "second": 1}
+    check.equal("alone", expected, truth(native([workload("told"), "handler"])))
+    for what in ("toggle", "report", "tag"):
+        run = record([workload("told"), "handler"], env={"HEAPWAKE_SIGUSR1": what, "HEAPWAKE_SIGUSR2": what})
+        check.equal(what, expected, truth(run))
+        check.equal(f"{what}: marks", 0, sum(e.event == "tag" for e in events("out.wake")))
+    check.about("by default")
+    check.equal("the signal kills, as it does alone", -signal.SIGUSR1,
+                native([HEAPWAKE, "record", "-q", "-o", "d.wake", "--", "sh", "-c", "kill -USR1 $$"]).status)
+
+
+if __name__ == "__main__":
+    check = Check()
+    check_toggle(check)
+    check_report(check)
+    check_own(check)
+    check.done()

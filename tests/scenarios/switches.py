@@ -1,0 +1,69 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The switches of recording do what they say, as an option of record and as a variable:
+stacks of frees, precise times, zeroed memory, small buffers."""
+import collections
+import os
+import re
+
+from support import Check, Ledger, events, native, record, tool, truth, workload
+
+
+def check_zero(check):
+    check.about("zero memory")
+    alone = truth(native([workload("fresh")]))
+    check.holds(alone["malloc"] > 0 and alone["others"] > 0, f"Alone all memory is zero too: {alone}")
+    for options, env in (((["--zero-memory"]), {}), ([], {"HEAPWAKE_ZERO_MEMORY": "1"})):
+        check.equal(f"{options or env}", {"malloc": 0, "others": 0}, truth(record([workload("fresh")], options=options, env=env)))
+        check.pairs(Ledger(events("out.wake")))
+        check.sound("out.wake")
+    check.holds(truth(record([workload("fresh")]))["malloc"] > 0, "Recorded, memory is zero without being asked for.")
+
+
+def check_free_stacks(check):
+    check.about("free stacks")
+    record([workload("fresh")], options=["--free-stacks"])
+    check.sound("out.wake")
+    frees = [e for e in events("out.wake") if e.event == "free" and e.kind == "free"]
+    check.holds(len(frees) > 5000 and all(e.stack != "0" for e in frees), "A free has no stack.")
+    text = tool("dump", "--stacks", "out.wake").out.decode().splitlines()
+    named = collections.Counter()
+    for n, line in enumerate(text[:-1]):
+        if re.search(r"  free  stack \d+$", line):
+            named[text[n + 1].split()[0]] += 1
+    check.holds(named["dirty"] > 5000 and named["check"] > 1000 and set(named) <= {"dirty", "check", "main"},
+                f"Frees come from {dict(named)}.")
+    record([workload("fresh")])
+    check.equal("stacks of frees by default", {"0"}, {e.stack for e in events("out.wake") if e.event == "free"})
+
+
+def check_times(check):
+    check.about("precise timestamps")
+    shares = {}
+    for options in ([], ["--precise-timestamps"]):
+        record([workload("fresh")], options=options)
+        check.sound("out.wake")
+        times = [e.time for e in events("out.wake")]
+        shares[bool(options)] = len(set(times)) / len(times)
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        text = f.read()
+    if os.uname().machine != "x86_64" or "nonstop_tsc" in text:  # else there is no clock that is fine enough
+        check.holds(shares[True] > 0.9 > shares[False], f"Share of events with a time of their own: {shares}.")
+
+
+def check_pool(check):
+    check.about("pool")
+    for size in ("1M", "64M"):
+        run = record([workload("fresh")], options=["--pool", size])
+        check.equal(f"exit status with {size}", 0, run.status)
+        facts = check.sound("out.wake")
+        check.holds(facts["allocations"] > 10000, f"Only {facts['allocations']} allocations are recorded with {size}.")
+
+
+if __name__ == "__main__":
+    check = Check()
+    check_zero(check)
+    check_free_stacks(check)
+    check_times(check)
+    check_pool(check)
+    check.done()
