@@ -208,7 +208,7 @@ static void the_old_address_of_a_realloc_may_be_handed_out_first(void **state)
     give(&w, ITEM_ALLOC, A, 1); /* real realloc has moved the block; lane 1 got its address */
     assert_string_equal(fake_story(A), "alloc0 free0 alloc1");
     assert_int_equal(fake.calls[1].thread, 1); /* by whoever reallocates it, not by who got its address */
-    give(&w, ITEM_RELEASE, A, 1); /* ... and reallocates it at once */
+    give(&w, ITEM_RELEASE, A, 1);              /* ... and reallocates it at once */
     complete(&w, B, A, 0);
     assert_string_equal(fake_story(B), "alloc2<0");
     complete(&w, 0x3000, A, 1);
