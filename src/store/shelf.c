@@ -387,6 +387,15 @@ static int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struc
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
+/* The next of the blocks in a live or carried chunk; b: the one before it. */
+static void shelf_next_block(struct cursor *c, struct wake_live_block *b)
+{
+    b->allocation += varint_unzigzag(cursor_uleb(c));
+    b->address += varint_unzigzag(cursor_uleb(c));
+    b->size = cursor_uleb(c);
+    b->stack = (uint32_t)cursor_uleb(c);
+}
+
 static int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
@@ -397,10 +406,7 @@ static int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cur
     if (!shelf_spend(r, count * sizeof b) || !vec_reserve(&p->live, p->live.count + count))
         return ERR_MEMORY;
     for (uint64_t i = 0; i < count; i++) {
-        b.allocation += varint_unzigzag(cursor_uleb(c));
-        b.address += varint_unzigzag(cursor_uleb(c));
-        b.size = cursor_uleb(c);
-        b.stack = (uint32_t)cursor_uleb(c);
+        shelf_next_block(c, &b);
         (void)vec_push(&p->live, b);
     }
     return cursor_is_bad(c) ? ERR_INPUT : 0;
@@ -417,10 +423,7 @@ static int shelf_add_carried(struct wake_reader *r, struct shelf *shelf, struct 
     if (!shelf_spend(r, count * sizeof b) || !vec_reserve(&p->carried, p->carried.count + count))
         return ERR_MEMORY;
     for (uint64_t i = 0; i < count; i++) {
-        b.allocation += varint_unzigzag(cursor_uleb(c));
-        b.address += varint_unzigzag(cursor_uleb(c));
-        b.size = cursor_uleb(c);
-        b.stack = (uint32_t)cursor_uleb(c);
+        shelf_next_block(c, &b);
         if (b.allocation >= first_allocation)
             return ERR_INPUT;
         (void)vec_push(&p->carried, b);
