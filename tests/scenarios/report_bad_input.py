@@ -5,9 +5,8 @@ crash, hang nor lie."""
 import json
 import os
 import random
-import subprocess
 
-from support import HEAPWAKE, Check, record, workload
+from support import Check, ask, put, record, workload
 
 check = Check()
 record([workload("stacks_cxx")], output="good.wake")
@@ -16,19 +15,9 @@ with open("good.wake", "rb") as f:
 random.seed(7)
 
 
-def run(*argv):
-    return subprocess.run([HEAPWAKE, *argv], capture_output=True, text=True, timeout=60, errors="replace")
-
-
-def put(name, data):
-    with open(name, "wb") as f:
-        f.write(data)
-    return name
-
-
 def refused(what, path, word):
     for argv in (("report", path), ("report", "--json", path), ("export", "-f", "folded", path), ("info", path)):
-        done = run(*argv)
+        done = ask(*argv)
         lines = done.stderr.strip().splitlines()
         check.equal(f"{what}, {argv[0]}: exit status", 1, done.returncode)
         check.holds(len(lines) == 1 and word in lines[0] and lines[0].endswith("."), f"{what}, {argv[0]}: {done.stderr!r}")
@@ -43,13 +32,13 @@ refused("a directory", "folder", "is a directory")
 refused("nothing there", "absent.wake", "No such file")
 os.mkfifo("pipe")
 refused("a FIFO", "pipe", "pipe")
-whole = json.loads(run("report", "--json", "-n", "0", "good.wake").stdout)
+whole = json.loads(ask("report", "--json", "-n", "0", "good.wake").stdout)
 limit = {m: whole[m]["total_bytes"] for m in ("peak", "leaks", "calls")}
 cuts = sorted({random.randrange(64, len(good)) for _ in range(60)} | {len(good) - 1, 64, 65, 100})
 flips = [random.randrange(64, len(good)) for _ in range(60)]
 for name, data in [(f"cut at {n}", good[:n]) for n in cuts] + [
         (f"byte {n} flipped", good[:n] + bytes([good[n] ^ 0xff]) + good[n + 1:]) for n in flips]:
-    done = run("report", "--json", "-n", "0", put("damaged.wake", data))
+    done = ask("report", "--json", "-n", "0", put("damaged.wake", data))
     check.holds(done.returncode in (0, 1), f"{name}: exit status {done.returncode}.")
     if done.returncode != 0:
         continue
@@ -57,6 +46,6 @@ for name, data in [(f"cut at {n}", good[:n]) for n in cuts] + [
     same = all(report[m]["total_bytes"] == limit[m] for m in limit)
     check.holds(done.stderr != "" or (same and report["summary"]["complete"]), f"{name}: not a word about it.")
     check.holds(all(report[m]["total_bytes"] <= limit[m] for m in ("calls",)), f"{name}: more than there was.")
-    text = run("report", "damaged.wake")
+    text = ask("report", "damaged.wake")
     check.equal(f"{name}: text", 0, text.returncode)
 check.done()

@@ -5,9 +5,8 @@ recording they take what is sound, as report does, and never call the result who
 import json
 import os
 import random
-import subprocess
 
-from support import HEAPWAKE, Check, info, record, workload
+from support import Check, ask, info, put, record, workload
 
 check = Check()
 record([workload("relay")], "good.wake")
@@ -16,20 +15,10 @@ with open("good.wake", "rb") as f:
 random.seed(11)
 
 
-def run(*argv):
-    return subprocess.run([HEAPWAKE, *argv], capture_output=True, text=True, timeout=60, errors="replace")
-
-
-def put(name, data):
-    with open(name, "wb") as f:
-        f.write(data)
-    return name
-
-
 def refused(what, path, word):
     for argv in (("replay", "--allocators", "glibc", path), ("anonymize", path, "-o", "new.wake"),
                  ("merge", "good.wake", path, "-o", "new.wake")):
-        done = run(*argv)
+        done = ask(*argv)
         lines = done.stderr.strip().splitlines()
         check.equal(f"{what}, {argv[0]}: exit status", 1, done.returncode)
         check.holds(len(lines) == 1 and word in lines[0] and lines[0].endswith("."), f"{what}, {argv[0]}: {done.stderr!r}")
@@ -39,7 +28,7 @@ def refused(what, path, word):
 
 def sums(*paths):
     """What report adds up, or None where nothing can be read."""
-    done = run("report", "--json", "-n", "1", "--no-built-in-suppressions", *paths)
+    done = ask("report", "--json", "-n", "1", "--no-built-in-suppressions", *paths)
     if done.returncode != 0:
         return None
     report = json.loads(done.stdout)
@@ -62,9 +51,9 @@ for name, data in [(f"cut at {n}", good[:n]) for n in cuts] + [
         (f"byte {n} flipped", good[:n] + bytes([good[n] ^ 0xff]) + good[n + 1:]) for n in flips]:
     check.about(name)
     before = sums(put("damaged.wake", data))
-    lost_events = "events chunk" in run("verify", "damaged.wake").stderr + run("verify", "damaged.wake").stdout
+    lost_events = "events chunk" in ask("verify", "damaged.wake").stderr + ask("verify", "damaged.wake").stdout
     for argv in (("anonymize", "damaged.wake"), ("merge", "damaged.wake", "good.wake")):
-        done = run(*argv, "-o", "new.wake")
+        done = ask(*argv, "-o", "new.wake")
         check.holds(done.returncode in (0, 1), f"{argv[0]}: exit status {done.returncode}.")
         check.equal(f"{argv[0]}: succeeds where report does", before is not None, done.returncode == 0)
         if done.returncode != 0:
@@ -76,7 +65,7 @@ for name, data in [(f"cut at {n}", good[:n]) for n in cuts] + [
         check.holds(fits, f"{argv[0]}: sums {old}, in the result {new}.")
         check.holds(info("new.wake")["complete"] is False or done.stderr == "", f"{argv[0]}: the result is called whole.")
         os.unlink("new.wake")
-    done = run("replay", "--json", "--allocators", "glibc", "damaged.wake")
+    done = ask("replay", "--json", "--allocators", "glibc", "damaged.wake")
     check.holds(done.returncode in (0, 1), f"replay: exit status {done.returncode}.")
     if done.returncode == 0:
         played = json.loads(done.stdout)["process"]

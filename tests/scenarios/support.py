@@ -67,6 +67,18 @@ def tool(*argv):
     return native([HEAPWAKE, *argv])
 
 
+def ask(*argv):
+    """A command of heapwake's as people see it: what it says is text."""
+    return subprocess.run([HEAPWAKE, *argv], capture_output=True, text=True, timeout=60, errors="replace", check=False)
+
+
+def put(name, data):
+    """Makes a file of these bytes."""
+    with open(name, "wb") as f:
+        f.write(data)
+    return name
+
+
 def writers(pattern):
     """Who has a file of this folder open whose name matches: the collectors at work."""
     found = set()
