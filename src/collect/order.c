@@ -223,9 +223,10 @@ static uint64_t order_merge(struct order *o, uint64_t until)
 
 uint64_t order_now(const struct order *o)
 {
-    if (o->drain->view->fixed.stamp_kind == SEGMENT_STAMP_TSC)
+    uint64_t sequence = __atomic_load_n(&o->drain->view->head->sequence, __ATOMIC_ACQUIRE);
+    if (o->drain->view->fixed.stamp_kind == SEGMENT_STAMP_TSC && sequence <= SEGMENT_SEQUENCE_FIRST)
         return arch_counter();
-    return __atomic_load_n(&o->drain->view->head->sequence, __ATOMIC_ACQUIRE);
+    return sequence;
 }
 
 bool order_has_passed(struct order *o, uint64_t stamp)

@@ -19,6 +19,7 @@
 #include "probe/share.h"
 #include "probe/tracing.h"
 
+#include <linux/prctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -47,10 +48,14 @@ uint32_t create_chunks(void)
     return (uint32_t)(most < chunks ? most : chunks);
 }
 
-/* HEAPWAKE_TEST_STAMPS=sequence, for tests alone: as on a CPU whose counter is of no use. */
+/* A look at the counter may be forbidden (PR_SET_TSC), which forks pass on.
+ * HEAPWAKE_TEST_STAMPS=sequence, for tests alone: as on a CPU whose counter is of no use. */
 static uint32_t create_stamp_kind(void)
 {
-    bool is_tsc = arch_counter_is_invariant() && !environment_is("HEAPWAKE_TEST_STAMPS", "sequence");
+    int permit = 0;
+    bool may_look = sys_failed(sys_prctl(PR_GET_TSC, &permit)) || permit != PR_TSC_SIGSEGV;
+    bool is_tsc =
+        may_look && arch_counter_is_invariant() && !environment_is("HEAPWAKE_TEST_STAMPS", "sequence");
     return is_tsc ? SEGMENT_STAMP_TSC : SEGMENT_STAMP_SEQUENCE;
 }
 
@@ -71,7 +76,7 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->start_ns = create_ns(1 /* CLOCK_MONOTONIC */);
     head->start_stamp = head->stamp_kind == SEGMENT_STAMP_TSC ? arch_counter() : head->start_ns;
     head->clock = head->start_stamp;
-    head->sequence = 1;
+    head->sequence = SEGMENT_SEQUENCE_FIRST;
     head->wall_ns = create_ns(0 /* CLOCK_REALTIME */);
     head->pass_offset = CREATE_PASS_AT;
     head->is_precise = environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1;

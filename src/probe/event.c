@@ -38,7 +38,7 @@ static __attribute__((noinline)) bool event_tell_time(struct lane *lane, uint64_
     if (!lane_reserve(lane, 2))
         return false;
     /* A sequence tells no time: there the collector's clock is the time. */
-    bool is_counted = share.stamp_kind == SEGMENT_STAMP_TSC || lane->clock == 0;
+    bool is_counted = share.stamp_kind != SEGMENT_STAMP_SEQUENCE || lane->clock == 0;
     lane->at[1] = is_counted ? lane_now() : clock;
     lane_publish(lane, RECORD_STAMP, 2);
     lane->clock = clock;

@@ -4,19 +4,44 @@
  *
  * Once a seccomp filter is installed any system call of ours could kill the
  * program, so none is made from then on (life_sandbox); recording goes on.
- * The filter comes by prctl or by syscall(SYS_seccomp); the latter is watched
- * in a stub that changes no register and jumps on, since syscall() may return
- * twice or on another stack.
+ * Strict mode, and PR_SET_TSC, make even a look at the CPU's counter deadly.
+ * Both come by prctl or by syscall(); the latter is watched in a stub that
+ * changes no register and jumps on, since syscall() may return twice or on
+ * another stack.
  */
 #include "probe/event.h"
 #include "probe/hook.h"
 #include "probe/life.h"
 #include "probe/real.h"
+#include "probe/share.h"
 #include "probe/sys.h"
 
 #include <errno.h>
 #include <linux/prctl.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+
+static void hook_note_prctl(int option, unsigned long value)
+{
+    if (option == PR_SET_SECCOMP)
+        life_sandbox = 1;
+    if ((option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT) ||
+        (option == PR_SET_TSC && value == PR_TSC_SIGSEGV))
+        share_leave_counter();
+}
+
+/* Called by the stub of syscall() alone. */
+__attribute__((visibility("hidden"), used)) void hook_note_syscall(long number, unsigned long a,
+                                                                   unsigned long b);
+void hook_note_syscall(long number, unsigned long a, unsigned long b)
+{
+    if (number == SYS_prctl)
+        hook_note_prctl((int)a, b);
+    else if (a == SECCOMP_SET_MODE_STRICT)
+        hook_note_prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    else
+        life_sandbox = 1;
+}
 
 /* libc declares it with an ellipsis; it takes what the kernel takes. */
 int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
@@ -25,8 +50,7 @@ HOOK int prctl(int option, unsigned long a, unsigned long b, unsigned long c, un
 {
     if (HOOK_RARE(real.prctl == NULL) && !life_begin())
         return (int)hook_result(SYS_CALL(SYS_prctl, option, a, b, c, d, 0));
-    if (option == PR_SET_SECCOMP)
-        life_sandbox = 1;
+    hook_note_prctl(option, a);
     int result = real.prctl(option, a, b, c, d);
     if (option == PR_SET_NAME && result == 0)
         event_thread_name((const char *)a, HOOK_FRAME);
@@ -52,4 +76,4 @@ void hook_thread_publish(void)
     hook_real_syscall = real_find_name("syscall");
 }
 
-ARCH_SYSCALL_STUB(hook_real_syscall, life_sandbox)
+ARCH_SYSCALL_STUB(hook_real_syscall, hook_note_syscall)

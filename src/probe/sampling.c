@@ -10,6 +10,7 @@
 
 #include "probe/arch.h"
 #include "probe/environment.h"
+#include "probe/share.h"
 
 #include "base/hash.h"
 
@@ -61,7 +62,8 @@ static int64_t sampling_distance(void)
 __attribute__((noinline)) bool sampling_draw(size_t size)
 {
     if (tls_sampling.seed == 0) {
-        tls_sampling.seed = hash_mix(arch_counter() ^ (uint64_t)(uintptr_t)&tls_sampling << 20) | 1;
+        uint64_t moment = share.stamp_kind == SEGMENT_STAMP_TSC ? arch_counter() : 0;
+        tls_sampling.seed = hash_mix(moment ^ (uint64_t)(uintptr_t)&tls_sampling << 20) | 1;
         tls_sampling.left = sampling_distance();
         int64_t left = tls_sampling.left - (int64_t)(size == 0 ? 1 : size);
         if (left > 0 && (int64_t)size >= 0) {

@@ -132,6 +132,27 @@ bool share_take_chunk(uint32_t *index)
     return false;
 }
 
+void share_leave_counter(void)
+{
+    if (share.head == NULL || share.stamp_kind != SEGMENT_STAMP_TSC)
+        return;
+    __atomic_store_n(&share.head->sequence, arch_counter(), __ATOMIC_RELEASE);
+    __atomic_store_n(&share.stamp_kind, SHARE_STAMP_CLOCK, __ATOMIC_RELEASE);
+}
+
+uint64_t share_clock_stamp(void)
+{
+    struct segment_head *head = share.head;
+    uint64_t next = __atomic_load_n(&head->sequence, __ATOMIC_RELAXED);
+    uint64_t clock = __atomic_load_n(&head->clock, __ATOMIC_RELAXED);
+    uint64_t stamp;
+    do
+        stamp = next > clock ? next : clock;
+    while (!__atomic_compare_exchange_n(&head->sequence, &next, stamp + 1, true, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED));
+    return stamp;
+}
+
 /* Not in a child of vfork, whose memory is its parent's, nor in one that we have not seen
  * being forked: the head there is the parent's. */
 static bool share_is_own(void)

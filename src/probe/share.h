@@ -25,14 +25,18 @@ enum {
     SHARE_LANES_MAX = 65536,
 };
 
+/* share.stamp_kind, beside what the segment's head can say: the program may no longer look at the
+ * CPU's counter. */
+enum { SHARE_STAMP_CLOCK = 3 };
+
 struct share {
     struct segment_head *head; /* NULL: not recording */
     uint32_t *lanes;
     uint32_t *next;
     uint8_t *filter; /* counters of sampled blocks */
     uint8_t *window[SHARE_WINDOWS_MAX];
-    size_t first_length; /* bytes mapped for window 0, head included */
-    uint32_t stamp_kind;
+    size_t first_length;    /* bytes mapped for window 0, head included */
+    uint32_t stamp_kind;    /* enum segment_stamp, or SHARE_STAMP_CLOCK */
     uint32_t growing;       /* 1: a thread maps the next window */
     uint32_t pool;          /* HEAPWAKE_POOL: chunks that are used before a thread waits */
     const uint32_t *pass;   /* the pass list */
@@ -97,6 +101,11 @@ static inline uint64_t *share_chunk(uint32_t index)
 
 /* A zeroed chunk. Waits for the collector when all are in use; false once it is gone. */
 bool share_take_chunk(uint32_t *index);
+
+/* The program is about to forbid itself the CPU's counter: stamps are made from the collector's
+ * clock from now on, by all threads, so that they stay in one order. */
+void share_leave_counter(void);
+uint64_t share_clock_stamp(void);
 
 /* Around an exec of this very process: where it succeeds, and nothing says hello
  * afterwards, the collector knows from it when and why the events end. */

@@ -72,6 +72,9 @@ enum segment_stamp {
     SEGMENT_STAMP_SEQUENCE = 2, /* a shared counter: order only; time from clock records */
 };
 
+/* What segment_head.sequence begins with, and stays at while stamps are read from the CPU. */
+enum { SEGMENT_SEQUENCE_FIRST = 1 };
+
 /* segment_head.collector: written by the collector (ATTACHED, CLOSED), or by the probe (SPOOL). */
 enum segment_collector {
     SEGMENT_NOBODY = 0,   /* handed over, not seen yet */
@@ -144,7 +147,7 @@ struct segment_head {
     uint64_t lost_events;            /* events that could not be recorded */
     uint64_t lost_nested;            /* of these: allocations of a handler inside a handler inside our code */
     uint64_t waits;                  /* times a thread found no free chunk */
-    uint64_t sequence;               /* the counter of SEGMENT_STAMP_SEQUENCE */
+    uint64_t sequence;               /* the next stamp, where they are not read from the CPU */
     uint32_t chunk_limit;            /* chunks mapped by the probe so far (<= chunk_max) */
     uint32_t stopped;                /* 1: the probe has given up, for the reason below */
     uint32_t stop_reason;            /* enum record_lost */

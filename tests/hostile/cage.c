@@ -215,15 +215,65 @@ static void pid_namespace(void)
     expect(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 7, "the child failed");
 }
 
-/* Only read, write and _exit are left. */
+/* Only read, write and _exit are left, and a look at the CPU's counter is a SIGSEGV; for so
+ * long that anybody would look. */
+static void in_strict_mode(void)
+{
+    for (int i = 0; i < 3000; i++)
+        drop(make(9613), 9613);
+    tell();
+    syscall(SYS_exit, 0);
+}
+
 static void strict(void)
 {
     work(9613, 100); /* libc has room now for all that follows */
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
-    for (int i = 0; i < 50; i++)
-        drop(make(9613), 9613);
-    tell();
-    syscall(SYS_exit, 0);
+    in_strict_mode();
+}
+
+static void strict_by_syscall(void)
+{
+    work(9613, 100);
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL);
+    in_strict_mode();
+}
+
+/* Four threads hand blocks to each other through one place, so that their order shows. */
+static void *passed_on[1];
+
+static void *pass_on(void *unused)
+{
+    for (int i = 0; i < 500; i++) {
+        void *other = __atomic_exchange_n(passed_on, make(9614), __ATOMIC_ACQ_REL);
+        if (other != NULL)
+            drop(other, 9614);
+    }
+    return unused;
+}
+
+static void without_counter(void)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        expect(pthread_create(&threads[i], NULL, pass_on, NULL) == 0, "no thread");
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    all_kinds(9614);
+}
+
+static void no_counter(void)
+{
+    work(9614, 10);
+    prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    without_counter();
+}
+
+static void no_counter_by_syscall(void)
+{
+    work(9614, 10);
+    syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    without_counter();
 }
 
 static void folder_gone(void)
@@ -239,4 +289,6 @@ HOSTILE_CASES({"close_all", close_all}, {"close_loop", close_loop}, {"occupy_all
               {"limit_locked", limit_locked}, {"out_of_memory", out_of_memory},
               {"not_dumpable", not_dumpable}, {"no_new_privileges", no_new_privileges},
               {"drop_root", drop_root}, {"new_root", new_root}, {"namespaces", namespaces},
-              {"pid_namespace", pid_namespace}, {"strict", strict}, {"folder_gone", folder_gone})
+              {"pid_namespace", pid_namespace}, {"strict", strict}, {"strict_by_syscall", strict_by_syscall},
+              {"no_counter", no_counter}, {"no_counter_by_syscall", no_counter_by_syscall},
+              {"folder_gone", folder_gone})
