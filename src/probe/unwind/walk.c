@@ -240,12 +240,8 @@ static inline __attribute__((always_inline)) bool walk_run(const struct walk *wa
             continue;
         }
         uint64_t expected = f->cfa;
-        if (pc != f->pc) {
-            const struct rulebook_entry *e = rulebook_bucket(pc);
-            rule.bits = __atomic_load_n(&e->rule.bits, __ATOMIC_RELAXED);
-            if (UNLIKELY((__atomic_load_n(&e->key, __ATOMIC_RELAXED) ^ rule.bits ^ s->mark) != pc))
-                break;
-        }
+        if (pc != f->pc && UNLIKELY(!rulebook_peek(pc, s->mark, &rule)))
+            break;
         if (UNLIKELY(rule_kind(rule) > RULE_FP || rule_kind(rule) == RULE_NONE)) {
             is_end = rule_kind(rule) == RULE_END && k == 0 && pc == f->pc && expected == sp + 8;
             k -= is_end;
@@ -278,6 +274,44 @@ static inline __attribute__((always_inline)) bool walk_run(const struct walk *wa
     return is_end;
 }
 
+/* The other hot loop: frames that the remembered stack has not, while their rules are at hand and
+ * simple. Ends where the stack is the remembered one again, or before a frame that wants a closer look. */
+static inline void walk_build(struct walk *walk, struct step *s)
+{
+    if (!walk_spill(walk, s))
+        return;
+    const struct frame *const frames = walk->frames;
+    struct frame *to = walk->scratch + s->m, *const end = walk->scratch + walk->room;
+    uint64_t pc = s->pc, sp = s->sp, fp = s->fp;
+    int64_t k = s->k;
+    while (to < end) {
+        struct rule rule;
+        if (UNLIKELY(!rulebook_peek(pc, s->mark, &rule) ||
+                     (rule_kind(rule) != RULE_SP && rule_kind(rule) != RULE_FP)))
+            break;
+        uint64_t cfa = (rule_kind(rule) == RULE_SP ? sp : fp) + (uint64_t)rule_cfa(rule);
+        if (UNLIKELY(cfa <= sp || cfa > walk->range.hi || (cfa & 7) != 0))
+            break;
+        while (k >= 0 && frames[k].cfa < cfa)
+            k--;
+        uint64_t fp_at = cfa + (uint64_t)rule_fp(rule);
+        bool is_fp_saved = fp_at != cfa;
+        if ((k >= 0 && frames[k].cfa == cfa) ||
+            UNLIKELY(is_fp_saved && (fp_at < sp || fp_at > cfa - 8 || (fp_at & 7) != 0)))
+            break;
+        *to++ = (struct frame){.pc = pc, .cfa = cfa, .rule = rule};
+        if (is_fp_saved)
+            fp = *(const uint64_t *)(uintptr_t)fp_at;
+        pc = *(const uint64_t *)(uintptr_t)(cfa + (uint64_t)(int64_t)ARCH_RA_OFFSET);
+        sp = cfa;
+    }
+    s->pc = pc;
+    s->sp = sp;
+    s->fp = fp;
+    s->m = (uint32_t)(to - walk->scratch);
+    s->a = s->k = k;
+}
+
 /* Puts the new stack together; true when it is the remembered one. */
 static bool walk_finish(struct walk *walk, struct step *s)
 {
@@ -304,10 +338,13 @@ static bool walk_finish(struct walk *walk, struct step *s)
 /* The rest of a walk that the hot loop alone could not finish. */
 static __attribute__((noinline)) bool walk_rest(struct lane *lane, struct step *s, const void *frame)
 {
-    enum walk_state state;
+    enum walk_state state = WALK_END;
     do {
+        walk_build(&lane->walk, s);
+        if (walk_run(&lane->walk, s))
+            break;
         state = walk_frame(lane, s);
-    } while (state == WALK_ON && !walk_run(&lane->walk, s));
+    } while (state == WALK_ON);
     if (state == WALK_COMPLEX) {
         complete_take(lane, arch_caller_sp(frame));
         return false;

@@ -133,16 +133,21 @@ static inline struct rulebook_entry *rulebook_bucket(uint64_t pc)
     return &rulebook[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RULEBOOK_BITS) << 1];
 }
 
-static inline struct rule rulebook_find(struct lane *lane, uint64_t pc, uint64_t mark, enum record_cut *cut)
+/* From the cache alone. */
+static inline __attribute__((always_inline)) bool rulebook_peek(uint64_t pc, uint64_t mark, struct rule *rule)
 {
     const struct rulebook_entry *e = rulebook_bucket(pc);
-    struct rule rule = {__atomic_load_n(&e[0].rule.bits, __ATOMIC_RELAXED)};
-    if (__builtin_expect((__atomic_load_n(&e[0].key, __ATOMIC_RELAXED) ^ rule.bits ^ mark) == pc, 1))
-        return rule;
-    rule.bits = __atomic_load_n(&e[1].rule.bits, __ATOMIC_RELAXED);
-    if ((__atomic_load_n(&e[1].key, __ATOMIC_RELAXED) ^ rule.bits ^ mark) == pc)
-        return rule;
-    return rulebook_find_slow(lane, pc, cut);
+    rule->bits = __atomic_load_n(&e[0].rule.bits, __ATOMIC_RELAXED);
+    if (__builtin_expect((__atomic_load_n(&e[0].key, __ATOMIC_RELAXED) ^ rule->bits ^ mark) == pc, 1))
+        return true;
+    rule->bits = __atomic_load_n(&e[1].rule.bits, __ATOMIC_RELAXED);
+    return (__atomic_load_n(&e[1].key, __ATOMIC_RELAXED) ^ rule->bits ^ mark) == pc;
+}
+
+static inline struct rule rulebook_find(struct lane *lane, uint64_t pc, uint64_t mark, enum record_cut *cut)
+{
+    struct rule rule;
+    return rulebook_peek(pc, mark, &rule) ? rule : rulebook_find_slow(lane, pc, cut);
 }
 
 #endif
