@@ -8,7 +8,8 @@
  * reaches the real allocator.
  *
  * malloc and free are fronts, so that they cost next to nothing while recording is
- * off: what tells of the call is behind a jump that leaves no frame.
+ * off, or passes over the block because it is no sample: what tells of the call is
+ * behind a jump that leaves no frame.
  */
 #include "probe/early.h"
 #include "probe/event.h"
@@ -17,6 +18,7 @@
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "probe/sampling.h"
 
 #include <errno.h>
 
@@ -44,6 +46,8 @@ HOOK_TOLD void *malloc_otherwise(size_t size)
     void *block = real.malloc(size);
     if (HOOK_OFTEN(block != NULL))
         event_alloc_otherwise(block, size, KIND_MALLOC, HOOK_FRAME);
+    else
+        sampling_forget();
     return block;
 }
 
@@ -51,9 +55,10 @@ HOOK void *malloc(size_t size)
 {
     if (HOOK_RARE(real.malloc == NULL))
         return malloc_first(size);
-    if (HOOK_OFTEN(share_is_plain()))
+    uint32_t mode = share_mode();
+    if (HOOK_OFTEN(mode == SEGMENT_ON))
         return malloc_told(size);
-    if (share_state() != SEGMENT_ON)
+    if ((mode & SEGMENT_STATE_MASK) != SEGMENT_ON || (mode == SEGMENT_SAMPLED && sampling_passes(size)))
         return real.malloc(size);
     return malloc_otherwise(size);
 }
@@ -81,9 +86,12 @@ HOOK_TOLD void free_otherwise(void *block)
 
 HOOK void free(void *block)
 {
-    if (HOOK_OFTEN(share_is_plain()))
+    uint32_t mode = share_mode();
+    if (HOOK_OFTEN(mode == SEGMENT_ON))
         free_told(block);
-    else if (share_state() == SEGMENT_OFF && !share_passes(block) && !early_owns(block))
+    else if ((mode == SEGMENT_SAMPLED ? !sampling_may_have(block)
+                                      : (mode & SEGMENT_STATE_MASK) == SEGMENT_OFF && !share_passes(block)) &&
+             !early_owns(block))
         real.free(block);
     else
         free_otherwise(block);

@@ -74,3 +74,9 @@ __attribute__((noinline)) bool sampling_draw(size_t size)
     tls_sampling.left = sampling_distance();
     return true;
 }
+
+void sampling_forget(void)
+{
+    if (tls_sampling.seed != 0)
+        tls_sampling.left = sampling_distance();
+}

@@ -44,16 +44,25 @@ void sampling_init(void);
 /* Draws the next point; false: it lies behind this block after all. */
 bool sampling_draw(size_t size);
 
-/* Is there a point in these bytes? A handler that allocates in between may cost
+/* The call failed in whose bytes the next point lies: they have gone by like those of a failed call
+ * without one, and the next point is drawn from here. */
+void sampling_forget(void);
+
+/* Is there no point in these bytes?  Then they have gone by. A handler that allocates in between may cost
  * a few bytes of precision, nothing else. */
-static inline bool sampling_takes(size_t size)
+static inline bool sampling_passes(size_t size)
 {
     int64_t left = tls_sampling.left - (int64_t)(size == 0 ? 1 : size);
-    if (__builtin_expect(left > 0 && (int64_t)size >= 0, 1)) {
-        tls_sampling.left = left;
+    if (__builtin_expect(left <= 0 || (int64_t)size < 0, 0))
         return false;
-    }
-    return sampling_draw(size);
+    tls_sampling.left = left;
+    return true;
+}
+
+/* Is there a point in them? */
+static inline bool sampling_takes(size_t size)
+{
+    return !sampling_passes(size) && sampling_draw(size);
 }
 
 /* This block is told of. */

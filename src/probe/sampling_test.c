@@ -52,6 +52,22 @@ static void sizes_that_mix_do_not_disturb_each_other(void **state)
     assert_true((large - expected) * (large - expected) <= 25 * expected * (1 - chance));
 }
 
+/* As the hook of malloc asks: before the call, and again after it if it may be one. */
+static void calls_that_fail_do_not_disturb_the_others(void **state)
+{
+    double taken = 0;
+    (void)state;
+    sampling_rate = 10000;
+    tls_sampling = (struct sampling_thread){0};
+    for (int i = 0; i < TRIES; i++) {
+        taken += !sampling_passes(100) && sampling_takes(100);
+        if (!sampling_passes(5000))
+            sampling_forget();
+    }
+    double expected = 0.0099501663 * TRIES;
+    assert_true((taken - expected) * (taken - expected) <= 25 * expected);
+}
+
 static void a_block_that_was_not_marked_is_known_not_to_be(void **state)
 {
     static uint8_t filter[SEGMENT_FILTER_SLOTS];
@@ -74,6 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_taken_by_its_size),
         cmocka_unit_test(sizes_that_mix_do_not_disturb_each_other),
+        cmocka_unit_test(calls_that_fail_do_not_disturb_the_others),
         cmocka_unit_test(a_block_that_was_not_marked_is_known_not_to_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
