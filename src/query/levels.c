@@ -13,6 +13,8 @@
 #include "store/weight.h"
 #include "tool/memory.h"
 
+enum { LEVELS_RUN = 256 }; /* events */
+
 struct levels_block {
     uint64_t size;
     uint32_t row;
@@ -56,10 +58,10 @@ static void levels_end_ticks(struct levels_work *w, size_t next, uint64_t time_n
 }
 
 /* The tick of an event, after so many allocations. */
-static size_t levels_find(const struct levels_work *w, uint64_t time_ns)
+static size_t levels_find(const struct levels_work *w, uint64_t time_ns, uint64_t allocations)
 {
     uint64_t past = time_ns > w->to->from_ns ? time_ns - w->to->from_ns : 0;
-    double position = (double)past * w->ticks_a_ns + (double)w->allocations * w->ticks_an_allocation;
+    double position = (double)past * w->ticks_a_ns + (double)allocations * w->ticks_an_allocation;
     return position < LEVELS_TICKS - 1 ? (size_t)position : LEVELS_TICKS - 1;
 }
 
@@ -99,15 +101,21 @@ static void levels_take(struct levels_work *w, const struct wake_block *b, uint3
         w->lowest[was->row] = w->bytes[was->row];
 }
 
+/* Ticks are long: one look at the end of a run of events mostly tells that none ends within. */
 static int levels_visit(const struct wake_block *b, void *context)
 {
     struct levels_work *w = context;
-    for (uint32_t i = 0; i < b->count; i++) {
-        levels_end_ticks(w, levels_find(w, b->time_ns[i]), b->time_ns[i]);
-        if (b->event[i] == WAKE_ALLOC && !levels_add(w, b, i))
-            return ERR_MEMORY;
-        if (b->event[i] == WAKE_FREE)
-            levels_take(w, b, i);
+    for (uint32_t i = 0; i < b->count;) {
+        uint32_t end = b->count - i < LEVELS_RUN ? b->count : i + LEVELS_RUN;
+        bool is_within = levels_find(w, b->time_ns[end - 1], w->allocations + (end - i)) == w->tick;
+        for (; i < end; i++) {
+            if (!is_within)
+                levels_end_ticks(w, levels_find(w, b->time_ns[i], w->allocations), b->time_ns[i]);
+            if (b->event[i] == WAKE_ALLOC && !levels_add(w, b, i))
+                return ERR_MEMORY;
+            if (b->event[i] == WAKE_FREE)
+                levels_take(w, b, i);
+        }
     }
     return watch_advance(&w->watch, b->count);
 }
