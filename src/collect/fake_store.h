@@ -184,11 +184,12 @@ void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool
 }
 
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                              uint64_t address)
+                              uint32_t stack, uint64_t address)
 {
     (void)s;
     struct fake_call *c = fake_add(FAKE_UNKNOWN, time_ns, thread);
     c->kind = how;
+    c->stack = stack;
     c->address = address;
 }
 

@@ -446,7 +446,7 @@ void recast_free_unknown(struct recast *r, unsigned how, uint64_t address)
 {
     if (recast_is_mute(r))
         return;
-    wake_stream_free_unknown(r->stream, r->now_ns, r->thread, how, address);
+    wake_stream_free_unknown(r->stream, r->now_ns, r->thread, how, 0, address);
     r->unknown_frees++;
     r->events++;
 }

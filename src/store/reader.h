@@ -217,7 +217,7 @@ enum { WAKE_BLOCK_MAX = 2048 };
  *   POOL_FREE       0             of it     of it    0                 the pool's  0
  *
  * The stack is that of an ALLOC, MAP, UNMAP, BRK or POOL_ALLOC; of a FREE where it was
- * released (0 unless that was recorded); of a POOL_FREE that of its POOL_ALLOC.
+ * released (0 unless that was recorded), and so of a FREE_UNKNOWN; of a POOL_FREE that of its POOL_ALLOC.
  *
  * What a FREE releases: keep a struct wake_live (store/live.h). */
 struct wake_block {

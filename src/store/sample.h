@@ -118,9 +118,9 @@ static inline void sample_rare(struct sample *s, struct wake_stream *out, struct
     e->usable = sample_any(s);
     if (e->event == WAKE_FREE_UNKNOWN) {
         e->detail = HOW_FREE;
-        e->stack = 0;
+        e->stack = sample_random(s) % 2 == 0 ? 0 : e->stack;
         e->size = e->usable = 0;
-        wake_stream_free_unknown(out, e->time_ns, e->thread, HOW_FREE, e->address);
+        wake_stream_free_unknown(out, e->time_ns, e->thread, HOW_FREE, e->stack, e->address);
     } else if (e->event == WAKE_MAP) {
         wake_stream_map(out, e->time_ns, e->thread, e->stack, e->address, e->size, (uint32_t)e->usable,
                         (uint32_t)(e->usable >> 32));

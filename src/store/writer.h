@@ -149,7 +149,7 @@ void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool
  *   allocation: number of the allocation that is released.
  *   size (of a free): that allocation's size, for the live bytes kept with
  *   every chunk (an overview of the whole run reads nothing else).
- * A free of a block never seen: wake_stream_free_unknown. */
+ * A free of a block never seen: wake_stream_free_unknown; stack: where it was released, 0 = not known. */
 void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind,
                        uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous);
 void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
@@ -158,7 +158,7 @@ void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, 
 void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
                            uint32_t stack, uint64_t allocation, uint64_t size);
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                              uint64_t address);
+                              uint32_t stack, uint64_t address);
 void wake_stream_map(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
                      uint64_t address, uint64_t length, uint32_t prot, uint32_t flags);
 void wake_stream_unmap(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,

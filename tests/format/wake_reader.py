@@ -366,7 +366,8 @@ class Replay:
     def rare(self, kind, record):
         if kind == 1:
             how = record.varint()
-            return 'free', record.varint(), 0, 0, HOWS.get(how, '-')
+            address = record.varint()
+            return 'free', address, 0, record.varint() if record.left() else 0, HOWS.get(how, '-')
         if kind in (2, 3):
             stack, address, length = record.varint(), record.varint(), record.varint()
             return 'mmap' if kind == 2 else 'munmap', address, length, stack, '-'

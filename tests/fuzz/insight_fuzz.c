@@ -57,7 +57,7 @@ static void make(const char *path, const uint8_t *bytes, size_t length)
             uint64_t number = made[process] == 0 ? 0 : bytes[2] % made[process];
             wake_stream_free(s, time, thread, 1 + what, number, bytes[2]);
         } else if (what < 7) {
-            wake_stream_free_unknown(s, time, thread, what - 4, bytes[2] * 16u);
+            wake_stream_free_unknown(s, time, thread, what - 4, bytes[1] % 4u, bytes[2] * 16u);
         } else {
             unsigned kind = 1 + bytes[1] % 12;
             bool continues = kind == KIND_REALLOC && made[process] > 0;
