@@ -48,6 +48,17 @@ static void section_advice_saved(char *text, size_t size, const struct advice *a
         snprintf(text, size, "%s", units_time(amount, a->saved_ns));
 }
 
+static void section_advice_gaps(struct page *p, const struct advices *a)
+{
+    char count[UNITS_MAX];
+    if (a->is_sampled)
+        page_add(p, COLOUR_QUIET,
+                 "  Estimates from samples, which cannot tell realloc chains and temporaries.\n");
+    if (a->left_out > 0)
+        page_addf(p, COLOUR_QUIET, "  Without %s short-lived or later blocks that are in the totals only.\n",
+                  units_count(count, a->left_out));
+}
+
 void section_advice_text(struct page *p, const struct section_advice *s)
 {
     size_t count = s->advices->list.count, shown = s->limit == 0 || count < s->limit ? count : s->limit;
@@ -81,6 +92,7 @@ void section_advice_text(struct page *p, const struct section_advice *s)
     table_release(&t);
     if (shown < count)
         page_addf(p, COLOUR_QUIET, "  and %zu more\n", count - shown);
+    section_advice_gaps(p, s->advices);
 }
 
 void section_advice_json(struct json *j, const struct section_advice *s)
