@@ -230,7 +230,8 @@ int command_dump(int argc, char **argv)
             return command_misused("'heapwake dump' has no option '%s'; 'heapwake help dump' lists them.",
                                    argv[i]);
         else if (path != NULL)
-            return command_misused("'heapwake dump' takes one recording.");
+            return command_misused(
+                "'heapwake dump' takes one recording; a series of files is a pattern in quotes.");
         else
             path = argv[i];
     }

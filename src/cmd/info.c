@@ -288,7 +288,8 @@ int command_info(int argc, char **argv)
             return command_misused("'heapwake info' has no option '%s'; 'heapwake help info' lists them.",
                                    argv[i]);
         else if (path != NULL)
-            return command_misused("'heapwake info' takes one recording.");
+            return command_misused(
+                "'heapwake info' takes one recording; a series of files is a pattern in quotes.");
         else
             path = argv[i];
     }

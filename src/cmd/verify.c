@@ -63,7 +63,8 @@ int command_verify(int argc, char **argv)
         if (argv[i][0] == '-' && argv[i][1] != '\0')
             return command_misused("'heapwake verify' has no option '%s'.", argv[i]);
         if (path != NULL)
-            return command_misused("'heapwake verify' takes one recording.");
+            return command_misused(
+                "'heapwake verify' takes one recording; a series of files is a pattern in quotes.");
         path = argv[i];
     }
     if (path == NULL)
