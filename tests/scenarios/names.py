@@ -82,6 +82,11 @@ def check_binaries():
     check.equal("extract --force", 0, tool("extract", "--force", "-C", "out", "with.wake").status)
     check.holds(read(PROGRAM) == read("out" + PROGRAM), "--force does not replace.")
     check.equal("verify", 0, tool("verify", "with.wake").status)
+    os.symlink(PROGRAM, "own")
+    record(["./own", *COMMAND[1:]], "own.wake", ["--embed-binaries"])
+    os.mkdir("apart")
+    check.equal("extract a program that was started from its folder", 0, tool("extract", "-C", "apart", "own.wake").status)
+    check.holds(read(PROGRAM) == read("apart/own"), "The program itself is not embedded.")
     check.equal("extract without binaries", 1, tool("extract", "without.wake").status)
 
 
