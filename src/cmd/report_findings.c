@@ -13,6 +13,7 @@
 #include "query/what_if.h"
 
 enum { REPORT_ADVICE_SHOWN = 10, REPORT_ADVICE_JSON = 1000 };
+static const double REPORT_ADVICE_SHARE = 0.0005; /* what is less shows as 0.0 % */
 
 /* One process of one recording; base is the number of the recording's first process among all. */
 typedef int report_finding_fn(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
@@ -59,7 +60,8 @@ static int report_findings_advice(struct report_data *d, const struct report_opt
     struct section_advice s = {&d->traces, &advices,
                                o->has_limit ? o->limit
                                : o->json    ? REPORT_ADVICE_JSON
-                                            : REPORT_ADVICE_SHOWN};
+                                            : REPORT_ADVICE_SHOWN,
+                               o->has_limit ? 0 : REPORT_ADVICE_SHARE};
     if (code == 0 && o->json)
         section_advice_json(j, &s);
     else if (code == 0)

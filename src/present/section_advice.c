@@ -61,12 +61,15 @@ static void section_advice_gaps(struct page *p, const struct advices *a)
 
 void section_advice_text(struct page *p, const struct section_advice *s)
 {
-    size_t count = s->advices->list.count, shown = s->limit == 0 || count < s->limit ? count : s->limit;
+    size_t count = s->advices->list.count, shown = 0;
     char text[3 * UNITS_MAX + 64];
     struct table t;
+    while (shown < count && (s->limit == 0 || shown < s->limit) &&
+           s->advices->list.data[shown].share >= s->least_share)
+        shown++;
     page_add(p, COLOUR_TITLE, "Advice");
     page_add(p, COLOUR_PLAIN,
-             count == 0 ? ": none\n" : ": about what could be saved, of the peak or of the run time\n");
+             shown == 0 ? ": none\n" : ": about what could be saved, of the peak or of the run time\n");
     table_init(&t, 3);
     for (size_t i = 0; i < shown; i++) {
         const struct advice *a = &s->advices->list.data[i];
@@ -91,7 +94,8 @@ void section_advice_text(struct page *p, const struct section_advice *s)
     p->out->failed |= t.failed;
     table_release(&t);
     if (shown < count)
-        page_addf(p, COLOUR_QUIET, "  and %zu more\n", count - shown);
+        page_addf(p, COLOUR_QUIET, "  and %zu that would save %s; -n 0 shows all\n", count - shown,
+                  s->advices->list.data[shown].share < s->least_share ? "next to nothing" : "less");
     section_advice_gaps(p, s->advices);
 }
 

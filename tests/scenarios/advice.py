@@ -4,6 +4,7 @@
 wastes; what would have been is reckoned again from the events."""
 import json
 import math
+import re
 
 from support import Check, events, info, record, tool, truth, workload
 
@@ -55,9 +56,15 @@ def check_advice(told):
     check.equal("waste of tiny blocks", told["tiny"] * (24 - 9 + 8), found["pool", "make_tiny"]["saved_bytes"])
     check.equal("bytes of large blocks", told["large"] * 400000, found["keep", "make_large"]["bytes"])
     check.holds(not any(f == "hold" for _, f in found), "Advice is given about what is fine.")
-    text = tool("report", "--advice", "w.wake").out.decode()
+    text = tool("report", "--advice", "-n", "0", "w.wake").out.decode()
     check.holds("50 steps of realloc copied" in text and "reserve 49.8 KiB" in text, f"The page says {text}")
     check.holds(all(len(line) <= 80 for line in text.splitlines()), "A line has more than 80 columns.")
+    text = tool("report", "--advice", "w.wake").out.decode()
+    few = [a for a in listed if a["percent"] >= 0.05][:10]
+    if any(abs(a["percent"] - 0.05) < 0.001 for a in listed):
+        return  # which side it is on is not to be seen
+    check.equal("advice on the page", len(few), len(re.findall(r"^ .* \d+\.\d %  ", text.split("Advice", 1)[1], re.M)))
+    check.equal("advice that is left out", len(listed) > len(few), f"and {len(listed) - len(few)} that would save" in text)
 
 
 def check_sampled():
@@ -111,6 +118,8 @@ def check_what_if():
         answer = ask("--without", text)["what_if"]
         check.equal(f"{text}: as it was", (facts["peak_bytes"], facts["peak_time_ns"]),
                     (answer["was"]["peak_bytes"], answer["was"]["peak_time_ns"]))
+        page = tool("report", "--without", text, "w.wake").out.decode()
+        check.equal(f"{text}: the page says that nothing matches", size < 0, "no block was allocated with such" in page)
         check.equal(f"{text}: as it would be", reckon(stream, size, None), answer["would_be"]["peak_bytes"])
         check.equal(f"{text}: blocks", sum(e.event == "alloc" and e.size == size for e in stream),
                     answer["matched_blocks"])
