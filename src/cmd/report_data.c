@@ -263,6 +263,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
         code = parts_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
                           o->worst == WORST_NONE ? o->files.count : 1, err);
     d->recordings = parts.first.count;
+    if (code == 0 && o->misuse && d->recordings > 1)
+        code = err_set(err, ERR_USAGE, "--misuse is about one recording.");
     asking_begin(&d->asking);
     for (size_t i = 0; i < parts.first.count && code == 0; i++)
         code = report_data_add(d, o, parts.paths.data + parts.first.data[i], parts_count(&parts, i), err);

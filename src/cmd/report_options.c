@@ -317,8 +317,6 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
     if (o->what_if.has_earlier && o->what_if.without.count == 0)
         return err_set(err, ERR_USAGE, "--earlier needs --without, which says what would be freed earlier.");
-    if (o->misuse && o->files.count > 1)
-        return err_set(err, ERR_USAGE, "--misuse is about one recording.");
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || o->histograms))

@@ -114,6 +114,18 @@ static void section_misuse_advise(struct page *p, const struct section_misuse *s
     strbuf_release(&command);
 }
 
+/* Whether blocks are not among the events, by somebody's wish. */
+static bool section_misuse_has_gaps(const struct wake_reader *r)
+{
+    bool has = false;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        const struct wake_omissions *o = &wake_reader_process(r, i)->omitted;
+        has = has || o->culled_blocks > 0 || o->is_limited || o->sample_rate != 0 ||
+              o->elsewhere_allocations > 0;
+    }
+    return has;
+}
+
 int section_misuse_text(struct page *p, const struct section_misuse *s, struct err *err)
 {
     uint64_t count = 0;
@@ -131,6 +143,9 @@ int section_misuse_text(struct page *p, const struct section_misuse *s, struct e
         code = section_misuse_one(p, s, &s->misuses->list.data[i], err);
     if (code == 0 && section_misuse_lacks_stacks(s->misuses))
         section_misuse_advise(p, s);
+    if (section_misuse_has_gaps(s->reader))
+        page_add(p, COLOUR_QUIET,
+                 "  Not all blocks are among the events: what was done to the others is not told.\n");
     if (s->misuses->not_followed > 0)
         page_addf(p, COLOUR_QUIET, "  %s further addresses were not followed\n",
                   units_count(a, s->misuses->not_followed));

@@ -86,6 +86,10 @@ def check_mismatches():
     check.equal("mismatches", expected, seen)
     check.equal("releases with a stack", {"realloc"}, {one["released_by"] for one in found if "frames" in one})
     check.holds(ASK in text, f"The page says {text}")
+    check.equal("strip", 0, tool("strip", "--threshold", "1h", "mismatch.wake", "-o", "stripped.wake").status)
+    gaps = "Not all blocks are among the events"
+    check.holds(gaps not in text and gaps in tool("report", "--misuse", "stripped.wake").out.decode(),
+                "Gaps are told where there are none, or not where there are.")
     check.holds("Misuse: 8 releases" in text and "new_then_free  misuse.cc" in text, f"The page says {text}")
 
 

@@ -58,6 +58,11 @@ answer("strip", "--threshold", "1h", SERIES, "-o", "stripped.wake")
 check.sound("stripped.wake")
 check.equal("totals of the stripped copy", facts("one.wake")["allocated_bytes"], facts("stripped.wake")["allocated_bytes"])
 
+misuse = answer("report", "--misuse", *sorted(glob.glob(SERIES)))
+check.holds("Misuse: none seen" in misuse, f"report --misuse of a series says {misuse}")
+check.equal("report --misuse of two recordings", 2, tool("report", "--misuse", "one.wake", SERIES).status)
+check.holds("Misuse: none seen" in answer("report", "--misuse", SERIES), "report --misuse takes no pattern.")
+
 # What is no series, and names that only look like a pattern.
 for argv, status, sentence in ((["info", "*.wake*"], 1, "recordings; one is needed"), (["info", "none.*"], 1, "No file is called"),
                                (["merge", SERIES, "-o", "m.wake"], 1, "one of a series"),
