@@ -15,6 +15,7 @@
 
 #include "query/frame.h"
 #include "tool/strbuf.h"
+#include "wire/record.h"
 
 enum {
     /* The clocks of the recorder are part of the salt; what is finer than this stays secret. */
@@ -49,6 +50,9 @@ static const char *disguise_pool(void *of, const char *text)
 static const char *disguise_module(void *of, size_t process, uint32_t module)
 {
     struct disguise *d = of;
+    const struct wake_process *p = wake_reader_process(d->reader, process);
+    if (wake_module_is_jit(&p->modules.data[module - 1]))
+        return RECORD_MODULE_JIT; /* no secret, and its names are those of code in no module */
     uint32_t image = wake_reader_image(d->reader, process, module);
     return image == 0 || image > d->paths.count ? NULL : d->paths.data[image - 1];
 }

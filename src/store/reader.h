@@ -160,6 +160,8 @@ uint32_t wake_reader_image(struct wake_reader *r, size_t process, uint32_t modul
 uint64_t wake_process_place(const struct wake_process *p, const struct wake_node *node);
 /* The file of a module: its own path, or that of the program. */
 const char *wake_process_module_path(const struct wake_process *p, const struct wake_module *m);
+/* Does it stand for code that was made at run time?  Its image is that of code in no module. */
+bool wake_module_is_jit(const struct wake_module *m);
 /* What a frame is called; NULL: not known. */
 const struct name_place *wake_reader_name(struct wake_reader *r, size_t process,
                                           const struct wake_node *node);

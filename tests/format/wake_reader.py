@@ -162,7 +162,8 @@ def columns_of(chunk, prelude):
 
 
 class Process:
-    def __init__(self):
+    def __init__(self, number):
+        self.number = number
         self.pid, self.exe, self.tids, self.marks, self.live = 0, b'', {}, [], {}
         self.next_event = self.next_allocation = 0
         self.allocations = self.frees = self.live_bytes = 0
@@ -406,7 +407,7 @@ class Recording:
         for chunk in self.chunks:
             if chunk.process == NONE or chunk.type not in TYPES:
                 continue
-            p = processes.setdefault(chunk.process, Process())
+            p = processes.setdefault(chunk.process, Process(chunk.process))
             if chunk.type == 5:
                 p.add_events(chunk, out)
                 continue
