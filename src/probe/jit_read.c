@@ -128,9 +128,8 @@ static bool read_learn(struct jit_read *r, const struct jit_record *fde)
     jit_section(&copy, &section);
     if (cfi_entry_decode(&section, copy.fde_address, &entry, &next) == CFI_OK && entry.start < entry.end &&
         !read_is_known(r, entry.start, &is_own) && cfi_find_row(&section, entry.start, &row) == CFI_OK)
-        jit_publish(&copy, r->owner, entry.start, entry.end);
-    else
-        jit_unclaim(&copy);
+        (void)jit_publish(&copy, r->owner, entry.start, entry.end);
+    jit_unclaim(&copy);
     return !is_own;
 }
 
@@ -140,18 +139,24 @@ static bool read_is_wanted(void)
            __atomic_load_n(&life.state, __ATOMIC_ACQUIRE) != LIFE_OFF;
 }
 
-void jit_announce(const void *owner, const void *sequence)
+static void read_sequence(const void *owner, const void *sequence)
 {
     struct jit_read r = {.owner = owner, .sequence = sequence};
     struct jit_record record;
     uint64_t at = (uint64_t)(uintptr_t)sequence;
-    if (!read_is_wanted())
-        return;
     for (unsigned n = 0; n < JIT_RECORDS_MAX && read_record(&r, at, &record); n++) {
         if (record.id != 0 && !read_learn(&r, &record))
             return;
         at += record.size;
     }
+}
+
+void jit_announce(const void *owner, const void *sequence)
+{
+    if (!read_is_wanted())
+        return;
+    jit_withdraw(owner);
+    read_sequence(owner, sequence);
 }
 
 void jit_announce_list(const void *list)
@@ -160,10 +165,11 @@ void jit_announce_list(const void *list)
     uint64_t at = (uint64_t)(uintptr_t)list;
     if (!read_is_wanted())
         return;
+    jit_withdraw(list);
     for (unsigned n = 0; n < JIT_RECORDS_MAX && read_can(&r, at, sizeof at); n++, at += sizeof at) {
         uint64_t sequence = read_word(at, sizeof at);
         if (sequence == 0)
             return;
-        jit_announce(list, (const void *)(uintptr_t)sequence);
+        read_sequence(list, (const void *)(uintptr_t)sequence);
     }
 }

@@ -375,6 +375,68 @@ static void room_is_given_back(void **state)
     }
 }
 
+static void code_of_any_length_is_found_everywhere(void **state)
+{
+    (void)state;
+    static const uint64_t starts[] = {0, 0x3ff8, 0x4000, 0x7fff, 0x12345};
+    static const uint64_t lengths[] = {1, 8, 9, 0x3fff, 0x4000, 0x4001, 0x8000, 0x100000, 0x40000000};
+    for (unsigned i = 0; i < sizeof starts / sizeof *starts; i++) {
+        for (unsigned k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+            uint64_t start = CODE + starts[i], length = lengths[k];
+            struct table t = {.length = 0};
+            put_fde(&t, put_cie(&t, true), start, length, 64, 0);
+            put_end(&t);
+            uint8_t *at = place(&t, t.length);
+            jit_announce(at, at);
+            assert_int_equal(frame_size(start), 64);
+            assert_int_equal(frame_size(start + length / 2), 64);
+            assert_int_equal(frame_size(start + length - 1), 64);
+            assert_int_equal(frame_size(start - 1), 0);
+            assert_int_equal(frame_size(start + length), 0);
+            /* Something over its last byte, and something over all. */
+            struct table over = one(start + length - 1, 96);
+            jit_announce(over.bytes, over.bytes);
+            assert_int_equal(frame_size(start + length - 1), 96);
+            assert_int_equal(frame_size(start), length == 1 ? 96 : 0);
+            jit_announce(at, at);
+            assert_int_equal(frame_size(start + length - 1), 64);
+            assert_int_equal(frame_size(start + length + 5), 0);
+            jit_withdraw(at);
+            jit_withdraw(over.bytes);
+            assert_int_equal(frame_size(start), 0);
+        }
+    }
+}
+
+/* What finds no room is not known, and the rest stays as it is. */
+static void more_than_there_is_room_for(void **state)
+{
+    (void)state;
+    enum { TABLES = 120, FUNCTIONS = 600 };
+    static struct table tables[TABLES];
+    unsigned found = 0;
+    for (unsigned n = 0; n < TABLES; n++) {
+        unsigned cie = put_cie(&tables[n], true);
+        for (unsigned i = 0; i < FUNCTIONS; i++)
+            put_fde(&tables[n], cie, CODE + (n * FUNCTIONS + i) * 64, 64, 64 + n * 16, 0);
+        put_end(&tables[n]);
+        jit_announce(tables[n].bytes, tables[n].bytes);
+    }
+    for (unsigned i = 0; i < TABLES * FUNCTIONS; i += 7) {
+        int size = frame_size(CODE + i * 64 + 3);
+        assert_true(size == 0 || size == 64 + (int)(i / FUNCTIONS) * 16);
+        found += size != 0;
+    }
+    assert_in_range(found, 60000 / 7, (65536 + 4096) / 7 + 1);
+    for (unsigned n = 0; n < TABLES; n++)
+        jit_withdraw(tables[n].bytes);
+    for (unsigned i = 0; i < TABLES * FUNCTIONS; i += 7)
+        assert_int_equal(frame_size(CODE + i * 64 + 3), 0);
+    jit_announce(tables[TABLES - 1].bytes, tables[TABLES - 1].bytes);
+    assert_int_equal(frame_size(CODE + (TABLES * FUNCTIONS - 1) * 64), 64 + (TABLES - 1) * 16);
+    jit_withdraw(tables[TABLES - 1].bytes);
+}
+
 /* ---------------------------------------------------------------- threads */
 
 static uint32_t is_over;
@@ -437,7 +499,9 @@ int main(void)
         cmocka_unit_test_setup(tables_that_are_cut_anywhere_do_no_harm, set_up),
         cmocka_unit_test_setup(bytes_that_make_no_sense_do_no_harm, set_up),
         cmocka_unit_test_setup(room_is_given_back, set_up),
+        cmocka_unit_test_setup(code_of_any_length_is_found_everywhere, set_up),
         cmocka_unit_test_setup(what_is_found_is_whole_whatever_others_do, set_up),
+        cmocka_unit_test_setup(more_than_there_is_room_for, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
