@@ -4,11 +4,10 @@
 announced (__register_frame), return address by return address, and end there if they
 were not or are no more; other code in the same place has its own. Programs work as
 without us. How such code is shown, and how it gets names."""
-import collections
 import json
 import os
 
-from stack_truth import BLOCK, matches, read_stacks
+from stack_truth import by_size, matches, read_stacks
 from support import Check, ask, native, put, record, truths, workload
 
 
@@ -28,21 +27,6 @@ def compare_block(check, line, seen):
         return
     check.equal("mark of a cut", "", seen["cut"])
     check.holds(matches(told, frames[1:]), f"frames told {told[:12]}, seen {frames[1:13]}.")
-
-
-def by_size(path):
-    """size -> the frames of every block of this size, as dump shows them"""
-    found, frames = collections.defaultdict(list), None
-    for line in ask("dump", "--stacks", path).stdout.splitlines():
-        if line.startswith("        "):
-            if frames is not None:
-                frames.append(line.strip())
-            continue
-        block, frames = BLOCK.match(line), None
-        if block:
-            frames = []
-            found[int(block.group(2))].append(frames)
-    return found
 
 
 def compare_threads(check, line, path):
@@ -119,63 +103,8 @@ def unchanged(check):
     check.about("")
 
 
-LLVM = b"""
-#include <stdlib.h>
-__attribute__((noinline)) void *inner(int n) { char *p = malloc(7069 + n); if (p) *p = 1; return p; }
-__attribute__((noinline)) int outer(int n) { char *p = inner(n); return p[0] + n; }
-int main(void) { return outer(0) + outer(1) == 3 ? 5 : 6; }
-"""
-
-
-def llvm(check):
-    """LLVM announces what it makes: stacks go through to main()."""
-    check.about("lli")
-    put("made.c", LLVM)
-    check.equal("clang", 0, native(["clang", "-O1", "-funwind-tables", "-emit-llvm", "-S", "made.c", "-o", "made.ll"]).status)
-    for kind in ("mcjit", "orc"):
-        run = record(["lli", f"--jit-kind={kind}", "made.ll"], "lli.wake")
-        check.equal(f"{kind}: exit status", 5, run.status)
-        blocks = by_size("lli.wake")
-        stacks = blocks[7069] + blocks[7070]
-        check.equal(f"{kind}: blocks", 2, len(stacks))
-        for frames in stacks:
-            where = [frame.rpartition("+")[0].rpartition("/")[2] for frame in frames]
-            check.holds(where[:3] == ["[jit]"] * 3 and "[jit]" not in where[3:] and where[-1] == "lli", f"{kind}: {frames}.")
-
-
-LUA = b"""
-local ffi = require "ffi"
-ffi.cdef [[void *malloc(size_t);]]
-local function leak(n) for i = 1, n do ffi.C.malloc(7069) end end
-local function deep(i) if i == 150 then error("stop at " .. i) end return i end
-local function sum(n) local s = 0 for i = 1, n do s = s + deep(i) end return s end
-leak(500)
-for round = 1, 5 do print(pcall(sum, 1000)) end
-"""
-
-
-def luajit(check):
-    """LuaJIT announces unwind tables that say nothing of the frame: stacks end in its code, and
-    errors still find their way through it. Without its compiler stacks are whole."""
-    check.about("luajit")
-    put("errors.lua", LUA)
-    alone = native(["luajit", "errors.lua"])
-    check.equal("lines of the script alone", 5, alone.out.count(b"errors.lua:5: stop at 150"))
-    for options in ([], ["-joff"]):
-        run = record(["luajit", *options, "errors.lua"], "lua.wake")
-        check.equal("exit status and output", (alone.status, alone.out), (run.status, run.out))
-        stacks = by_size("lua.wake")[7069]
-        check.equal("blocks", 500, len(stacks))
-        cut = [s for s in stacks if s[-1] == "(cut: code without unwind data)"]
-        check.holds(all(len(s) == 2 and s[0].startswith("0x") for s in cut), f"{cut[:1]} is cut elsewhere.")
-        check.holds(all("/luajit+0x" in s[-1] for s in stacks if s not in cut), "a stack ends elsewhere.")
-        check.holds(len(cut) > 100 if not options else not cut, f"{len(cut)} stacks are cut with options {options}.")
-
-
 os.environ["HEAPWAKE_SYMBOLS"] = "0"  # stacks are read as module+offset
 check = Check()
 named(check, made(check))
 unchanged(check)
-llvm(check)
-luajit(check)
 check.done()

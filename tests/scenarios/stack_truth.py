@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The stacks of a recording beside those that a program told of itself (workloads/shadow.h)."""
+import collections
 import re
 import subprocess
 
-from support import HEAPWAKE
+from support import HEAPWAKE, ask
 
 BLOCK = re.compile(r"^ *[\d.]+ .*  alloc +0x([0-9a-f]+) +(\d+) bytes")
 LEFT_OUT = re.compile(r"\((\d+) frames in the middle left out\)")
@@ -37,3 +38,18 @@ def matches(told, seen):
         return any(matches(told[1:], seen[i:]) for i in range(1, min(len(seen), 40) + 1))
     first = told.index(None) if None in told else len(told)
     return told[:first] == seen[:first] and matches(told[first:], seen[first:])
+
+
+def by_size(path):
+    """size -> the frames of every block of this size, as dump shows them"""
+    found, frames = collections.defaultdict(list), None
+    for line in ask("dump", "--stacks", path).stdout.splitlines():
+        if line.startswith("        "):
+            if frames is not None:
+                frames.append(line.strip())
+            continue
+        block, frames = BLOCK.match(line), None
+        if block:
+            frames = []
+            found[int(block.group(2))].append(frames)
+    return found
