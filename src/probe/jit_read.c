@@ -7,7 +7,8 @@
  *
  * Nothing of the program's is decoded in place. The bytes of a record are asked for
  * page by page (sys_is_readable) before they are copied, and all that is said of
- * them is said of the copy. Lengths are believed only as far as a room goes.
+ * them is said of the copy. Lengths and distances are believed as far as all bytes in
+ * between can be read, and no further than JIT_REACH.
  *
  * Not learnt: FDEs of code that a module has unwind data for (programs of old
  * announce their own .eh_frame when they start); FDEs that do not say where the
@@ -22,7 +23,12 @@
 #include "probe/real.h"
 #include "probe/unwind/cfi_entry.h"
 
-enum { JIT_PAGE = 4096, JIT_RECORDS_MAX = 1 << 20, JIT_END = 4 };
+enum {
+    JIT_PAGE = 4096,
+    JIT_RECORDS_MAX = 1 << 20,
+    JIT_REACH = 1 << 24, /* bytes of a record, and from an FDE back to its CIE */
+    JIT_END = 4,
+};
 
 struct jit_read {
     const void *owner;
@@ -40,7 +46,7 @@ struct jit_record {
 static bool read_can(struct jit_read *r, uint64_t at, uint64_t length)
 {
     uint64_t end;
-    if (__builtin_add_overflow(at, length, &end))
+    if (at < JIT_PAGE || __builtin_add_overflow(at, length, &end)) /* the kernel takes NULL for no address */
         return false;
     if (at >= r->lo && end <= r->hi)
         return true;
@@ -76,7 +82,7 @@ static bool read_record(struct jit_read *r, uint64_t at, struct jit_record *reco
             return false;
         length = read_word(at + 4, 8);
     }
-    if (length < sizeof record->id || length > UINT32_MAX || !read_can(r, at + head, sizeof record->id))
+    if (length < sizeof record->id || length > JIT_REACH || !read_can(r, at + head, length))
         return false;
     record->at = at;
     record->size = head + length;
@@ -97,12 +103,11 @@ static bool read_is_known(const struct jit_read *r, uint64_t start, bool *is_own
 }
 
 /* Copies the two; false where there is no room. */
-static bool read_copy(struct jit_read *r, const struct jit_record *cie, const struct jit_record *fde,
-                      struct jit_copy *copy)
+static bool read_copy(const struct jit_record *cie, const struct jit_record *fde, struct jit_copy *copy)
 {
     uint64_t length = cie->size + fde->size + JIT_END;
     uint32_t id = (uint32_t)(cie->size + (fde->id_at - fde->at));
-    if (!read_can(r, cie->at, cie->size) || !read_can(r, fde->at, fde->size) || !jit_claim(copy, length))
+    if (!jit_claim(copy, length))
         return false;
     memory_copy(copy->bytes, (const void *)(uintptr_t)cie->at, cie->size);
     memory_copy(copy->bytes + cie->size, (const void *)(uintptr_t)fde->at, fde->size);
@@ -123,7 +128,8 @@ static bool read_learn(struct jit_read *r, const struct jit_record *fde)
     struct cfi_entry entry;
     uint64_t next;
     bool is_own = false;
-    if (!read_record(r, fde->id_at - fde->id, &cie) || cie.id != 0 || !read_copy(r, &cie, fde, &copy))
+    if (fde->id > JIT_REACH || !read_can(r, fde->id_at - fde->id, fde->id) ||
+        !read_record(r, fde->id_at - fde->id, &cie) || cie.id != 0 || !read_copy(&cie, fde, &copy))
         return true;
     jit_section(&copy, &section);
     if (cfi_entry_decode(&section, copy.fde_address, &entry, &next) == CFI_OK && entry.start < entry.end &&

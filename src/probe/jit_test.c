@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Tests of jit: what is learnt from announcements, good and bad. Tables lie at the end
- * of a page behind which nothing can be read, so that a read too many is a fault.
+ * of pages around which nothing can be read, so that a read too many is a fault.
  */
 #include "probe/jit.h"
 
@@ -109,9 +109,10 @@ static uint8_t *place(const struct table *t, unsigned length)
 {
     static uint8_t *pages;
     if (pages == NULL) {
-        pages = mmap(NULL, ROOM + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        pages = mmap(NULL, ROOM + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         assert_true(pages != MAP_FAILED);
-        assert_int_equal(mprotect(pages + ROOM, PAGE, PROT_NONE), 0);
+        pages += PAGE;
+        assert_int_equal(mprotect(pages, ROOM, PROT_READ | PROT_WRITE), 0);
     }
     memcpy(pages + ROOM - length, t->bytes, length);
     return pages + ROOM - length;
@@ -141,7 +142,8 @@ static uint8_t *module_lo;
 static int a_module(void *pc, void *result)
 {
     struct module_object *o = result;
-    *o = (struct module_object){.map_start = module_lo, .map_end = module_lo + PAGE, .eh_frame = module_lo};
+    *o = (struct module_object){
+        .map_start = module_lo, .map_end = (void *)((uintptr_t)module_lo + PAGE), .eh_frame = module_lo};
     return (uint64_t)(uintptr_t)pc >= CODE ? 0 : -1;
 }
 
@@ -289,6 +291,25 @@ static void in_a_sandbox_nothing_is_learnt(void **state)
     jit_announce(at, at);
     jit_announce_list((void *[]){at, NULL});
     assert_int_equal(frame_size(CODE), 0);
+}
+
+/* A record of a gigabyte that is not there, a CIE far away. */
+static void distances_that_cannot_be_are_not_believed(void **state)
+{
+    (void)state;
+    static const uint32_t lengths[] = {1u << 30, 1u << 24, 0xfffffff0, ROOM};
+    for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        for (unsigned field = 0; field < 2; field++) {
+            struct table t = {.length = 0};
+            unsigned cie = put_cie(&t, true), fde = t.length;
+            put_fde(&t, cie, CODE, 0x100, 64, 0);
+            memcpy(t.bytes + fde + 4 * field, &lengths[i], sizeof *lengths);
+            put_end(&t);
+            uint8_t *at = place(&t, t.length);
+            jit_announce(at, at);
+            assert_int_equal(frame_size(CODE), 0);
+        }
+    }
 }
 
 static void tables_that_are_cut_anywhere_do_no_harm(void **state)
@@ -496,6 +517,7 @@ int main(void)
         cmocka_unit_test_setup(what_says_nothing_of_the_frame_is_not_learnt, set_up),
         cmocka_unit_test_setup(what_a_module_knows_is_not_learnt, set_up),
         cmocka_unit_test_setup(in_a_sandbox_nothing_is_learnt, set_up),
+        cmocka_unit_test_setup(distances_that_cannot_be_are_not_believed, set_up),
         cmocka_unit_test_setup(tables_that_are_cut_anywhere_do_no_harm, set_up),
         cmocka_unit_test_setup(bytes_that_make_no_sense_do_no_harm, set_up),
         cmocka_unit_test_setup(room_is_given_back, set_up),
