@@ -41,7 +41,8 @@ static const char *veil_token(struct veil *v, enum veil_what what, enum frame_ro
 
 const char *veil_text(struct veil *v, enum veil_what what, const char *text)
 {
-    static const char *const kinds[] = {"function", "file", "module", "thread", "mark", "program", "pool"};
+    static const char *const kinds[] = {"function", "file",    "module", "thread",
+                                        "mark",     "program", "pool",   "range"};
     if (v->level == VEIL_NONE || text[0] == '\0')
         return text;
     if (v->level == VEIL_PARTIAL && (what == VEIL_MODULE || what == VEIL_PROGRAM))

@@ -73,6 +73,13 @@ struct wake_pool {
     const char *name, *unit;
 };
 
+/* Ranges whose use has changed; of others it is as told before. */
+struct wake_usage_sample {
+    uint64_t time_ns;
+    bool anew;           /* nothing that was told before counts any more */
+    size_t first, count; /* in usage */
+};
+
 struct wake_process {
     struct wake_process_info info; /* exe and args are NUL-terminated too */
     bool known;                    /* false: its process chunk was damaged; info is empty */
@@ -81,10 +88,12 @@ struct wake_process {
     VEC(struct wake_stack) stacks;   /* by number; 0 = "no stack" */
     VEC(struct wake_node) nodes;
     VEC(struct wake_sample) samples;
-    VEC(struct wake_mark) marks;          /* by number */
-    VEC(struct wake_pool) pools;          /* in no order */
-    VEC(struct wake_stack_totals) totals; /* by stack number; may be shorter than stacks */
-    VEC(struct wake_live_block) live;     /* in no order */
+    VEC(struct wake_usage_sample) usage_samples; /* in the order of the file, which is that of time */
+    VEC(struct wake_usage) usage;                /* ranges of all of them */
+    VEC(struct wake_mark) marks;                 /* by number */
+    VEC(struct wake_pool) pools;                 /* in no order */
+    VEC(struct wake_stack_totals) totals;        /* by stack number; may be shorter than stacks */
+    VEC(struct wake_live_block) live;            /* in no order */
     struct wake_omissions omitted;
     VEC(struct wake_culled_stack) culled; /* by stack number; may be shorter than stacks */
     VEC(struct wake_live_block) carried;  /* made in an earlier file of the series; visited as if made at */

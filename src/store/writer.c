@@ -105,6 +105,7 @@ void writer_put_meta(struct wake_writer *w, struct writer_process *p)
     writer_chunk_of(w, FORMAT_SAMPLES, p->number, &p->meta.samples);
     writer_chunk_of(w, FORMAT_MARKS, p->number, &p->meta.marks);
     writer_chunk_of(w, FORMAT_POOLS, p->number, &p->meta.pools);
+    writer_chunk_of(w, FORMAT_USAGE, p->number, &p->meta.usage);
     meta_restart(&p->meta);
 }
 
@@ -375,6 +376,19 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
     struct writer_process *p = writer_find(w, process);
     if (p != NULL && w->error == 0)
         meta_add_sample(&p->meta, time_ns, rss_bytes);
+}
+
+void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, bool anew,
+                              const struct wake_usage *ranges, size_t count)
+{
+    struct writer_process *p = writer_find(w, process);
+    for (size_t first = 0; p != NULL && w->error == 0 && first < count; first += META_USAGE_STEP) {
+        size_t left = count - first;
+        meta_add_usage(&p->meta, time_ns, anew && first == 0, ranges + first,
+                       left < META_USAGE_STEP ? left : META_USAGE_STEP);
+        if (meta_is_full(&p->meta))
+            writer_put_meta(w, p);
+    }
 }
 
 void wake_writer_advance(struct wake_writer *w, uint64_t now_ns)

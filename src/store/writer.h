@@ -106,6 +106,17 @@ struct wake_omissions {
     uint64_t elsewhere_allocations, elsewhere_frees;
 };
 
+enum wake_rights { WAKE_READ = 1, WAKE_WRITE = 2, WAKE_EXECUTE = 4, WAKE_SHARED = 8 };
+
+/* How a range of addresses was used when a sample was taken. */
+struct wake_usage {
+    uint64_t start, end;
+    uint64_t rss_bytes, anonymous_bytes, swap_bytes; /* whole KiB */
+    uint8_t rights;                                  /* enum wake_rights */
+    bool is_gone; /* nothing is there any more, as far as the samples go; then all below start and end is 0 */
+    const char *name; /* a file, "[heap]", "[anon:NAME]"; "" = none */
+};
+
 struct wake_cull_options {
     uint64_t threshold_ns;
     size_t pending; /* events that may wait, 64 bytes each; rounded up to a power of two */
@@ -177,6 +188,10 @@ void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, 
 void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, uint64_t count);
 
 void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t rss_bytes);
+/* What has changed in the use of the address space since the sample before.  anew: nothing
+ * that was told before counts any more. */
+void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, bool anew,
+                              const struct wake_usage *ranges, size_t count);
 
 /* A sentence about the whole recording, for people.  At most 16 KiB; more is cut. */
 void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length);

@@ -128,6 +128,23 @@ static void every_event_comes_back(void **state)
     sample_release(&two);
 }
 
+/* What sample_add_meta has told of the use of memory. */
+static void expect_usage(const struct wake_process *p)
+{
+    assert_int_equal(p->usage_samples.count, 2);
+    assert_true(p->usage_samples.data[0].anew && !p->usage_samples.data[1].anew);
+    assert_int_equal(p->usage_samples.data[1].time_ns, 25);
+    assert_int_equal(p->usage_samples.data[1].first, 2);
+    assert_int_equal(p->usage_samples.data[1].count, 1);
+    assert_true(p->usage.data[2].is_gone);
+    assert_int_equal(p->usage.data[2].end, 0x500000);
+    assert_int_equal(p->usage.data[1].start, 0x7f1000000000);
+    assert_int_equal(p->usage.data[1].rss_bytes, 8 << 10);
+    assert_int_equal(p->usage.data[1].swap_bytes, 4 << 10);
+    assert_int_equal(p->usage.data[0].rights, WAKE_READ | WAKE_EXECUTE);
+    assert_string_equal(p->usage.data[1].name, "[anon:x]");
+}
+
 static void meta_data_comes_back(void **state)
 {
     (void)state;
@@ -177,6 +194,7 @@ static void meta_data_comes_back(void **state)
     assert_int_equal(wake_process_find_stack(p, 2)->leaf, p->nodes.data[st->leaf].parent);
     assert_int_equal(p->samples.count, 2);
     assert_int_equal(p->samples.data[1].rss_bytes, 3 << 20);
+    expect_usage(p);
     assert_int_equal(p->totals.count, 5);
     assert_int_equal(p->totals.data[4].allocated_bytes, 400);
     assert_int_equal(p->end.wait_status, 9);

@@ -7,6 +7,9 @@
     wake_reader.py --names FILE    what addresses are called, a frame a line, tab-separated: path, place ("!" behind it: the
                                    very instruction), function, linkage name, file, line, "inlined" or "-"; then
                                    binaries: "binary", path, build id, length, checksum
+    wake_reader.py --usage FILE    how ranges of addresses were used, a range a line, tab-separated: time in ns, pid, "anew" (nothing
+                                   told before counts), "gone" or "-", first and last address + 1, rights, resident,
+                                   anonymous and swapped KiB, name or "-"
     wake_reader.py --check FILE    reads everything, compares chunks with the index; silent when all is well
 
 It stops at the first thing that is not as the document says. Tests compare it
@@ -18,7 +21,7 @@ import sys
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
          8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
-         15: 'pools', 16: 'omissions', 17: 'carried-blocks', 18: 'notes'}
+         15: 'pools', 16: 'omissions', 17: 'carried-blocks', 18: 'notes', 19: 'usage'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
 HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized', 6: 'ignore'}
@@ -171,6 +174,7 @@ class Process:
         self.modules = [None]  # (bias, build id, path)
         self.stacks = [[]]     # [(module, address, exact)], innermost first
         self.pools = {}
+        self.usage = []        # (time, flags, [(start, end, state, resident, anonymous, swapped, name)])
         self.omitted, self.culled = [0] * 11, {}
 
     def add_process(self, p):
@@ -272,6 +276,23 @@ class Process:
         made, released = (samples, freed) if rate else (self.end[3], self.end[4])
         demand(made == self.allocations + blocks + allocations, 'allocations in all')
         demand(released == self.frees + blocks + frees, 'frees in all')
+
+    def add_usage(self, p):
+        while p.left():
+            record = Bytes(p.text())
+            time, flags, last = record.varint(), record.varint(), 0
+            demand(flags <= 1, 'an unknown flag of usage')
+            demand(not self.usage or time >= self.usage[-1][0], 'usage goes back in time')
+            ranges = []
+            while record.left():
+                start = (last + record.signed()) & MASK
+                last = start + record.varint()
+                state = record.varint()
+                demand(start < last <= MASK and state <= 16, 'a range of usage')
+                numbers = (0, 0, 0, b'') if state == 16 else (record.varint(), record.varint(), record.varint(), record.text())
+                demand(max(numbers[0], numbers[2]) <= (last - start) // 1024, 'more is resident or swapped than there is')
+                ranges.append((start, last, state) + numbers)
+            self.usage.append((time, flags, ranges))
 
     def add_live(self, p):
         count = p.varint()
@@ -415,7 +436,7 @@ class Recording:
                 continue
             {1: p.add_process, 2: p.add_threads, 3: p.add_modules, 4: p.add_stacks, 6: p.add_samples,
              7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live,
-             15: p.add_pools, 16: p.add_omissions}[chunk.type](chunk.payload())
+             15: p.add_pools, 16: p.add_omissions, 19: p.add_usage}[chunk.type](chunk.payload())
         return processes
 
     def check_notes(self):
@@ -530,9 +551,21 @@ def dump(recording):
                   (time, p.pid, p.tids.get(thread, 0), name, address, size, stack, kind, usable))
 
 
+def print_usage(recording):
+    processes = recording.replay(lambda p, e: None)
+    for number in sorted(processes):
+        p = processes[number]
+        for time, flags, ranges in p.usage:
+            for start, end, state, rss, anonymous, swap, name in ranges:
+                rights = ''.join(letter if state >> bit & 1 else '-' for bit, letter in enumerate('rwxs'))
+                print('%d\t%d\t%s\t%s\t0x%x\t0x%x\t%s\t%d\t%d\t%d\t%s' %
+                      (time, p.pid, 'anew' if flags & 1 else '-', 'gone' if state == 16 else '-', start, end, rights,
+                       rss, anonymous, swap, name.decode('utf-8', 'backslashreplace') or '-'))
+
+
 def main(args):
     mode = args.pop(0) if len(args) == 2 else ''
-    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--check'):
+    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--usage', '--check'):
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -550,6 +583,8 @@ def main(args):
             recording.check_notes()
         elif mode == '--names':
             Names(recording.chunks).print()
+        elif mode == '--usage':
+            print_usage(recording)
         else:
             dump(recording)
     except Bad as bad:
