@@ -150,7 +150,7 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
     tracee_complain(c);
     if (t->file != NULL)
         t->image = image_new(view, t->file->writer, &c->time, t->file->base_ns, h->pid,
-                             tracee_parent(before, parent, t->file));
+                             tracee_parent(before, parent, t->file), c->options.map_usage_ns);
     if (before != NULL)
         tracee_end(c, before, true, true);
     if (t->image == NULL || !vec_push(&c->tracees, t)) {

@@ -16,6 +16,7 @@
 #include "query/advice.h"
 #include "query/compare.h"
 #include "query/flame.h"
+#include "query/maps.h"
 #include "query/misuse.h"
 #include "query/touch.h"
 #include "query/verdict.h"
@@ -108,6 +109,18 @@ static void look(const struct query *q, struct wake_reader *r, uint32_t process,
     }
     expect(touches_read(&touches, q, r, process, 0x100, &err), &err);
     expect(advices_read(advices, q, r, process, 0, &err), &err);
+    struct maps maps;
+    maps_init(&maps);
+    expect(maps_read(&maps, q, r, process, 0, &err), &err);
+    for (size_t i = 0; i < maps.list.count; i++) {
+        const struct mapping *m = &maps.list.data[i];
+        uint64_t left = 0;
+        for (size_t k = 0; k < m->pieces.count; k++)
+            left += m->pieces.data[k].end - m->pieces.data[k].start;
+        if (left != m->left_bytes || left > m->end - m->start)
+            abort();
+    }
+    maps_release(&maps);
     misuses_release(&misuses);
     touches_release(&touches);
 }

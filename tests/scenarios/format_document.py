@@ -63,3 +63,7 @@ used = os.path.join(root, "tests/golden/example-1.3.wake")
 subprocess.run([sys.executable, reader, "--check", used], check=True)
 subprocess.run([os.environ["HEAPWAKE"], "verify", used], check=True)
 expect_told([sys.executable, reader, "--usage", used], told_usage)
+maps = json.loads(subprocess.run([os.environ["HEAPWAKE"], "report", "--maps", "--json", used], capture_output=True, check=True).stdout)
+seen = [(m["name"], m["peak_rss_bytes"], m["left_bytes"], [u["rss_bytes"] for u in m["usage"]]) for m in maps["mappings"]]
+if seen != [("", 20480, 16384, [20480, 16384]), ("[anon:cells]", 8192, 16384, [8192, 4096]), ("", 0, 4096, [0])]:
+    sys.exit(f"{used} says of its mappings {seen}.")
