@@ -161,6 +161,21 @@ def moved():
     check.about("")
 
 
+def taken():
+    """A place that mremap has left is another thread's before the call returns: each has its own."""
+    told = truth(record([workload("maps"), "taken"], "taken.wake"))
+    by_site = {site(m["frames"]): m for m in maps("taken.wake")["mappings"]}
+    check.about("taken")
+    check.equal("the program", 1, told["failed"])
+    first, second, other = by_site["make_first"], by_site["move_it"], by_site["make_taken"]
+    check.equal("removal of the first", [("mremap", "whole", second["id"])],
+                [(r["by"], r["cut"], r["mapping"]) for r in first["removals"]])
+    check.equal("the second", (told["second"], first["id"], True), tuple(second[key] for key in ("address", "previous", "leaked")))
+    check.equal("what is in its place", (told["first"], [], 5 * PAGE), tuple(other[key] for key in ("address", "removals", "left_bytes")))
+    check.holds(first["tid"] == second["tid"] != other["tid"], "The threads are mixed up.")
+    check.about("")
+
+
 def strip_times(report):
     """What a copy has to say as well."""
     return [(m["address"], m["bytes"], m["peak_rss_bytes"], m["pieces"], [u["rss_bytes"] for u in m["usage"]])
@@ -201,5 +216,6 @@ if __name__ == "__main__":
     by_call()
     unasked()
     moved()
+    taken()
     copies()
     check.done()

@@ -2,19 +2,21 @@
  *
  * maps: mappings that are left alone, used, cut and removed, each by a function of its
  * own; says where they are and how many of their pages it has touched.
- * build: -I{root}/include
+ * build: -I{root}/include {build}/tests/workloads/libmover.so -Wl,-rpath,$ORIGIN
  *
  *     maps HOW [named]    HOW: ctl    after each step a line is printed, and one from stdin awaited
  *                              flush  after each step heapwake_flush() is awaited
  *                         named: the kernel is asked to call each mapping by its name
  *     maps file PATH      a file, of which one page is read
  *     maps moved          mappings that mremap grows and moves, a munmap that fails, the break
+ *     maps taken          the place of a mapping that moves is taken by another thread at once
  */
 #include <heapwake.h>
 
 #include "truth.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -178,12 +180,49 @@ static void moved(void)
         failed, grown);
 }
 
+/* ------------------------------------------------------------------------ taken */
+
+extern void (*mover_then)(void *old); /* libmover */
+
+static NOINLINE void *make_taken(void *at)
+{
+    return truth_keep(
+        mmap(at, LENGTH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+}
+
+static void take_place(void *old)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, make_taken, old) == 0)
+        pthread_join(thread, NULL);
+}
+
+static NOINLINE int move_in_vain(char *at)
+{
+    int result = mremap(at, LENGTH, (size_t)1 << 46, 0) == MAP_FAILED;
+    refused -= result;
+    return result;
+}
+
+static void taken(void)
+{
+    char *first = make_first(), *target = make_target();
+    int failed = move_in_vain(first);
+    mover_then = take_place;
+    char *second = move_it(first, target);
+    mover_then = NULL;
+    printf("{\"first\": \"%#lx\", \"second\": \"%#lx\", \"failed\": %d}\n", (unsigned long)(uintptr_t)first,
+           (unsigned long)(uintptr_t)second, failed);
+}
+
 int main(int argc, char **argv)
 {
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a touched page is one page */
     is_named = argc > 2 && strcmp(argv[2], "named") == 0;
     if (argc > 1 && strcmp(argv[1], "moved") == 0)
         moved();
+    else if (argc > 1 && strcmp(argv[1], "taken") == 0)
+        taken();
     else if (argc > 2 && strcmp(argv[1], "file") == 0)
         map_file(argv[2]);
     else
