@@ -219,10 +219,10 @@ void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, 
     fake_add(FAKE_OTHER, time_ns, 0);
 }
 
-void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, bool anew,
-                              const struct wake_usage *ranges, size_t count)
+void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t took_ns,
+                              bool anew, const struct wake_usage *ranges, size_t count)
 {
-    (void)w, (void)process, (void)time_ns, (void)anew, (void)ranges, (void)count;
+    (void)w, (void)process, (void)time_ns, (void)took_ns, (void)anew, (void)ranges, (void)count;
 }
 
 void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t rss_bytes)

@@ -147,18 +147,14 @@ static void image_sample(struct image *m, uint64_t now_ns)
     wake_writer_sample_rss(m->writer, m->process, now_ns > base ? now_ns - base : 0, rss);
 }
 
-void image_sample_usage(struct image *m, uint64_t now_ns)
+void image_sample_usage(struct image *m, uint64_t now_ns, bool is_still)
 {
-    uint64_t base = m->line.base_ns;
     if (m->usage.period_ns == 0 || m->failed ||
         __atomic_load_n(&m->view.head->exec_ns, __ATOMIC_ACQUIRE) != 0)
         return;
     m->usage.next_ns = now_ns + m->usage.period_ns;
-    uint64_t time = now_ns > base ? now_ns - base : 0;
-    if (time < m->line.last)
-        time = m->line.last; /* events that were taken before it are before it */
-    usage_take(&m->usage, m->writer, m->process, time);
-    timeline_divide(&m->line);
+    usage_take(&m->usage, m->writer, m->process, &m->line, is_still);
+    timeline_divide(&m->line); /* events that are taken from here on are behind it */
 }
 
 void image_tick(struct image *m, uint64_t now_ns)
@@ -189,7 +185,7 @@ void image_tick(struct image *m, uint64_t now_ns)
         m->next_sample_ns = now_ns + (now_ns < m->start_ns + 1000 * MS ? 10 : 100) * MS;
     }
     if (now_ns >= m->usage.next_ns)
-        image_sample_usage(m, now_ns);
+        image_sample_usage(m, now_ns, false);
 }
 
 static void image_fill_end(const struct image *m, bool gone, struct image_end *end)
@@ -276,7 +272,7 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, bool st
 {
     memset(end, 0, sizeof *end);
     if (!gone)
-        image_sample_usage(m, end_ns);
+        image_sample_usage(m, end_ns, false);
     if (!gone)
         __atomic_store_n(&m->view.head->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
     int quiet = 0;

@@ -75,8 +75,9 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
 uint64_t image_drain(struct image *m);
 /* Publishes the present stamp; samples RSS and looks for a seccomp filter when it is time. */
 void image_tick(struct image *m, uint64_t now_ns);
-/* A sample of how the address space is used, if that was asked for, at this moment. */
-void image_sample_usage(struct image *m, uint64_t now_ns);
+/* A sample of how the address space is used, if that was asked for.  is_still: the program waits
+ * for it. */
+void image_sample_usage(struct image *m, uint64_t now_ns, bool is_still);
 /* Writes how the section is now, for a file that is about to be left. */
 void image_pause(struct image *m, uint64_t now_ns);
 /* Recording on or off, at somebody's wish. */

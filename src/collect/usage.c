@@ -208,8 +208,18 @@ static bool usage_compare_samples(struct usage *u)
     return fine;
 }
 
-void usage_take(struct usage *u, struct wake_writer *writer, uint32_t process, uint64_t time_ns)
+/* Now, on the clock of the recording; what was read of the program was before it. */
+static uint64_t usage_time(const struct timeline *line, uint64_t least)
 {
+    uint64_t now = timebase_now(), time = now > line->base_ns ? now - line->base_ns : 0;
+    least = least > line->last ? least : line->last;
+    return time > least ? time : least;
+}
+
+void usage_take(struct usage *u, struct wake_writer *writer, uint32_t process, const struct timeline *line,
+                bool is_still)
+{
+    uint64_t begin = usage_time(line, 0);
     char path[64];
     struct usage_sample before = u->last;
     u->is_due = false;
@@ -230,7 +240,9 @@ void usage_take(struct usage *u, struct wake_writer *writer, uint32_t process, u
         u->is_fresh = true;
         return;
     }
-    wake_writer_sample_usage(writer, process, time_ns, u->is_fresh, u->changed.data, u->changed.count);
+    uint64_t end = is_still ? begin : usage_time(line, begin);
+    wake_writer_sample_usage(writer, process, end, end - begin, u->is_fresh, u->changed.data,
+                             u->changed.count);
     usage_prune(u);
     u->last = u->now;
     u->now = before;

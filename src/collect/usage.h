@@ -15,6 +15,7 @@
 #ifndef HW_COLLECT_USAGE_H
 #define HW_COLLECT_USAGE_H
 
+#include "collect/timebase.h"
 #include "store/writer.h"
 #include "tool/strbuf.h"
 #include "tool/vec.h"
@@ -54,8 +55,9 @@ void usage_init(struct usage *u, uint32_t pid, uint64_t period_ns);
 void usage_release(struct usage *u);
 /* The program has mapped or unmapped this. */
 void usage_note(struct usage *u, uint64_t start, uint64_t length);
-/* Takes a sample and writes what has changed.  time_ns: on the clock of the recording.
- * A process that is gone has nothing to tell, and nothing is written. */
-void usage_take(struct usage *u, struct wake_writer *writer, uint32_t process, uint64_t time_ns);
+/* Takes a sample and writes what has changed.  is_still: whoever asked for it waits, so that
+ * it is of one moment.  A process that is gone has nothing to tell, and nothing is written. */
+void usage_take(struct usage *u, struct wake_writer *writer, uint32_t process, const struct timeline *line,
+                bool is_still);
 
 #endif

@@ -26,7 +26,7 @@
 #include "tool/err.h"
 #include "tool/vec.h"
 
-enum { MAPS_MAX = 1 << 20 }; /* mappings that are followed; those beyond are counted */
+enum { MAPS_MAX = 1 << 18 }; /* mappings that are followed; those beyond are counted */
 
 #define MAPS_NONE SIZE_MAX
 

@@ -6,6 +6,9 @@
  * inside of one mapping is that mapping's; one that lies in several, or sticks out, is
  * nobody's, unless nothing of it is in memory.  Ranges that no mapping of ours is in are
  * added up by name.
+ *
+ * A sample takes time, in which a place may be given up and taken again.  What is mapped
+ * is looked at when the sample is over, and what was made meanwhile has no part in it.
  */
 #include "query/maps_sampled.h"
 
@@ -78,13 +81,15 @@ static bool sampled_add_other(struct maps_sampled *s, const struct wake_usage *u
 
 /* A range that is some mapping's, or several's. */
 static void sampled_give(struct maps_sampled *s, const struct regions *live, size_t at,
-                         const struct wake_usage *u)
+                         const struct wake_usage *u, uint64_t begin_ns)
 {
     bool is_inside = live->list.data[at].start <= u->start && u->end <= live->list.data[at].end;
     bool is_idle = u->rss_bytes == 0 && u->swap_bytes == 0;
     for (; at < live->list.count && live->list.data[at].start < u->end; at++) {
         size_t number = (size_t)live->list.data[at].value, local = number - s->first_mapping;
         struct mapping *m = &s->maps->list.data[number];
+        if (m->made_ns > begin_ns)
+            continue; /* the range may be from before its time */
         m->name = u->name[0] == '\0' ? m->name : u->name;
         m->rights = u->rights;
         if (!is_inside && !is_idle) {
@@ -115,7 +120,8 @@ static bool sampled_keep(struct mapping *m, const struct maps_usage *now)
     return vec_push(&m->usage, *now);
 }
 
-static bool sampled_count(struct maps_sampled *s, const struct regions *live, uint64_t time_ns)
+static bool sampled_count(struct maps_sampled *s, const struct regions *live, uint64_t time_ns,
+                          uint64_t took_ns)
 {
     struct maps *maps = s->maps;
     bool fine = sampled_begin(s, live);
@@ -129,7 +135,7 @@ static bool sampled_count(struct maps_sampled *s, const struct regions *live, ui
         while (at < live->list.count && live->list.data[at].end <= u->start)
             at++;
         if (at < live->list.count && live->list.data[at].start < u->end)
-            sampled_give(s, live, at, u);
+            sampled_give(s, live, at, u, time_ns > took_ns ? time_ns - took_ns : 0);
         else
             fine = sampled_add_other(s, u);
     }
@@ -154,14 +160,16 @@ bool maps_sampled_take(struct maps_sampled *s, const struct regions *live, uint6
 {
     const struct wake_process *p = s->process;
     while (s->next < p->usage_samples.count && p->usage_samples.data[s->next].time_ns < before_ns) {
-        uint64_t time_ns = p->usage_samples.data[s->next].time_ns;
+        uint64_t time_ns = p->usage_samples.data[s->next].time_ns, took_ns = 0;
         /* One sample may have been written in several records. */
         while (s->next < p->usage_samples.count && p->usage_samples.data[s->next].time_ns == time_ns) {
-            if (!sampled_apply(s, &p->usage_samples.data[s->next++]))
+            const struct wake_usage_sample *sample = &p->usage_samples.data[s->next++];
+            took_ns = sample->took_ns > took_ns ? sample->took_ns : took_ns;
+            if (!sampled_apply(s, sample))
                 return false;
         }
         s->maps->samples++;
-        if (!sampled_count(s, live, time_ns))
+        if (!sampled_count(s, live, time_ns, took_ns))
             return false;
     }
     return true;

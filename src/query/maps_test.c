@@ -22,7 +22,7 @@ enum { RW = 3, ANON = 0x22, FIXED = 0x32, MAYMOVE = 1, KEEPS = 5 };
 static char path[64];
 static struct wake_writer *writer;
 static struct wake_stream *stream;
-static uint64_t now;
+static uint64_t now, took;
 
 static int setup(void **state)
 {
@@ -31,7 +31,7 @@ static int setup(void **state)
     snprintf(path, sizeof path, "/tmp/maps_test.%d.wake", (int)getpid());
     assert_int_equal(wake_writer_open(&writer, path, NULL), 0);
     stream = wake_writer_stream(writer, wake_writer_add_process(writer, &info));
-    now = 0;
+    now = took = 0;
     return 0;
 }
 
@@ -63,7 +63,7 @@ static void sample(bool anew, uint64_t page, uint64_t pages, uint64_t resident, 
                            .rights = is_gone ? 0 : RW,
                            .is_gone = is_gone,
                            .name = name};
-    wake_writer_sample_usage(writer, 0, now, anew, &u, 1);
+    wake_writer_sample_usage(writer, 0, now, took, anew, &u, 1);
 }
 
 static void read_back(struct maps *m)
@@ -262,6 +262,29 @@ static void a_sample_that_begins_anew_forgets_the_others(void **state)
     maps_release(&m);
 }
 
+/* What a sample tells of a place that was handed on while it was taken is nobody's. */
+static void places_that_change_hands_meanwhile_are_nobodys(void **state)
+{
+    struct maps m;
+    (void)state;
+    map(1, 10, 5, RW, ANON); /* 1 */
+    sample(true, 10, 5, 2, false, "");
+    unmap(2, 10, 5);
+    map(3, 10, 5, RW, ANON); /* 3 */
+    now++;
+    took = 2;
+    sample(false, 10, 5, 4, false, "");
+    now++;
+    took = 1;
+    sample(false, 10, 5, 3, false, "");
+    read_back(&m);
+    assert_int_equal(m.list.data[0].peak_rss_bytes, 2 * P);
+    assert_int_equal(m.list.data[1].usage.count, 1);
+    assert_int_equal(m.list.data[1].peak_rss_bytes, 3 * P);
+    assert_int_equal(m.others.count, 0);
+    maps_release(&m);
+}
+
 /* ---------------------------------------- random, against an owner for every page */
 
 enum { PAGES = 100, ROUNDS = 3000 };
@@ -329,6 +352,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(lengths_that_wrap_do_no_harm, setup, teardown),
         cmocka_unit_test_setup_teardown(samples_tell_what_is_in_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(a_sample_that_begins_anew_forgets_the_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(places_that_change_hands_meanwhile_are_nobodys, setup, teardown),
         cmocka_unit_test_setup_teardown(random_histories_are_those_of_a_slow_model, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,12 +189,13 @@ static uint64_t meta_kib(uint64_t bytes)
     return bytes / 1024;
 }
 
-void meta_add_usage(struct meta *m, uint64_t time_ns, bool anew, const struct wake_usage *ranges,
-                    size_t count)
+void meta_add_usage(struct meta *m, uint64_t time_ns, uint64_t took_ns, bool anew,
+                    const struct wake_usage *ranges, size_t count)
 {
     uint64_t last = 0;
     strbuf_clear(&m->scratch);
     strbuf_add_varint(&m->scratch, time_ns);
+    strbuf_add_varint(&m->scratch, took_ns);
     strbuf_add_varint(&m->scratch, anew ? USAGE_ANEW : 0);
     for (const struct wake_usage *u = ranges; u < ranges + count; u++) {
         strbuf_add_varint(&m->scratch, varint_zigzag(u->start - last));

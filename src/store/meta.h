@@ -44,8 +44,8 @@ uint32_t meta_add_stack(struct meta *m, const struct wake_frame *frames, uint32_
                         unsigned cut);
 void meta_add_sample(struct meta *m, uint64_t time_ns, uint64_t rss_bytes);
 /* At most META_USAGE_STEP of them. */
-void meta_add_usage(struct meta *m, uint64_t time_ns, bool anew, const struct wake_usage *ranges,
-                    size_t count);
+void meta_add_usage(struct meta *m, uint64_t time_ns, uint64_t took_ns, bool anew,
+                    const struct wake_usage *ranges, size_t count);
 void meta_add_pool(struct meta *m, uint32_t pool, const char *name, const char *unit);
 void meta_add_mark(struct meta *m, uint64_t time_ns, uint32_t thread, const char *name, size_t length);
 

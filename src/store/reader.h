@@ -75,9 +75,9 @@ struct wake_pool {
 
 /* Ranges whose use has changed; of others it is as told before. */
 struct wake_usage_sample {
-    uint64_t time_ns;
-    bool anew;           /* nothing that was told before counts any more */
-    size_t first, count; /* in usage */
+    uint64_t time_ns, took_ns; /* when it was over, and how long it took */
+    bool anew;                 /* nothing that was told before counts any more */
+    size_t first, count;       /* in usage */
 };
 
 struct wake_process {

@@ -199,8 +199,8 @@ static inline void sample_add_meta(struct wake_writer *w, uint32_t process)
          "[anon:x]"},
         {0x400000, 0x500000, 0, 0, 0, 0, true, ""},
     };
-    wake_writer_sample_usage(w, process, 15, true, usage, 2);
-    wake_writer_sample_usage(w, process, 25, false, usage + 2, 1);
+    wake_writer_sample_usage(w, process, 15, 4, true, usage, 2);
+    wake_writer_sample_usage(w, process, 25, 0, false, usage + 2, 1);
 }
 
 static inline void sample_end_process(const struct sample *s, struct wake_writer *w, uint32_t process)

@@ -301,6 +301,7 @@ static int shelf_add_usage(struct wake_reader *r, struct shelf *shelf, struct cu
         struct wake_usage_sample sample = {.time_ns = cursor_uleb(&record), .first = p->usage.count};
         uint64_t last = 0;
         int code = 0;
+        sample.took_ns = cursor_uleb(&record);
         sample.anew = (cursor_uleb(&record) & USAGE_ANEW) != 0;
         while (code == 0 && cursor_left(&record) > 0)
             code = shelf_add_range(r, shelf, &record, &last);

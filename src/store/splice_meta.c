@@ -128,7 +128,8 @@ static void splice_add_usage(struct splice_source *x, const struct wake_process 
                 step[k] = p->usage.data[sample->first + first + k];
                 step[k].name = splice_text(x, x->mask == NULL ? NULL : x->mask->show_range, step[k].name);
             }
-            meta_add_usage(m, splice_time(x, sample->time_ns), sample->anew && first == 0, step, count);
+            meta_add_usage(m, splice_time(x, sample->time_ns), sample->took_ns, sample->anew && first == 0,
+                           step, count);
             splice_put_meta(x->s, m, process, false);
         }
     }

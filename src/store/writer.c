@@ -378,13 +378,13 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
         meta_add_sample(&p->meta, time_ns, rss_bytes);
 }
 
-void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, bool anew,
-                              const struct wake_usage *ranges, size_t count)
+void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t took_ns,
+                              bool anew, const struct wake_usage *ranges, size_t count)
 {
     struct writer_process *p = writer_find(w, process);
     for (size_t first = 0; p != NULL && w->error == 0 && first < count; first += META_USAGE_STEP) {
         size_t left = count - first;
-        meta_add_usage(&p->meta, time_ns, anew && first == 0, ranges + first,
+        meta_add_usage(&p->meta, time_ns, took_ns, anew && first == 0, ranges + first,
                        left < META_USAGE_STEP ? left : META_USAGE_STEP);
         if (meta_is_full(&p->meta))
             writer_put_meta(w, p);

@@ -188,10 +188,11 @@ void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, 
 void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, uint64_t count);
 
 void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t rss_bytes);
-/* What has changed in the use of the address space since the sample before.  anew: nothing
- * that was told before counts any more. */
-void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, bool anew,
-                              const struct wake_usage *ranges, size_t count);
+/* What has changed in the use of the address space since the sample before, which was begun took_ns
+ * before time_ns: each range is as it was at some moment between.  anew: nothing that was told before
+ * counts any more. */
+void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t took_ns,
+                              bool anew, const struct wake_usage *ranges, size_t count);
 
 /* A sentence about the whole recording, for people.  At most 16 KiB; more is cut. */
 void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length);

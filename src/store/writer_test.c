@@ -133,6 +133,7 @@ static void expect_usage(const struct wake_process *p)
 {
     assert_int_equal(p->usage_samples.count, 2);
     assert_true(p->usage_samples.data[0].anew && !p->usage_samples.data[1].anew);
+    assert_int_equal(p->usage_samples.data[0].took_ns, 4);
     assert_int_equal(p->usage_samples.data[1].time_ns, 25);
     assert_int_equal(p->usage_samples.data[1].first, 2);
     assert_int_equal(p->usage_samples.data[1].count, 1);

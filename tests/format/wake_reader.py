@@ -280,8 +280,8 @@ class Process:
     def add_usage(self, p):
         while p.left():
             record = Bytes(p.text())
-            time, flags, last = record.varint(), record.varint(), 0
-            demand(flags <= 1, 'an unknown flag of usage')
+            time, took, flags, last = record.varint(), record.varint(), record.varint(), 0
+            demand(took <= time and flags <= 1, 'an unknown flag of usage')
             demand(not self.usage or time >= self.usage[-1][0], 'usage goes back in time')
             ranges = []
             while record.left():
