@@ -163,8 +163,8 @@ static struct maps_removal *maps_find_removal(struct mapping *m, const struct re
     return NULL;
 }
 
-/* It was no removal. */
-static bool maps_take_back(struct maps_work *w, struct maps_unmap *u)
+/* It was no removal.  Nobody else can be there, but in a recording that makes no sense. */
+static bool maps_take_back(struct maps_work *w, struct maps_unmap *u, const struct mapping *now)
 {
     bool fine = true;
     for (size_t i = 0; i < u->pieces.count && fine; i++) {
@@ -179,7 +179,12 @@ static bool maps_take_back(struct maps_work *w, struct maps_unmap *u)
         m->left_bytes += piece->end - piece->start;
         w->mapped_bytes += piece->end - piece->start;
         m->gone_ns = 0;
-        fine = regions_insert(&w->live, piece->start, piece->end, piece->value, NULL, NULL);
+        w->removal = (struct maps_removal){.time_ns = now->made_ns,
+                                           .thread = now->thread,
+                                           .stack = now->stack,
+                                           .cause = MAPS_MREMAP,
+                                           .by = (size_t)piece->value};
+        fine = regions_insert(&w->live, piece->start, piece->end, piece->value, maps_cut, w);
     }
     return fine;
 }
@@ -234,7 +239,7 @@ static bool maps_move(struct maps_work *w, struct maps_unmap *u, struct mapping 
         }
     }
     m->how = MAPS_MREMAP;
-    return ((flags & MAPS_REMAP_KEEPS) == 0 || maps_take_back(w, u)) && maps_add(w, m);
+    return ((flags & MAPS_REMAP_KEEPS) == 0 || maps_take_back(w, u, m)) && maps_add(w, m);
 }
 
 static bool maps_map(struct maps_work *w, const struct wake_block *b, uint32_t i)
@@ -257,7 +262,7 @@ static bool maps_map(struct maps_work *w, const struct wake_block *b, uint32_t i
     if (!goes_on)
         return maps_add(w, &m);
     if (m.flags == 0 && m.start == u->start && m.end == u->end)
-        return maps_take_back(w, u);
+        return maps_take_back(w, u, &m);
     return maps_move(w, u, &m);
 }
 

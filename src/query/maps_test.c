@@ -262,6 +262,22 @@ static void a_sample_that_begins_anew_forgets_the_others(void **state)
     maps_release(&m);
 }
 
+static void recordings_that_make_no_sense_add_up(void **state)
+{
+    struct maps m;
+    (void)state;
+    map(1, 10, 5, RW, ANON);
+    unmap(2, 10, 5);
+    wake_stream_map(stream, ++now, 2, 3, 12 * P, P, RW, ANON); /* another thread, in the middle of it */
+    map(2, 10, 5, 0, 0);                                       /* and yet it failed */
+    read_back(&m);
+    expect(&m, 0, "mmap 10+5:; left 10+5");
+    expect(&m, 1, "mmap 12+1: mremap@2 whole 12+1 by 0; left");
+    assert_int_equal(m.left_bytes, 5 * P);
+    assert_int_equal(m.peak_bytes, 5 * P);
+    maps_release(&m);
+}
+
 /* What a sample tells of a place that was handed on while it was taken is nobody's. */
 static void places_that_change_hands_meanwhile_are_nobodys(void **state)
 {
@@ -352,6 +368,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(lengths_that_wrap_do_no_harm, setup, teardown),
         cmocka_unit_test_setup_teardown(samples_tell_what_is_in_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(a_sample_that_begins_anew_forgets_the_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(recordings_that_make_no_sense_add_up, setup, teardown),
         cmocka_unit_test_setup_teardown(places_that_change_hands_meanwhile_are_nobodys, setup, teardown),
         cmocka_unit_test_setup_teardown(random_histories_are_those_of_a_slow_model, setup, teardown),
     };

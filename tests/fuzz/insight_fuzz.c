@@ -34,6 +34,34 @@ static const struct name_place *name(void *context, uint32_t process, const stru
     return node->module == 0 ? NULL : &place;
 }
 
+/* Mappings, the break, and samples of their use; lengths may wrap. */
+static void make_maps(struct wake_writer *w, struct wake_stream *s, uint64_t time, unsigned thread,
+                      const uint8_t *bytes)
+{
+    uint64_t start = (uint64_t)(bytes[2] % 32) * 4096, length = (uint64_t)(bytes[1] % 16) * 2500;
+    struct wake_usage u = {.start = start,
+                           .end = start + (uint64_t)(1 + bytes[1] % 8) * 4096,
+                           .rss_bytes = (uint64_t)bytes[2] * 1024,
+                           .is_gone = bytes[2] % 5 == 0,
+                           .name = bytes[1] % 3 == 0 ? "[heap]" : ""};
+    if (bytes[1] % 16 == 15)
+        length = UINT64_MAX - start + bytes[2];
+    switch (bytes[2] / 32 % 4) {
+    case 0:
+        wake_stream_unmap(s, time, thread, bytes[1] % 2, start, length);
+        break;
+    case 1:
+        wake_stream_brk(s, time, thread, 1, start, length);
+        break;
+    case 2:
+        wake_writer_sample_usage(w, bytes[1] >> 5 & 1, time, bytes[1], bytes[2] % 7 == 0, &u, 1);
+        break;
+    default:
+        wake_stream_map(s, time, thread, bytes[1] % 2, start, length, bytes[2] % 2 == 0 ? 0 : 3,
+                        bytes[1] % 9);
+    }
+}
+
 static void make(const char *path, const uint8_t *bytes, size_t length)
 {
     struct wake_writer *w;
@@ -57,6 +85,8 @@ static void make(const char *path, const uint8_t *bytes, size_t length)
         if (what < 5) {
             uint64_t number = made[process] == 0 ? 0 : bytes[2] % made[process];
             wake_stream_free(s, time, thread, 1 + what, number, bytes[2]);
+        } else if (what == 15) {
+            make_maps(w, s, time, thread, bytes);
         } else if (what < 7) {
             wake_stream_free_unknown(s, time, thread, what - 4, bytes[2] * 16u);
         } else {
