@@ -43,7 +43,7 @@ bool smaps_add_line(struct smaps *s, const char *line, size_t length);
 bool smaps_finish(struct smaps *s);
 /* A whole text.  False as above. */
 bool smaps_parse(const char *text, size_t length, smaps_visit_fn *visit, void *of);
-/* That of a process, with a buffer of 64 KiB.  False: not to be had, or as above. */
+/* That of a process, with a buffer of 64 KiB.  False: not to be had (errno says why), or as above. */
 bool smaps_read(uint32_t pid, smaps_visit_fn *visit, void *of);
 
 #endif

@@ -63,6 +63,18 @@ void tracee_trace(const struct collector *c, const struct tracee *t, uint64_t ta
         tracee_say(c, LEVEL_TRACE, "Took %llu events of process %u.", (unsigned long long)taken, t->pid);
 }
 
+void tracee_warn_usage(const struct collector *c, struct tracee *t)
+{
+    struct usage *u = &t->image->usage;
+    if (!u->is_refused || u->is_said)
+        return;
+    u->is_said = true;
+    tracee_say(
+        c, LEVEL_WARN,
+        "The use of memory of process %u cannot be sampled: the system does not let us read /proc/%u/smaps.",
+        t->pid, t->pid);
+}
+
 /* ------------------------------------------------------------------ visitors */
 
 /* Those behind move up: visitors stay in the order in which they came. */

@@ -6,6 +6,7 @@
 
 #include "collect/smaps.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,7 +229,9 @@ void usage_take(struct usage *u, struct wake_writer *writer, uint32_t process, c
     usage_sort(u);
     snprintf(path, sizeof path, "/proc/%u/pagemap", u->pid);
     u->pages = open(path, O_RDONLY | O_CLOEXEC);
+    errno = 0;
     bool fine = smaps_read(u->pid, usage_visit, u);
+    u->is_refused = u->is_refused || (!fine && (errno == EACCES || errno == EPERM));
     if (u->pages >= 0)
         close(u->pages);
     u->pages = -1;

@@ -44,6 +44,8 @@ struct usage {
     uint64_t next_ns;   /* CLOCK_MONOTONIC */
     bool is_due;        /* at somebody's wish, whatever the time */
     bool is_fresh;      /* the next sample is to tell everything */
+    bool is_refused;    /* the system does not let us read it */
+    bool is_said;       /* ... and that has been said */
     int pages;          /* descriptor of pagemap while a sample is taken, -1 = none */
     struct usage_sample now, last;
     VEC(uint64_t) ends; /* of mappings: addresses where a range may be cut */

@@ -176,6 +176,21 @@ def taken():
     check.about("")
 
 
+def refused():
+    """Where the system lets nobody look, one line says so, and everything else is recorded."""
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    os.mkdir("open")
+    os.chmod("open", 0o777)
+    run = native([*nobody, HEAPWAKE, "record", "-q", "--map-usage=3600000", "-o", "open/closed.wake", "--", workload("maps"), "closed"])
+    if nobody and run.status in (126, 127):
+        return  # nobody may not even come here
+    check.about("refused")
+    check.equal("the program", {"closed": 1, "flush": 0}, truth(run))
+    check.equal("lines said", (1, True), (run.err.count(b"\n"), b"cannot be sampled" in run.err))
+    check.sound("open/closed.wake")
+    check.about("")
+
+
 def strip_times(report):
     """What a copy has to say as well."""
     return [(m["address"], m["bytes"], m["peak_rss_bytes"], m["pieces"], [u["rss_bytes"] for u in m["usage"]])
@@ -217,5 +232,6 @@ if __name__ == "__main__":
     unasked()
     moved()
     taken()
+    refused()
     copies()
     check.done()

@@ -9,6 +9,7 @@
  *                         named: the kernel is asked to call each mapping by its name
  *     maps file PATH      a file, of which one page is read
  *     maps moved          mappings that mremap grows and moves, a munmap that fails, the break
+ *     maps closed         nobody but root may look into the process any more
  *     maps taken          the place of a mapping that moves is taken by another thread at once
  */
 #include <heapwake.h>
@@ -215,12 +216,20 @@ static void taken(void)
            (unsigned long)(uintptr_t)second, failed);
 }
 
+static void close_it(void)
+{
+    int is_closed = prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, flush = HEAPWAKE_FLUSH();
+    printf("{\"closed\": %d, \"flush\": %d}\n", is_closed, flush);
+}
+
 int main(int argc, char **argv)
 {
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* a touched page is one page */
     is_named = argc > 2 && strcmp(argv[2], "named") == 0;
     if (argc > 1 && strcmp(argv[1], "moved") == 0)
         moved();
+    else if (argc > 1 && strcmp(argv[1], "closed") == 0)
+        close_it();
     else if (argc > 1 && strcmp(argv[1], "taken") == 0)
         taken();
     else if (argc > 2 && strcmp(argv[1], "file") == 0)
