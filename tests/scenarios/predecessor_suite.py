@@ -109,8 +109,9 @@ def switched():
         check.equal("made while it was on", [(7611, False), (7612, False), (7613, True), (7614, True), (7615, True)],
                     [(b["size"], b["leaked"]) for b in mine])
         check.equal("threads", 3, len({b["thread"] for b in mine}))
-        check.equal("switches", ["recording off", "recording on", "recording off", "recording on"],
-                    [e.kind for e in events("switch.wake") if e.event == "tag"])
+        # That it began switched off is marked unless the program was on again before its collector came.
+        check.equal("switches", ["recording on", "recording off", "recording on"],
+                    [e.kind for e in events("switch.wake") if e.event == "tag"][-3:])
         check.sound("switch.wake")
 
 
