@@ -267,7 +267,8 @@ static bool check_print(struct check *c)
 /* Whether the recording holds all there was. */
 static bool check_is_whole(const struct check *c)
 {
-    bool whole = wake_reader_summary(c->now.reader)->complete;
+    const struct wake_summary *s = wake_reader_summary(c->now.reader);
+    bool whole = s->complete && s->unrecorded == 0;
     for (size_t i = 0; i < wake_reader_process_count(c->now.reader); i++)
         whole = whole && wake_reader_process(c->now.reader, i)->end.lost_events == 0;
     if (!whole)

@@ -113,6 +113,7 @@ struct wake_summary {
     bool closed;              /* has its end record */
     int write_error;          /* errno that stopped the writer, 0 = none */
     uint64_t not_kept;        /* events that the writer could not write */
+    uint64_t unrecorded;      /* processes that ran meanwhile and could not be recorded */
     uint64_t events;          /* of all processes, in the file */
 };
 

@@ -214,6 +214,7 @@ int wake_thin(struct wake_reader *r, const char *path, const struct wake_cull_op
     wake_writer_cull(s.writer, options);
     for (size_t i = 0; i < wake_reader_process_count(r) && code == 0; i++)
         code = thin_process(&s, i, err);
+    wake_writer_add_unrecorded(s.writer, summary->unrecorded);
     int closed = wake_writer_close(s.writer, summary->collector_cpu_ns, code == 0 ? err : NULL);
     code = code != 0 ? code : closed;
     return code != 0 ? code : thin_names(r, path, err);

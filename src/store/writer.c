@@ -393,6 +393,11 @@ void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length
     writer_chunk_of(w, FORMAT_NOTES, FORMAT_NO_PROCESS, &w->scratch);
 }
 
+void wake_writer_add_unrecorded(struct wake_writer *w, uint64_t processes)
+{
+    w->unrecorded += processes;
+}
+
 void wake_writer_flush(struct wake_writer *w)
 {
     for (size_t i = 0; i < w->processes.count; i++)
@@ -482,7 +487,8 @@ bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
     const struct tail_end end = {.write_error = (uint32_t)w->error,
                                  .not_kept = writer_not_kept(w),
                                  .cpu_ns = cpu_ns,
-                                 .wall_ns = w->end_wall_ns != 0 ? w->end_wall_ns : writer_wall_ns()};
+                                 .wall_ns = w->end_wall_ns != 0 ? w->end_wall_ns : writer_wall_ns(),
+                                 .unrecorded = w->unrecorded};
     bool sound = tail_add_end(&w->sink.pending, &w->codec, &w->index, sink_size(&w->sink), &end);
     if (sound && sink_flush(&w->sink))
         return true;

@@ -181,6 +181,9 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
 /* A sentence about the whole recording, for people.  At most 16 KiB; more is cut. */
 void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length);
 
+/* So many processes more ran meanwhile that could not be recorded. */
+void wake_writer_add_unrecorded(struct wake_writer *w, uint64_t processes);
+
 /* Sends what is pending to the file, so that a reader (or a crash of ours) finds it there. */
 void wake_writer_flush(struct wake_writer *w);
 /* It is now_ns on the recording's clock: events that were held back until then can go. */

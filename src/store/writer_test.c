@@ -205,6 +205,22 @@ static void notes_come_back(void **state)
     wake_reader_close(r);
 }
 
+static void what_could_not_be_recorded_is_counted(void **state)
+{
+    (void)state;
+    struct wake_writer *w;
+    struct wake_reader *r;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    (void)begin_process(w, 100);
+    wake_writer_add_unrecorded(w, 2);
+    wake_writer_add_unrecorded(w, 3);
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&r, path, NULL), 0);
+    assert_int_equal(wake_reader_summary(r)->unrecorded, 5);
+    assert_int_equal(wake_reader_damage_count(r), 0);
+    wake_reader_close(r);
+}
+
 static void deep_and_many_stacks_come_back(void **state)
 {
     (void)state;
@@ -447,6 +463,7 @@ int main(void)
         cmocka_unit_test(every_event_comes_back),
         cmocka_unit_test(meta_data_comes_back),
         cmocka_unit_test(notes_come_back),
+        cmocka_unit_test(what_could_not_be_recorded_is_counted),
         cmocka_unit_test(deep_and_many_stacks_come_back),
         cmocka_unit_test(a_window_of_time_is_cut_out),
         cmocka_unit_test(spans_tell_live_bytes),

@@ -418,6 +418,11 @@ class Recording:
              15: p.add_pools, 16: p.add_omissions}[chunk.type](chunk.payload())
         return processes
 
+    def unrecorded(self):
+        """Processes that could not be recorded, as the end says."""
+        demand(self.chunks and self.chunks[-1].type == 12, 'there is no end')
+        return struct.unpack('<Q', self.chunks[-1].data[48:56])[0]
+
     def check_notes(self):
         for chunk in self.chunks:
             if chunk.type == 18:
