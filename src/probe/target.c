@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * target: reads the first bytes of a file. A file that cannot be read or makes
+ * target: reads the first bytes of a file, unless a sandbox may forbid that. A file that cannot be read or makes
  * no sense is not foreign: then exec itself will say what is wrong.
  */
 #include "probe/target.h"
 
 #include "base/digits.h"
 #include "probe/arch.h"
+#include "probe/life.h"
 #include "probe/memory.h"
 
 #include <elf.h>
@@ -168,7 +169,7 @@ bool target_is_foreign(const char *path)
 {
     char name[TARGET_INTERPRETER];
     bool is_script;
-    if (path == NULL)
+    if (path == NULL || life_sandbox)
         return false;
     bool is_foreign = target_look(path, name, &is_script);
     return is_script ? target_look(name, name, &is_script) : is_foreign;
@@ -192,7 +193,7 @@ const char *target_find(const char *file, char room[TARGET_PATH_MAX])
         if (file[i] == '/')
             return file;
     }
-    for (const char *path = target_search_path(); length > 0;) {
+    for (const char *path = target_search_path(); length > 0 && !life_sandbox;) {
         size_t folder = 0;
         while (path[folder] != ':' && path[folder] != '\0')
             folder++;

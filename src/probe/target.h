@@ -16,14 +16,14 @@ enum { TARGET_PATH_MAX = 512 };
 
 /* Where exec will find a program by the PATH of this process: a name with a slash
  * is its own path. `room` holds the answer if one has to be put together. NULL:
- * not found, or too long a path. */
+ * not found, too long a path, or nobody may look (life_sandbox). */
 const char *target_find(const char *file, char room[TARGET_PATH_MAX]);
 
 /* The path of what fexecve runs. NULL: there is no such descriptor. */
 const char *target_of_descriptor(int fd, char room[TARGET_PATH_MAX]);
 
 /* True: the file exists and its loader or runtime would choke on us. Scripts are judged by
- * their interpreter. */
+ * their interpreter. In a sandbox nobody looks: false. */
 bool target_is_foreign(const char *path);
 
 /* Whether there is, among these, the runtime of a sanitizer that has an allocator. */
