@@ -189,8 +189,10 @@ static void filter_stacks(const struct filter *f, const struct wake_block *b, ui
 
 static void filter_threads(struct slots *slots, const struct wake_block *b, uint8_t *pass)
 {
-    for (uint32_t i = 0; i < b->count; i++)
-        pass[i] &= slots->all.data[slots_get(slots, b->thread[i])].may_allocate;
+    for (uint32_t i = 0; i < b->count; i++) {
+        uint32_t at = slots_get(slots, b->thread[i]); /* first: the list may move */
+        pass[i] &= slots->all.data[at].may_allocate;
+    }
 }
 
 static void filter_kinds(const struct filter *f, const struct wake_block *b, uint8_t *pass)
