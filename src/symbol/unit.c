@@ -123,7 +123,10 @@ bool unit_find_line(struct unit *u, uint64_t address, const char **file, uint32_
     Dwarf_Line *row = dwarf_getsrc_die(&u->die, address);
     if (row == NULL)
         return false;
-    *file = dwarf_linesrc(row, NULL, NULL);
+    const char *path = dwarf_linesrc(row, NULL, NULL);
+    if (path == NULL) /* the table names a file that it does not have */
+        return false;
+    *file = path;
     *line = dwarf_lineno(row, &number) == 0 && number > 0 ? (uint32_t)number : 0;
-    return *file != NULL;
+    return true;
 }
