@@ -36,7 +36,7 @@ _heapwake_record()
     --depth | --pool | --cull-ms | --cull-pending | --max-size | --sample | --rotate) ;;
     *)
         if [[ $current == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries --enabled --depth --mmap
+            mapfile -t COMPREPLY < <(compgen -W '-o --output --children --symbols --embed-binaries --enabled --depth --mmap --map-usage
                 --free-stacks --precise-timestamps --zero-memory --pool --sigusr1 --sigusr2 --log --logfile --cull --cull-ms
                 --cull-pending --max-size --sample --rotate -q --quiet --help --' -- "$current")
         else
@@ -64,7 +64,7 @@ _heapwake()
         --without) mapfile -t COMPREPLY < <(compgen -W 'function~ source~ module~' -- "$current") && return ;;
         --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where | --earlier | --since | --until | --depth) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --pools --verdict --misuse --advice --without --earlier
+        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --maps --pools --verdict --misuse --advice --without --earlier
             --by --tree --top-down --callers --callees -n --threshold
             --from --to --pid --where --include --exclude --worst --suppressions --no-built-in-suppressions --json --help'
         ;;

@@ -73,20 +73,25 @@ static int asking_name(struct asking *a, struct wake_reader *r, struct err *err)
     return code;
 }
 
-struct wake_reader *asking_open(struct asking *a, const char *path, struct err *err)
+/* r: NULL, or gets its names; NULL, and closed: there is no memory for them. */
+static struct wake_reader *asking_named(struct asking *a, struct wake_reader *r, struct err *err)
 {
-    return asking_open_series(a, &path, 1, err);
-}
-
-struct wake_reader *asking_open_series(struct asking *a, const char *const *paths, size_t count,
-                                       struct err *err)
-{
-    struct wake_reader *r = recording_file_open_series(paths, count);
     if (r != NULL && asking_name(a, r, err) != 0) {
         wake_reader_close(r);
         r = NULL;
     }
     return r;
+}
+
+struct wake_reader *asking_open(struct asking *a, const char *path, struct err *err)
+{
+    return asking_named(a, recording_file_open(path), err);
+}
+
+struct wake_reader *asking_open_series(struct asking *a, const char *const *paths, size_t count,
+                                       struct err *err)
+{
+    return asking_named(a, recording_file_open_series(paths, count), err);
 }
 
 void asking_prepare(struct asking *a, struct query *ready, const struct query *query, struct wake_reader *r)

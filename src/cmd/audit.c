@@ -289,6 +289,7 @@ void audit_recording(struct audit *a)
     char text[256];
     const struct wake_summary *s = wake_reader_summary(a->reader);
     a->lost += s->not_kept;
+    a->unrecorded = s->unrecorded;
     if (!s->closed)
         a->problem(a->problem_of, "The recorder did not close the file.");
     if (s->events != a->events) {

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,6 +157,13 @@ struct check {
     char folder[64], path[96], program[40]; /* of a recording that is not kept; how its program ended */
 };
 
+static bool check_is_untouched(const struct stat *before, const struct stat *after)
+{
+    return before->st_dev == after->st_dev && before->st_ino == after->st_ino &&
+           before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
+           before->st_mtim.tv_nsec == after->st_mtim.tv_nsec;
+}
+
 static int check_record(struct check *c, struct err *err)
 {
     struct check_options *o = c->options;
@@ -175,7 +183,11 @@ static int check_record(struct check *c, struct err *err)
         snprintf(c->path, sizeof c->path, "%s/check.wake", c->folder);
         o->file = c->path;
     }
+    struct stat before = {0}, after;
+    (void)stat(o->file, &before);
     int code = check_run(o->program, o->file, &status, err);
+    if (code == 0 && (stat(o->file, &after) != 0 || check_is_untouched(&before, &after)))
+        return ERR_ABSENT; /* the recorder has said why there is nothing */
     c->section.program = check_run_describe(status, c->program, sizeof c->program);
     c->section.program_is_fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     c->section.subject = o->program[0];
@@ -267,7 +279,8 @@ static bool check_print(struct check *c)
 /* Whether the recording holds all there was. */
 static bool check_is_whole(const struct check *c)
 {
-    bool whole = wake_reader_summary(c->now.reader)->complete;
+    const struct wake_summary *s = wake_reader_summary(c->now.reader);
+    bool whole = s->complete && s->unrecorded == 0;
     for (size_t i = 0; i < wake_reader_process_count(c->now.reader); i++)
         whole = whole && wake_reader_process(c->now.reader, i)->end.lost_events == 0;
     if (!whole)

@@ -88,10 +88,12 @@ static int collect_work(int fd, const char *message, size_t length)
                  level == NULL ? -1 : STDERR_FILENO);
     settings_check(&log);
     struct output_keeping keeping;
-    keeping_read(&keeping, collect_get, &(struct collect_message){message, length});
+    struct collect_message told = {message, length};
+    keeping_read(&keeping, collect_get, &told);
     struct collector_options options = {
         .output = collect_find(message, length, "HEAPWAKE_OUTPUT"),
         .keeping = &keeping,
+        .map_usage_ns = keeping_map_usage(collect_get, &told),
         .address = message,
         .children = children == NULL || strcmp(children, "no") != 0,
         .say = logging_say,

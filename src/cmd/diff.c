@@ -163,7 +163,7 @@ static void diff_text(struct diff *d)
     section_diff_head_text(&page, &before, &after);
     for (enum measure m = 0; m < MEASURE_COUNT; m++) {
         struct section_diff s = {&d->traces, &d->compare, m,
-                                 d->options->has_limit ? d->options->limit : DIFF_SITES_SHOWN};
+                                 d->options->has_limit ? d->options->limit : DIFF_SITES_SHOWN, false};
         if ((d->options->measures >> m & 1) == 0)
             continue;
         page_end_line(&page);
@@ -182,7 +182,7 @@ static void diff_json(struct diff *d)
     section_diff_head_json(&j, "after", &after);
     for (enum measure m = 0; m < MEASURE_COUNT; m++) {
         struct section_diff s = {&d->traces, &d->compare, m,
-                                 d->options->has_limit ? d->options->limit : DIFF_JSON_SHOWN};
+                                 d->options->has_limit ? d->options->limit : DIFF_JSON_SHOWN, false};
         if ((d->options->measures >> m & 1) != 0)
             section_diff_json(&j, &s);
     }

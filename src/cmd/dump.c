@@ -155,7 +155,6 @@ static bool dump_gather(struct dump *d, const struct wake_block *b, uint32_t i, 
                              NULL};
     if (e->event == WAKE_ALLOC)
         return wake_live_add(live, b, i);
-    e->stack = e->event == WAKE_FREE_UNKNOWN ? 0 : e->stack;
     if (e->event == WAKE_FREE && wake_live_take(live, b->number[i], &was)) {
         e->address = was.address;
         e->size = was.size;
@@ -231,7 +230,8 @@ int command_dump(int argc, char **argv)
             return command_misused("'heapwake dump' has no option '%s'; 'heapwake help dump' lists them.",
                                    argv[i]);
         else if (path != NULL)
-            return command_misused("'heapwake dump' takes one recording.");
+            return command_misused(
+                "'heapwake dump' takes one recording; a series of files is a pattern in quotes.");
         else
             path = argv[i];
     }

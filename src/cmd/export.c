@@ -228,7 +228,8 @@ static int export_parse(struct export_request *q, int argc, char **argv)
             return command_misused("'heapwake export' has no option '%s'; 'heapwake help export' lists them.",
                                    argv[i]);
         } else if (q->input != NULL) {
-            return command_misused("'heapwake export' takes one recording.");
+            return command_misused(
+                "'heapwake export' takes one recording; a series of files is a pattern in quotes.");
         } else {
             q->input = argv[i];
         }

@@ -232,7 +232,8 @@ int command_extract(int argc, char **argv)
             return command_misused(
                 "'heapwake extract' has no option '%s'; 'heapwake help extract' lists them.", argv[i]);
         else if (path != NULL)
-            return command_misused("'heapwake extract' takes one recording.");
+            return command_misused(
+                "'heapwake extract' takes one recording; a series of files is a pattern in quotes.");
         else
             path = argv[i];
     }

@@ -64,6 +64,7 @@ void facts_gather(struct facts *f, const struct wake_reader *r)
     for (size_t i = 0; i < f->processes; i++)
         facts_add(f, wake_reader_process(r, i), i);
     f->lost_events += s->not_kept;
+    f->unrecorded_processes = s->unrecorded;
 }
 
 void facts_gather_names(struct facts_names *f, struct wake_reader *r)

@@ -17,6 +17,7 @@ struct facts {
     uint64_t temporary_blocks, temporary_bytes;
     uint64_t stacks, cut_stacks;
     uint64_t lost_events; /* by the probe, by the writer, and in damaged parts */
+    uint64_t unrecorded_processes;
     uint64_t unknown_frees, inherited_frees, implied_frees;
     uint64_t peak_rss_bytes;
     uint64_t cull_threshold_ns, culled_blocks, culled_bytes; /* lived too short to be among the events */

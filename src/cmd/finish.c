@@ -49,7 +49,8 @@ static int finish_embed(const struct finish *f, struct wake_annex *a, const stru
     return code;
 }
 
-/* The files of all images that occur in stacks.  What is no file on disk (the vdso) is not. */
+/* The files of all images that occur in stacks, also of a program that was started as ./program.  What is no
+ * file on disk (the vdso) has no slash. */
 static void finish_embed_all(const struct finish *f, struct wake_annex *a, struct wake_reader *r)
 {
     struct naming_wants wants;
@@ -60,7 +61,9 @@ static void finish_embed_all(const struct finish *f, struct wake_annex *a, struc
         if (f->naming.is_stopped != NULL && f->naming.is_stopped(f->naming.is_stopped_of))
             break;
         const struct name_image *image = names_get_image(wake_reader_names(r), wants.list.data[at].image);
-        if (image->path[0] == '/' && !finish_has(r, image) && finish_embed(f, a, image, &err) != 0)
+        bool is_file =
+            image->path[0] == '/' || (f->naming.sysroot == NULL && strchr(image->path, '/') != NULL);
+        if (is_file && !finish_has(r, image) && finish_embed(f, a, image, &err) != 0)
             f->say(f->say_of, LEVEL_WARN, err.text);
     }
     if (code != 0)

@@ -94,6 +94,7 @@ static void info_json_totals(struct json *j, const struct facts *f, const struct
     json_add_number(j, "stacks", f->stacks);
     json_add_number(j, "cut_stacks", f->cut_stacks);
     json_add_number(j, "lost_events", f->lost_events);
+    json_add_number(j, "unrecorded_processes", f->unrecorded_processes);
     json_add_number(j, "unknown_frees", f->unknown_frees);
     json_add_number(j, "inherited_frees", f->inherited_frees);
     json_add_number(j, "implied_frees", f->implied_frees);
@@ -187,11 +188,10 @@ static void info_text_losses(struct strbuf *out, const struct wake_reader *r, co
         strbuf_addf(out, "%s later ones are in the totals only\n", units_count(a, f->limited_events));
     }
     info_line(out, "complete");
-    if (f->complete && f->lost_events == 0) {
-        strbuf_add_text(out, "yes\n");
-        return;
-    }
     strbuf_addf(out, "%s", f->complete ? "yes" : "no");
+    if (f->unrecorded_processes != 0)
+        strbuf_addf(out, ", %s more process%s could not be recorded", units_count(a, f->unrecorded_processes),
+                    f->unrecorded_processes == 1 ? "" : "es");
     if (f->lost_events != 0)
         strbuf_addf(out, ", %s events lost", units_count(a, f->lost_events));
     if (!s->closed)
@@ -288,7 +288,8 @@ int command_info(int argc, char **argv)
             return command_misused("'heapwake info' has no option '%s'; 'heapwake help info' lists them.",
                                    argv[i]);
         else if (path != NULL)
-            return command_misused("'heapwake info' takes one recording.");
+            return command_misused(
+                "'heapwake info' takes one recording; a series of files is a pattern in quotes.");
         else
             path = argv[i];
     }

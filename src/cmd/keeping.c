@@ -18,6 +18,8 @@ enum {
     KEEPING_SIZE_MIN = 1 << 20,
     KEEPING_ROTATE_MIN = 64 << 10,
     KEEPING_ROTATE_TEXT = 32,
+    KEEPING_MAP_USAGE_MIN = 10, /* ms */
+    KEEPING_MAP_USAGE_MAX = 3600 * 1000,
 };
 
 #define KEEPING_ROTATE_NS_MIN (100 * MS)
@@ -123,6 +125,31 @@ bool keeping_is_size(const char *text)
 {
     struct output_keeping k;
     return keeping_set_max_size(&k, text);
+}
+
+/* 0, or milliseconds. */
+static bool keeping_find_map_usage(const char *text, uint64_t *ns)
+{
+    uint64_t ms;
+    if (!quantity_count(text, &ms) || (ms != 0 && ms < KEEPING_MAP_USAGE_MIN) || ms > KEEPING_MAP_USAGE_MAX)
+        return false;
+    *ns = ms * MS;
+    return true;
+}
+
+bool keeping_is_map_usage(const char *text)
+{
+    uint64_t ns;
+    return keeping_find_map_usage(text, &ns);
+}
+
+uint64_t keeping_map_usage(keeping_get_fn *get, void *of)
+{
+    uint64_t ns = 0;
+    const char *text = get(of, "HEAPWAKE_MAP_USAGE");
+    if (text != NULL && text[0] != '\0')
+        (void)keeping_find_map_usage(text, &ns);
+    return ns;
 }
 
 static const struct {

@@ -17,11 +17,15 @@ typedef const char *keeping_get_fn(void *of, const char *name);
  * (settings_check complains about it). */
 void keeping_read(struct output_keeping *k, keeping_get_fn *get, void *of);
 
+/* HEAPWAKE_MAP_USAGE: ns between samples of how memory is used; 0: none are wanted. */
+uint64_t keeping_map_usage(keeping_get_fn *get, void *of);
+
 /* For settings.c: does the value of that variable make sense? */
 bool keeping_is_milliseconds(const char *text);
 bool keeping_is_pending(const char *text);
 bool keeping_is_size(const char *text);
 bool keeping_is_sample(const char *text);
 bool keeping_is_rotate(const char *text);
+bool keeping_is_map_usage(const char *text);
 
 #endif

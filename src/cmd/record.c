@@ -166,6 +166,7 @@ int command_record(int argc, char **argv)
     }
     struct collector_options options = {.output = o.output,
                                         .keeping = &keeping,
+                                        .map_usage_ns = keeping_map_usage(record_get, NULL),
                                         .children = o.children,
                                         .say = logging_say,
                                         .say_of = &log,

@@ -5,11 +5,13 @@
 #include "cmd/recording_file.h"
 
 #include "cmd/command.h"
+#include "cmd/parts.h"
 #include "collect/spool.h"
 #include "store/series.h"
 #include "tool/file.h"
 #include "tool/strbuf.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +37,7 @@ static int recording_file_convert(struct wake_reader **r, int spool, struct err 
     return code;
 }
 
-struct wake_reader *recording_file_open(const char *path)
+static struct wake_reader *recording_file_open_one(const char *path)
 {
     struct wake_reader *r = NULL;
     struct err err;
@@ -55,13 +57,47 @@ struct wake_reader *recording_file_open(const char *path)
     return code == 0 ? r : NULL;
 }
 
+static struct wake_reader *recording_file_open_pattern(const char *pattern, glob_t *found)
+{
+    struct wake_reader *r = NULL;
+    struct parts parts = {0};
+    struct err err;
+    err_init(&err);
+    int code = glob(pattern, 0, NULL, found);
+    if (code == GLOB_NOMATCH)
+        code = err_set(&err, ERR_INPUT, "No file is called '%s'.", pattern);
+    else if (code != 0)
+        code = err_set(&err, ERR_IO, "The files '%s' cannot be looked for.", pattern);
+    else
+        code = parts_init(&parts, (const char *const *)found->gl_pathv, found->gl_pathc, &err);
+    if (code == 0 && parts.first.count > 1)
+        code = err_set(&err, ERR_INPUT, "'%s' is %zu recordings; one is needed, or the files of one series.",
+                       pattern, parts.first.count);
+    if (code != 0)
+        command_say("%s", err.text);
+    else
+        r = recording_file_open_series(parts.paths.data, parts.paths.count);
+    parts_release(&parts);
+    return r;
+}
+
+struct wake_reader *recording_file_open(const char *path)
+{
+    glob_t found = {0};
+    if (strpbrk(path, "*?[") == NULL || access(path, F_OK) == 0)
+        return recording_file_open_one(path);
+    struct wake_reader *r = recording_file_open_pattern(path, &found);
+    globfree(&found);
+    return r;
+}
+
 struct wake_reader *recording_file_open_series(const char *const *paths, size_t count)
 {
     struct wake_reader *r = NULL;
     struct err err;
     err_init(&err);
     if (count == 1)
-        return recording_file_open(paths[0]);
+        return recording_file_open_one(paths[0]);
     if (wake_series_open(&r, paths, count, &err) != 0)
         command_say("%s", err.text);
     return r;

@@ -8,7 +8,8 @@
 
 #include "store/reader.h"
 
-/* NULL: it has been said why. */
+/* The name may be a pattern (glob(7)) for the files of one series, where no file is called so.
+ * NULL: it has been said why. */
 struct wake_reader *recording_file_open(const char *path);
 /* Parts of one series, in their order, as one recording (store/series.h). */
 struct wake_reader *recording_file_open_series(const char *const *paths, size_t count);

@@ -96,7 +96,8 @@ static int replaying_take_one(struct replaying *o, char **argv, int *i, struct e
         return err_set(err, ERR_USAGE,
                        "'heapwake replay' has no option '%s'; 'heapwake help replay' lists them.", argv[*i]);
     } else if (o->file != NULL) {
-        return err_set(err, ERR_USAGE, "'heapwake replay' takes one recording.");
+        return err_set(err, ERR_USAGE,
+                       "'heapwake replay' takes one recording; a series of files is a pattern in quotes.");
     } else {
         o->file = argv[*i];
     }

@@ -80,6 +80,7 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
     h->temporary_blocks += f.temporary_blocks;
     h->peak_rss_bytes = f.peak_rss_bytes > h->peak_rss_bytes ? f.peak_rss_bytes : h->peak_rss_bytes;
     h->lost_events += f.lost_events;
+    h->unrecorded_processes += f.unrecorded_processes;
     h->stacks += f.stacks;
     h->cut_stacks += f.cut_stacks;
     if (f.cull_threshold_ns > h->cull_threshold_ns)
@@ -263,6 +264,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
         code = parts_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
                           o->worst == WORST_NONE ? o->files.count : 1, err);
     d->recordings = parts.first.count;
+    if (code == 0 && o->misuse && d->recordings > 1)
+        code = err_set(err, ERR_USAGE, "--misuse is about one recording.");
     asking_begin(&d->asking);
     for (size_t i = 0; i < parts.first.count && code == 0; i++)
         code = report_data_add(d, o, parts.paths.data + parts.first.data[i], parts_count(&parts, i), err);

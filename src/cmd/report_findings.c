@@ -6,13 +6,16 @@
 
 #include "present/labels.h"
 #include "present/section_advice.h"
+#include "present/section_maps.h"
 #include "present/section_misuse.h"
 #include "present/section_what_if.h"
 #include "query/advice.h"
+#include "query/maps.h"
 #include "query/misuse.h"
 #include "query/what_if.h"
 
-enum { REPORT_ADVICE_SHOWN = 10, REPORT_ADVICE_JSON = 1000 };
+enum { REPORT_FINDINGS_SHOWN = 10, REPORT_FINDINGS_JSON = 1000 };
+static const double REPORT_ADVICE_SHARE = 0.0005; /* what is less shows as 0.0 % */
 
 /* One process of one recording; base is the number of the recording's first process among all. */
 typedef int report_finding_fn(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
@@ -42,6 +45,11 @@ static int report_findings_visit(struct report_data *d, const struct report_opti
     return code;
 }
 
+static size_t report_findings_limit(const struct report_options *o)
+{
+    return o->has_limit ? o->limit : o->json ? REPORT_FINDINGS_JSON : REPORT_FINDINGS_SHOWN;
+}
+
 static int report_finding_advice(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
                                  uint32_t base, struct err *err)
 {
@@ -56,10 +64,8 @@ static int report_findings_advice(struct report_data *d, const struct report_opt
     int code = report_findings_visit(d, o, report_finding_advice, &advices, err);
     if (code == 0)
         code = advices_build(&advices, &d->traces, d->head.peak_bytes, d->head.runtime_ns, err);
-    struct section_advice s = {&d->traces, &advices,
-                               o->has_limit ? o->limit
-                               : o->json    ? REPORT_ADVICE_JSON
-                                            : REPORT_ADVICE_SHOWN};
+    struct section_advice s = {&d->traces, &advices, report_findings_limit(o),
+                               o->has_limit ? 0 : REPORT_ADVICE_SHARE};
     if (code == 0 && o->json)
         section_advice_json(j, &s);
     else if (code == 0)
@@ -114,9 +120,30 @@ static int report_findings_misuse(struct report_data *d, const struct report_opt
     return code;
 }
 
+static int report_finding_maps(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
+                               uint32_t base, struct err *err)
+{
+    return maps_read(of, q, r, process, base, err);
+}
+
+static int report_findings_maps(struct report_data *d, const struct report_options *o, struct page *p,
+                                struct json *j, struct err *err)
+{
+    struct maps maps;
+    maps_init(&maps);
+    int code = report_findings_visit(d, o, report_finding_maps, &maps, err);
+    struct section_maps s = {&d->traces, &maps, report_findings_limit(o)};
+    if (code == 0)
+        code = maps_order(&maps, err);
+    if (code == 0)
+        code = o->json ? section_maps_json(j, &s, err) : section_maps_text(p, &s, err);
+    maps_release(&maps);
+    return code;
+}
+
 bool report_findings_are_wanted(const struct report_options *o)
 {
-    return o->misuse || o->advice || o->what_if.without.count > 0;
+    return o->misuse || o->advice || o->maps || o->what_if.without.count > 0;
 }
 
 int report_findings_add(struct report_data *d, const struct report_options *o, struct page *p, struct json *j,
@@ -128,7 +155,8 @@ int report_findings_add(struct report_data *d, const struct report_options *o, s
                    struct err *);
     } findings[] = {{o->what_if.without.count > 0, report_findings_what_if},
                     {o->misuse, report_findings_misuse},
-                    {o->advice, report_findings_advice}};
+                    {o->advice, report_findings_advice},
+                    {o->maps, report_findings_maps}};
     int code = 0;
     for (size_t i = 0; i < sizeof findings / sizeof *findings && code == 0; i++) {
         if (!findings[i].is_wanted)

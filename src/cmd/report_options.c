@@ -167,6 +167,14 @@ static int report_option_earlier(struct report_options *o, const char *value, st
     return 0;
 }
 
+static int report_option_maps(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->maps = true;
+    return 0;
+}
+
 static int report_option_pools(struct report_options *o, const char *value, struct err *err)
 {
     (void)value;
@@ -239,6 +247,7 @@ static const struct {
     {"--advice", false, report_option_advice, 0},
     {"--without", true, report_option_without, 0},
     {"--earlier", true, report_option_earlier, 0},
+    {"--maps", false, report_option_maps, 0},
     {"--pools", false, report_option_pools, 0},
     {"--by", true, report_option_by, 0},
     {"--tree", false, report_option_tree, 0},
@@ -317,8 +326,6 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
     if (o->what_if.has_earlier && o->what_if.without.count == 0)
         return err_set(err, ERR_USAGE, "--earlier needs --without, which says what would be freed earlier.");
-    if (o->misuse && o->files.count > 1)
-        return err_set(err, ERR_USAGE, "--misuse is about one recording.");
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || o->histograms))

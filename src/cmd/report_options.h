@@ -37,7 +37,7 @@ struct report_options {
     enum worst worst; /* of the files only this one is looked at */
     glob_t globbed;   /* names that patterns stand for */
     bool histograms;
-    bool misuse, advice;
+    bool misuse, advice, maps;
     struct what_if what_if;
     bool verdicts;                       /* explained, and of files of any size */
     bool pools;                          /* in depth; the default screen has a line for each */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SETTINGS_MAP_USAGE "1000"
+
 static bool settings_is_number(const char *text, unsigned long low, unsigned long high)
 {
     char *end;
@@ -97,6 +99,8 @@ static const struct {
      "there is one file"},
     {"HEAPWAKE_MAX_SIZE", "--max-size", false, keeping_is_size, "no size of at least 1M",
      "the file has no limit"},
+    {"HEAPWAKE_MAP_USAGE", "--map-usage", false, keeping_is_map_usage,
+     "neither 0 nor a number of milliseconds from 10 to 3600000", "the use of mappings is not sampled"},
     {"HEAPWAKE_LOG", "--log", false, logging_is_level, "none of trace, debug, info, warn, error", NULL},
     {"HEAPWAKE_LOGFILE", "--logfile", false, settings_is_name, "no name of a file", NULL},
     {"HEAPWAKE_CHILDREN", NULL, false, settings_is_answer, "neither yes nor no", "children are recorded"},
@@ -132,8 +136,11 @@ int settings_take(char **argv, int *at)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const char *value = "1";
-        if (settings[i].option == NULL ||
-            !command_option(argv, at, settings[i].option, settings[i].is_switch ? NULL : &value))
+        if (settings[i].option == NULL)
+            continue;
+        if (settings[i].is_sound == keeping_is_map_usage && strcmp(argv[*at], settings[i].option) == 0)
+            value = SETTINGS_MAP_USAGE; /* it may stand alone */
+        else if (!command_option(argv, at, settings[i].option, settings[i].is_switch ? NULL : &value))
             continue;
         bool is_answer = settings[i].is_sound == settings_is_switch;
         const char *text = settings_translate(value, is_answer);

@@ -65,7 +65,8 @@ int command_strip(int argc, char **argv)
             return command_misused("'heapwake strip' has no option '%s'; 'heapwake help strip' lists them.",
                                    argv[i]);
         } else if (path != NULL) {
-            return command_misused("'heapwake strip' takes one recording.");
+            return command_misused(
+                "'heapwake strip' takes one recording; a series of files is a pattern in quotes.");
         } else {
             path = argv[i];
         }

@@ -49,6 +49,9 @@ static int verify_run(struct wake_reader *r)
             strbuf_addf(&out, ", %s culled", units_count(a, audit.culled));
         if (audit.limited != 0)
             strbuf_addf(&out, ", %s beyond the size of the file", units_count(a, audit.limited));
+        if (audit.unrecorded != 0)
+            strbuf_addf(&out, "; %s more process%s could not be recorded", units_count(a, audit.unrecorded),
+                        audit.unrecorded == 1 ? "" : "es");
         strbuf_add_char(&out, '\n');
         done = command_print(&out);
         strbuf_release(&out);
@@ -63,7 +66,8 @@ int command_verify(int argc, char **argv)
         if (argv[i][0] == '-' && argv[i][1] != '\0')
             return command_misused("'heapwake verify' has no option '%s'.", argv[i]);
         if (path != NULL)
-            return command_misused("'heapwake verify' takes one recording.");
+            return command_misused(
+                "'heapwake verify' takes one recording; a series of files is a pattern in quotes.");
         path = argv[i];
     }
     if (path == NULL)

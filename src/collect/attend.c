@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define ATTEND_REST_NS UINT64_C(10000000) /* between samples at marks */
+
 enum { ATTEND_ROUNDS = 8 }; /* drains that bring us up to the moment of a request */
 
 /* -------------------------------------------------------------------- reports */
@@ -50,10 +52,24 @@ static void attend_complain(const struct collector *c, const struct err *err)
         c->options.say(c->options.say_of, LEVEL_WARN, err->text);
 }
 
+/* Whoever waits for an answer has stood still since it asked: what is sampled is true of
+ * that moment.  Marks that nobody waits for may come by the thousand. */
+static void attend_usage(struct image *m)
+{
+    if (m->usage.period_ns == 0 || !m->usage.is_due)
+        return;
+    uint64_t now = timebase_now();
+    if (m->requests.count != 0 || now >= m->usage_rest_ns) {
+        image_sample_usage(m, now, m->requests.count != 0);
+        m->usage_rest_ns = now + ATTEND_REST_NS;
+    }
+}
+
 void attend_requests(struct collector *c, struct tracee *t)
 {
     struct image *m = t->image;
     struct strbuf where;
+    attend_usage(m);
     if (m->requests.count == 0)
         return;
     strbuf_init(&where);
@@ -96,6 +112,7 @@ void attend_wishes(struct collector *c, struct tracee *t)
     if (image_hear(m, SEGMENT_WISH_TAG) != 0) {
         snprintf(name, sizeof name, "signal-%u", m->wishes[SEGMENT_WISH_TAG]);
         image_mark(m, name);
+        image_sample_usage(m, timebase_now(), false);
     }
     if (image_hear(m, SEGMENT_WISH_REPORT) != 0) {
         struct err err;
@@ -104,6 +121,7 @@ void attend_wishes(struct collector *c, struct tracee *t)
         strbuf_init(&where);
         snprintf(name, sizeof name, "report-%u", m->reports + 1);
         image_mark(m, name);
+        image_sample_usage(m, timebase_now(), false);
         (void)attend_report(c, t, name, NULL, 0, &where, &err);
         attend_complain(c, &err);
         strbuf_release(&where);
@@ -161,9 +179,11 @@ static enum control_code attend_act(struct collector *c, struct tracee *t,
         break;
     case CONTROL_TAG:
         image_mark(t->image, request->text);
+        image_sample_usage(t->image, timebase_now(), false);
         strbuf_addf(text, "Process %u is tagged '%s'.", t->pid, request->text);
         break;
     case CONTROL_REPORT:
+        image_sample_usage(t->image, timebase_now(), false);
         if (attend_report(c, t, "", request->text[0] == '\0' ? NULL : request->text, request->depth, text,
                           &err) != 0) {
             strbuf_clear(text);

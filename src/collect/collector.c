@@ -142,6 +142,7 @@ static uint64_t collector_drain(struct collector *c)
         image_follow(m, now);
         attend_requests(c, c->tracees.data[i]);
         attend_wishes(c, c->tracees.data[i]);
+        tracee_warn_usage(c, c->tracees.data[i]);
         if (taken > most)
             most = taken;
     }

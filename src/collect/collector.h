@@ -50,6 +50,7 @@ struct collector_options {
     const char *output;                   /* pattern; NULL = the default */
     const struct output_keeping *keeping; /* NULL = everything is kept */
     const char *address;                  /* where to listen; NULL = somewhere of its own choice */
+    uint64_t map_usage_ns;                /* between samples of how memory is used; 0 = none are taken */
     bool children;                        /* processes other than the launched one are recorded too */
     collector_say_fn *say;
     void *say_of;

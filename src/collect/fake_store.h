@@ -184,11 +184,12 @@ void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool
 }
 
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                              uint64_t address)
+                              uint32_t stack, uint64_t address)
 {
     (void)s;
     struct fake_call *c = fake_add(FAKE_UNKNOWN, time_ns, thread);
     c->kind = how;
+    c->stack = stack;
     c->address = address;
 }
 
@@ -217,6 +218,12 @@ void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, 
 {
     (void)s, (void)reason, (void)count;
     fake_add(FAKE_OTHER, time_ns, 0);
+}
+
+void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t took_ns,
+                              bool anew, const struct wake_usage *ranges, size_t count)
+{
+    (void)w, (void)process, (void)time_ns, (void)took_ns, (void)anew, (void)ranges, (void)count;
 }
 
 void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t rss_bytes)

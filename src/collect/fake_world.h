@@ -44,7 +44,7 @@ static inline void world_open(struct world *w, uint32_t chunks, int lanes)
         fake_lane_open(&w->lane[i], &w->segment);
     timebase_init(&w->time);
     assert_int_equal(view_open(&view, w->segment.fd, NULL), 0);
-    w->image = image_new(&view, NULL, &w->time, view.fixed.start_ns, 1, 0);
+    w->image = image_new(&view, NULL, &w->time, view.fixed.start_ns, 1, 0, 0);
     assert_non_null(w->image);
 }
 

@@ -57,6 +57,7 @@ static void image_note(void *of, enum record_mark mark, const char *name, uint64
 {
     struct image *m = of;
     struct image_request r = {.mark = mark, .number = request, .name = name};
+    m->usage.is_due = true;
     if (mark != MARK_REPORT && request == 0)
         return;
     if (m->requests.count >= IMAGE_REQUESTS_MAX ||
@@ -76,7 +77,7 @@ void image_answer(struct image *m, struct image_request *request)
 }
 
 struct image *image_new(struct view *view, struct wake_writer *writer, const struct timebase *time,
-                        uint64_t base_ns, uint32_t pid, uint32_t parent)
+                        uint64_t base_ns, uint32_t pid, uint32_t parent, uint64_t usage_ns)
 {
     struct image *m = memory_new_zeroed(1, sizeof *m);
     if (m == NULL)
@@ -92,6 +93,7 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->line.is_sequence = view->fixed.stamp_kind == SEGMENT_STAMP_SEQUENCE;
     m->line.clock_ns = m->start_ns;
     m->line.is_precise = view->fixed.is_precise == 1;
+    usage_init(&m->usage, pid, view->is_spool ? 0 : usage_ns);
     image_add_process(m, base_ns, parent);
     if (m->process == UINT32_MAX) {
         free(m);
@@ -107,6 +109,7 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->pair.has_gaps = &m->view.head->has_gaps;
     m->pair.on_mark = image_note;
     m->pair.on_mark_of = m;
+    m->pair.usage = &m->usage;
     m->pair.sample_rate = m->view.fixed.sample_rate;
     m->pair.filter = m->drain.filter = m->view.filter;
     m->order.tick = image_tick_in_round;
@@ -144,6 +147,16 @@ static void image_sample(struct image *m, uint64_t now_ns)
     wake_writer_sample_rss(m->writer, m->process, now_ns > base ? now_ns - base : 0, rss);
 }
 
+void image_sample_usage(struct image *m, uint64_t now_ns, bool is_still)
+{
+    if (m->usage.period_ns == 0 || m->failed ||
+        __atomic_load_n(&m->view.head->exec_ns, __ATOMIC_ACQUIRE) != 0)
+        return;
+    m->usage.next_ns = now_ns + m->usage.period_ns;
+    usage_take(&m->usage, m->writer, m->process, &m->line, is_still);
+    timeline_divide(&m->line); /* events that are taken from here on are behind it */
+}
+
 void image_tick(struct image *m, uint64_t now_ns)
 {
     struct segment_head *head = m->view.head;
@@ -171,6 +184,8 @@ void image_tick(struct image *m, uint64_t now_ns)
         image_sample(m, now_ns);
         m->next_sample_ns = now_ns + (now_ns < m->start_ns + 1000 * MS ? 10 : 100) * MS;
     }
+    if (now_ns >= m->usage.next_ns)
+        image_sample_usage(m, now_ns, false);
 }
 
 static void image_fill_end(const struct image *m, bool gone, struct image_end *end)
@@ -211,6 +226,7 @@ void image_pause(struct image *m, uint64_t now_ns)
 {
     struct image_end end = {0};
     size_t live_count = 0;
+    m->usage.is_fresh = true; /* the next file begins without samples */
     struct wake_live_block *live = m->pair.blocks.slots == NULL ? NULL : pair_live(&m->pair, &live_count);
     struct wake_stack_totals *totals = totals_copy(&m->pair.totals);
     if ((live == NULL && live_count != 0) || totals == NULL)
@@ -241,6 +257,7 @@ static void image_free(struct image *m)
         vec_release(&m->requests.data[i].changes.list);
     vec_release(&m->requests);
     changes_release(&m->changes);
+    usage_release(&m->usage);
     passlist_close(&m->pass);
     order_release(&m->order);
     pair_release(&m->pair);
@@ -254,6 +271,8 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, bool st
                uint64_t end_ns, struct image_end *end)
 {
     memset(end, 0, sizeof *end);
+    if (!gone)
+        image_sample_usage(m, end_ns, false);
     if (!gone)
         __atomic_store_n(&m->view.head->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
     int quiet = 0;

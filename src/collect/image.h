@@ -13,6 +13,7 @@
 #include "collect/order.h"
 #include "collect/pair.h"
 #include "collect/timebase.h"
+#include "collect/usage.h"
 #include "collect/view.h"
 #include "store/writer.h"
 #include "tool/vec.h"
@@ -53,6 +54,8 @@ struct image {
     uint64_t tick_stamp, tick_step;
     uint64_t start_ns, next_sample_ns, next_status_ns; /* CLOCK_MONOTONIC */
     uint64_t peak_rss;
+    uint64_t usage_rest_ns;          /* CLOCK_MONOTONIC: no sample at marks before */
+    struct usage usage;              /* of the address space, if somebody has asked for it */
     struct passlist pass;            /* while recording is off */
     uint32_t control;                /* the segment's word as it was last seen */
     uint64_t fading_until_ns;        /* CLOCK_MONOTONIC */
@@ -64,14 +67,17 @@ struct image {
     bool failed;      /* no memory: the segment is closed and nothing more is read */
 };
 
-/* Begins a section for a mapped segment; takes the view over.  NULL: no memory
- * (the view stays the caller's). */
+/* Begins a section for a mapped segment; takes the view over.  usage_ns: between samples of
+ * the use of its address space, 0 = none.  NULL: no memory (the view stays the caller's). */
 struct image *image_new(struct view *view, struct wake_writer *writer, const struct timebase *time,
-                        uint64_t base_ns, uint32_t pid, uint32_t parent);
+                        uint64_t base_ns, uint32_t pid, uint32_t parent, uint64_t usage_ns);
 /* Takes what has been published.  Returns the number of events. */
 uint64_t image_drain(struct image *m);
 /* Publishes the present stamp; samples RSS and looks for a seccomp filter when it is time. */
 void image_tick(struct image *m, uint64_t now_ns);
+/* A sample of how the address space is used, if that was asked for.  is_still: the program waits
+ * for it. */
+void image_sample_usage(struct image *m, uint64_t now_ns, bool is_still);
 /* Writes how the section is now, for a file that is about to be left. */
 void image_pause(struct image *m, uint64_t now_ns);
 /* Recording on or off, at somebody's wish. */

@@ -220,12 +220,20 @@ static void output_publish(struct output *o, struct output_file *f)
                 f->name, strerror(errno));
 }
 
+/* Each of them stands in one file. */
+static void output_tell_unrecorded(struct output *o, struct output_file *f)
+{
+    wake_writer_add_unrecorded(f->writer, o->unrecorded);
+    o->unrecorded = 0;
+}
+
 static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns, bool publish)
 {
     struct err err;
     err_init(&err);
     if (f->writer == NULL)
         return;
+    output_tell_unrecorded(o, f);
     if (wake_writer_close(f->writer, cpu_ns, &err) != 0 && o->failure.code == 0)
         o->failure = err;
     f->writer = NULL;
@@ -258,6 +266,7 @@ void output_rotate(struct output *o, struct output_file *f, uint64_t now_ns, uin
         free(base);
         return; /* it goes on in the same file */
     }
+    output_tell_unrecorded(o, f);
     if (wake_writer_rotate(f->writer, next.partial, cpu_ns, &err) != 0 && o->failure.code == 0)
         o->failure = err;
     *closed = (struct output_file){.base = f->base, .part = f->part, .name = f->name, .partial = f->partial};

@@ -56,6 +56,7 @@ struct output {
     struct err complaint; /* first thing that went wrong with names; code 0 = none */
     struct err failure;   /* first file that was not written whole; code 0 = none */
     bool is_off;          /* nothing can be written */
+    uint64_t unrecorded;  /* processes that could not be recorded: the next file that is closed says so */
 };
 
 /* pattern: NULL = the default; keeping: NULL = everything.  Never fails: see complaint. */

@@ -85,6 +85,12 @@ static void pair_pool(struct pair *p, const struct item *i)
     wake_stream_pool_alloc(p->stream, pair_time(p, i), i->thread, pool, block.stack, i->address, i->size);
 }
 
+static void pair_note_usage(struct pair *p, uint64_t start, uint64_t length)
+{
+    if (p->usage != NULL)
+        usage_note(p->usage, start, length);
+}
+
 /* Events that say nothing about blocks. */
 static void pair_other(struct pair *p, const struct item *i)
 {
@@ -100,10 +106,12 @@ static void pair_other(struct pair *p, const struct item *i)
     p->events++;
     switch (i->op) {
     case ITEM_MAP:
+        pair_note_usage(p, i->address, i->size);
         wake_stream_map(p->stream, time, i->thread, pair_stack(p, i->stack), i->address, i->size,
                         (uint32_t)i->usable, (uint32_t)(i->usable >> 32));
         break;
     case ITEM_UNMAP:
+        pair_note_usage(p, i->address, i->size);
         wake_stream_unmap(p->stream, time, i->thread, pair_stack(p, i->stack), i->address, i->size);
         break;
     case ITEM_BRK:

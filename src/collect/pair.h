@@ -36,6 +36,7 @@
 #include "collect/pools.h"
 #include "collect/timebase.h"
 #include "collect/totals.h"
+#include "collect/usage.h"
 #include "store/writer.h"
 #include "tool/vec.h"
 #include "wire/record.h"
@@ -92,6 +93,7 @@ struct pair {
     struct passlist *pass;     /* kept up to date while recording is off; NULL = it is on */
     const uint32_t *has_gaps;  /* the segment's word; NULL = no block is left out */
     struct pools pools;
+    struct usage *usage;   /* is told of mappings; NULL = nobody is */
     pair_mark_fn *on_mark; /* called at each mark, in the order of events; may be NULL */
     void *on_mark_of;
     bool is_alone; /* the process has only ever had one lane */

@@ -59,6 +59,7 @@ static void pair_force(struct pair *p, const struct item *i, struct block *b)
 {
     struct pair_limbo l = pair_end_limbo(p, b->address);
     struct item release = *i;
+    release.old = 0;               /* its stack is not that of the release */
     if (l.lane != PAIR_ANY_LANE) { /* else there was one lane then */
         release.thread = l.thread;
         release.stamp = l.stamp;

@@ -101,7 +101,10 @@ static inline void pair_store_unknown(struct pair *p, const struct item *i, unsi
         return;
     p->unknown_frees++;
     p->events++;
-    wake_stream_free_unknown(p->stream, pair_time(p, i), i->thread, how, address);
+    /* What a realloc gives has the stack that released, too. */
+    bool is_told = i->op == ITEM_FREE || (i->op == ITEM_ALLOC && i->old == address);
+    uint32_t from = is_told ? pair_stack(p, i->stack) : 0;
+    wake_stream_free_unknown(p->stream, pair_time(p, i), i->thread, how, from, address);
 }
 
 #endif

@@ -38,7 +38,7 @@ int spool_convert(int fd, const char *path, struct err *err)
     struct timebase time;
     timebase_init_past(&time, view.fixed.start_stamp, view.fixed.start_ns);
     uint64_t base = view.fixed.start_ns;
-    struct image *m = image_new(&view, writer, &time, base, view.fixed.pid, 0);
+    struct image *m = image_new(&view, writer, &time, base, view.fixed.pid, 0, 0);
     if (m == NULL) {
         view_close(&view);
         (void)wake_writer_close(writer, 0, NULL);

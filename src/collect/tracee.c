@@ -63,6 +63,25 @@ void tracee_trace(const struct collector *c, const struct tracee *t, uint64_t ta
         tracee_say(c, LEVEL_TRACE, "Took %llu events of process %u.", (unsigned long long)taken, t->pid);
 }
 
+/* A process that cannot be recorded: those who read the file are told how many. */
+static void tracee_miss(struct collector *c, uint64_t *sum)
+{
+    ++*sum;
+    c->output.unrecorded++;
+}
+
+void tracee_warn_usage(const struct collector *c, struct tracee *t)
+{
+    struct usage *u = &t->image->usage;
+    if (!u->is_refused || u->is_said)
+        return;
+    u->is_said = true;
+    tracee_say(
+        c, LEVEL_WARN,
+        "The use of memory of process %u cannot be sampled: the system does not let us read /proc/%u/smaps.",
+        t->pid, t->pid);
+}
+
 /* ------------------------------------------------------------------ visitors */
 
 /* Those behind move up: visitors stay in the order in which they came. */
@@ -87,7 +106,7 @@ void tracee_accept(struct collector *c)
         if (v == NULL || !vec_push(&c->visitors, v)) {
             free(v);
             close(fd);
-            c->sums.unheard++;
+            tracee_miss(c, &c->sums.unheard);
             return;
         }
         *v = (struct visitor){WATCH_VISITOR, fd, timebase_now()};
@@ -150,7 +169,7 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
     tracee_complain(c);
     if (t->file != NULL)
         t->image = image_new(view, t->file->writer, &c->time, t->file->base_ns, h->pid,
-                             tracee_parent(before, parent, t->file));
+                             tracee_parent(before, parent, t->file), c->options.map_usage_ns);
     if (before != NULL)
         tracee_end(c, before, true, true);
     if (t->image == NULL || !vec_push(&c->tracees, t)) {
@@ -177,7 +196,8 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
     bool wanted = c->options.children || h->pid == c->root;
     struct tracee *t = wanted ? tracee_new(c, &view, h) : NULL;
     if (t == NULL) {
-        c->sums.unheard += wanted && c->output.failure.code == 0;
+        if (wanted && c->output.failure.code == 0)
+            tracee_miss(c, &c->sums.unheard);
         __atomic_store_n(&view.head->collector, SEGMENT_CLOSED, __ATOMIC_RELEASE);
         view_close(&view);
         return;
@@ -209,7 +229,8 @@ static bool tracee_hear_one(struct collector *c, struct visitor *v)
         attend_control(c, v->fd, &m.control);
         break;
     case LISTENER_UNSHARED:
-        c->sums.unshared += c->options.children || c->root == 0 || m.hello.pid == c->root;
+        if (c->options.children || c->root == 0 || m.hello.pid == c->root)
+            tracee_miss(c, &c->sums.unshared);
         tracee_say(c, LEVEL_INFO, "Process %u cannot be recorded: it could make no memory to share.",
                    m.hello.pid);
         break;

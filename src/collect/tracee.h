@@ -27,6 +27,8 @@ void tracee_poll(struct collector *c);
 /* Notes children announced by the tracee; true while one of those may still come. */
 bool tracee_await(struct collector *c);
 
+/* Says once that the use of its memory cannot be sampled, if that is so. */
+void tracee_warn_usage(const struct collector *c, struct tracee *t);
 /* A round has taken so many events of it: said at LEVEL_TRACE. */
 void tracee_trace(const struct collector *c, const struct tracee *t, uint64_t taken);
 

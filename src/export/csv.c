@@ -174,7 +174,9 @@ static char *csv_put_rest(struct csv *c, char *to, const struct follow_block *b,
         to = digits_put(to, b->previous - 1);
     *to++ = ',';
     to = csv_put_word(to, b->is_leaked ? "1" : "0");
-    return csv_put(to, b->stack);
+    to = csv_put(to, b->stack);
+    to = csv_put(to, b->blocks);
+    return csv_put(to, b->bytes);
 }
 
 /* Rows are as many as allocations: their numbers are written without printf. */
@@ -232,7 +234,7 @@ int export_csv(const struct export_job *job, struct err *err)
     arena_init(&c.arena);
     strbuf_init(&c.text);
     out_text(c.out, "pid,number,allocated_ns,freed_ns,lifetime_ns,size,usable,address,kind,freed_how,tid,"
-                    "thread,freed_tid,previous,leaked,stack,function,source\n");
+                    "thread,freed_tid,previous,leaked,stack,blocks,bytes,function,source\n");
     int code = follow_run(job->query, job->reader, FOLLOW_ALL, WAKE_EVERYTHING, &calls, &c, err);
     arena_release(&c.arena);
     vec_release(&c.places);

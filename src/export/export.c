@@ -86,9 +86,10 @@ void export_note_omissions(const struct export_job *job, const struct export_for
             "in it.",
             job->remarks->length > 0 ? " " : "", format->name, (unsigned long long)blocks);
     if (is_sampled && (format->options & EXPORT_BLOCKS) != 0)
-        strbuf_addf(job->remarks,
-                    "%sThe recording is sampled: %s lists the samples, not what they stand for.",
-                    job->remarks->length > 0 ? " " : "", format->name);
+        strbuf_addf(job->remarks, "%sThe recording is sampled: %s lists the samples, %s.",
+                    job->remarks->length > 0 ? " " : "", format->name,
+                    format->run == export_heaptrack ? "each as one call for all bytes that it stands for"
+                                                    : "with the blocks and bytes that each stands for");
 }
 
 bool export_has_process(const struct export_job *job, size_t process)

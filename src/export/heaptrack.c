@@ -289,8 +289,8 @@ static int heaptrack_alloc(void *context, struct follow_block *b, bool is_earlie
     struct heaptrack_latest *l = &h->latest.data[b->stack];
     (void)is_earlier;
     heaptrack_advance(h, b->born_ns);
-    if (l->class == 0 || l->size != b->size) {
-        int code = heaptrack_turn(h, l, b->stack, b->size);
+    if (l->class == 0 || l->size != b->bytes) { /* a sample is one call for all bytes that it stands for */
+        int code = heaptrack_turn(h, l, b->stack, b->bytes);
         if (code != 0)
             return code;
     }

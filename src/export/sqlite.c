@@ -36,7 +36,7 @@ static const char sqlite_schema[] =
     " first_ns INTEGER, last_ns INTEGER);"
     "CREATE TABLE block (process INTEGER, number INTEGER, trace INTEGER, thread INTEGER, kind TEXT,"
     " address INTEGER, size INTEGER, usable INTEGER, born_ns INTEGER, died_ns INTEGER,"
-    " freeing_thread INTEGER, previous INTEGER, leaked INTEGER)";
+    " freeing_thread INTEGER, previous INTEGER, leaked INTEGER, blocks INTEGER, bytes INTEGER)";
 
 /* Made when the tables are full: that is quicker. */
 static const char sqlite_views[] =
@@ -78,9 +78,10 @@ static int sqlite_alloc(void *context, struct follow_block *block, bool is_earli
 
 static int sqlite_put_block(struct sqlite *s, const struct follow_block *b, uint64_t died_ns, uint64_t freer)
 {
-    database_insert(&s->db, s->blocks, "iiiitiiiioooi", (uint64_t)s->process, b->number, (uint64_t)b->tag,
+    database_insert(&s->db, s->blocks, "iiiitiiiioooiii", (uint64_t)s->process, b->number, (uint64_t)b->tag,
                     (uint64_t)b->thread, labels_kind(b->kind), b->address, b->size, b->usable, b->born_ns,
-                    died_ns, freer, b->previous == 0 ? UINT64_MAX : b->previous - 1, (uint64_t)b->is_leaked);
+                    died_ns, freer, b->previous == 0 ? UINT64_MAX : b->previous - 1, (uint64_t)b->is_leaked,
+                    b->blocks, b->bytes);
     return database_has_failed(&s->db) ? ERR_IO : 0;
 }
 
@@ -97,7 +98,7 @@ static int sqlite_left(void *context, const struct follow_block *block)
 static int sqlite_put_blocks(struct sqlite *s)
 {
     static const struct follow_calls calls = {sqlite_begin, sqlite_alloc, sqlite_release, sqlite_left};
-    s->blocks = database_prepare(&s->db, "INSERT INTO block VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    s->blocks = database_prepare(&s->db, "INSERT INTO block VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     int code = follow_run(s->job->query, s->job->reader, FOLLOW_ALL, WAKE_EVERYTHING, &calls, s, s->err);
     return database_has_failed(&s->db) ? 0 : code; /* what failed there is told when it is closed */
 }

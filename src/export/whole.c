@@ -30,7 +30,7 @@ struct whole {
 };
 
 /* Room for a row of numbers and labels. */
-enum { WHOLE_ROW = 16 * (DIGITS_MAX + 1) };
+enum { WHOLE_ROW = 20 * (DIGITS_MAX + 1) };
 
 static void whole_text(struct whole *w, const char *key, const char *text)
 {
@@ -245,7 +245,7 @@ static int whole_begin(void *context, uint32_t process)
 {
     static const char *const columns[] = {"number",   "thread",       "kind",     "address",        "size",
                                           "usable",   "allocated_ns", "freed_ns", "freeing_thread", "how",
-                                          "previous", "leaked",       "stack"};
+                                          "previous", "leaked",       "stack",    "blocks",         "bytes"};
     struct whole *w = context;
     const struct wake_process *p = wake_reader_process(w->job->reader, process);
     const struct query_result *r = w->job->result;
@@ -309,6 +309,8 @@ static char *whole_put_block(char *to, const struct follow_block *b, const struc
         to = stpcpy(to, ",null");
     to = stpcpy(to, b->is_leaked ? ",true" : ",false");
     to = whole_put(to, b->stack);
+    to = whole_put(to, b->blocks);
+    to = whole_put(to, b->bytes);
     *to++ = ']';
     return to;
 }

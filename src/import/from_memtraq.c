@@ -120,6 +120,14 @@ void memtraq_log_realloc(struct memtraq_log *m, uint64_t old, uint64_t size, uin
     addressed_alloc(&m->addressed, KIND_REALLOC, stack, address, size, previous);
 }
 
+void memtraq_log_free(struct memtraq_log *m, uint64_t address, uint32_t stack)
+{
+    if (address == 0)
+        return;
+    recast_from(m->job->recast, stack);
+    (void)addressed_free(&m->addressed, HOW_FREE, address);
+}
+
 static void memtraq_void(struct linescan *s)
 {
     size_t length;
@@ -140,8 +148,12 @@ static bool memtraq_event(struct memtraq_log *m, struct linescan *s, const char 
             addressed_alloc(&m->addressed, KIND_MALLOC, stack, address, size, 0);
     } else if (memtraq_field_is(event, length, "free")) {
         uint64_t address = memtraq_field(s);
+        size_t ignored;
+        for (int i = 0; i < 2 && linescan_left(s) > 0; i++)
+            (void)linescan_until(s, ';', &ignored);
+        uint32_t stack = s->bad ? 0 : memtraq_stack(m, s);
         if (!s->bad)
-            (void)addressed_free(&m->addressed, HOW_FREE, address);
+            memtraq_log_free(m, address, stack);
     } else if (memtraq_field_is(event, length, "realloc")) {
         uint64_t old = memtraq_field(s), size = memtraq_field(s), address = memtraq_field(s);
         uint32_t stack = s->bad ? 0 : memtraq_stack(m, s);
@@ -209,7 +221,8 @@ int from_memtraq(struct import_job *job, struct err *err)
     recast_begin(job->recast, 0, "", 0, "", 0);
     recast_note(
         job->recast,
-        "memtraq tells no kinds of calls, usable sizes or process; threads are numbered as they come.");
+        "memtraq tells no kinds of calls, usable sizes or process; threads are numbered as they come, and a "
+        "free is told after it was made, when another thread may have the address already.");
     const char *head = feed_peek(job->feed, MEMTRAQ_HEAD_MAX, &length);
     if (memtraq_records_is_one(head, length))
         code = memtraq_records_read(&m, err);

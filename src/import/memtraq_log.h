@@ -28,6 +28,8 @@ struct memtraq_log {
 /* An event at this time, of this thread. */
 void memtraq_log_begin_event(struct memtraq_log *m, uint64_t us, uint64_t thread, const char *name,
                              size_t length);
+/* stack: 0 where the log has none (MEMTRAQ_BACKTRACE_FREE). */
+void memtraq_log_free(struct memtraq_log *m, uint64_t address, uint32_t stack);
 /* A realloc that gave `address`; NULL and a size: it failed, and nothing happened. */
 void memtraq_log_realloc(struct memtraq_log *m, uint64_t old, uint64_t size, uint64_t address,
                          uint32_t stack);

@@ -103,8 +103,9 @@ static void memtraq_records_event(struct memtraq_log *m, const struct memtraq_re
             addressed_alloc(&m->addressed, KIND_MALLOC, stack, address, size, 0);
     } else if (r->event == MEMTRAQ_FREE) {
         uint64_t address = cursor_le(c, pointer);
+        uint32_t stack = memtraq_records_stack(m, c, pointer);
         if (!cursor_is_bad(c))
-            (void)addressed_free(&m->addressed, HOW_FREE, address);
+            memtraq_log_free(m, address, stack);
     } else if (r->event == MEMTRAQ_REALLOC) {
         uint64_t old = cursor_le(c, pointer), size = cursor_u32(c), address = cursor_le(c, pointer);
         uint32_t stack = memtraq_records_stack(m, c, pointer);

@@ -68,6 +68,7 @@ struct recast {
     struct totals totals;
     VEC(char *) notes;
     uint64_t now_ns;
+    uint32_t from;   /* the stack of the next release */
     uint32_t thread; /* of the next event; 0 = none has been named */
     uint64_t events, next_address;
     uint64_t unknown_frees, implied_frees, peak_rss;
@@ -430,23 +431,32 @@ uint64_t recast_alloc(struct recast *r, unsigned kind, uint32_t stack, uint64_t 
     return number;
 }
 
+void recast_from(struct recast *r, uint32_t stack)
+{
+    r->from = stack;
+}
+
 void recast_free(struct recast *r, unsigned how, uint64_t allocation)
 {
+    uint32_t from = r->from;
+    r->from = 0;
     if (recast_is_mute(r))
         return;
     const struct recast_block *b = numbered_take(&r->blocks, allocation, sizeof *b);
     if (b == NULL)
         return;
-    wake_stream_free(r->stream, r->now_ns, r->thread, how, allocation, b->size);
+    wake_stream_free_from(r->stream, r->now_ns, r->thread, how, from, allocation, b->size);
     totals_free(&r->totals, b->stack, 1, b->size, r->latest.data[r->thread] == allocation + 1);
     r->events++;
 }
 
 void recast_free_unknown(struct recast *r, unsigned how, uint64_t address)
 {
+    uint32_t from = r->from;
+    r->from = 0;
     if (recast_is_mute(r))
         return;
-    wake_stream_free_unknown(r->stream, r->now_ns, r->thread, how, address);
+    wake_stream_free_unknown(r->stream, r->now_ns, r->thread, how, from, address);
     r->unknown_frees++;
     r->events++;
 }

@@ -81,6 +81,8 @@ void recast_use_thread(struct recast *r, uint32_t thread);
  * previous: as wake_stream_alloc has it. */
 uint64_t recast_alloc(struct recast *r, unsigned kind, uint32_t stack, uint64_t address, uint64_t size,
                       uint64_t previous);
+/* The next release is made from this stack; 0 = not known, as for all others. */
+void recast_from(struct recast *r, uint32_t stack);
 /* The block is live: importers know. */
 void recast_free(struct recast *r, unsigned how, uint64_t allocation);
 void recast_free_unknown(struct recast *r, unsigned how, uint64_t address);

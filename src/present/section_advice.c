@@ -48,14 +48,28 @@ static void section_advice_saved(char *text, size_t size, const struct advice *a
         snprintf(text, size, "%s", units_time(amount, a->saved_ns));
 }
 
+static void section_advice_gaps(struct page *p, const struct advices *a)
+{
+    char count[UNITS_MAX];
+    if (a->is_sampled)
+        page_add(p, COLOUR_QUIET,
+                 "  Estimates from samples, which cannot tell realloc chains and temporaries.\n");
+    if (a->left_out > 0)
+        page_addf(p, COLOUR_QUIET, "  Without %s short-lived or later blocks that are in the totals only.\n",
+                  units_count(count, a->left_out));
+}
+
 void section_advice_text(struct page *p, const struct section_advice *s)
 {
-    size_t count = s->advices->list.count, shown = s->limit == 0 || count < s->limit ? count : s->limit;
+    size_t count = s->advices->list.count, shown = 0;
     char text[3 * UNITS_MAX + 64];
     struct table t;
+    while (shown < count && (s->limit == 0 || shown < s->limit) &&
+           s->advices->list.data[shown].share >= s->least_share)
+        shown++;
     page_add(p, COLOUR_TITLE, "Advice");
     page_add(p, COLOUR_PLAIN,
-             count == 0 ? ": none\n" : ": about what could be saved, of the peak or of the run time\n");
+             shown == 0 ? ": none\n" : ": about what could be saved, of the peak or of the run time\n");
     table_init(&t, 3);
     for (size_t i = 0; i < shown; i++) {
         const struct advice *a = &s->advices->list.data[i];
@@ -80,7 +94,9 @@ void section_advice_text(struct page *p, const struct section_advice *s)
     p->out->failed |= t.failed;
     table_release(&t);
     if (shown < count)
-        page_addf(p, COLOUR_QUIET, "  and %zu more\n", count - shown);
+        page_addf(p, COLOUR_QUIET, "  and %zu that would save %s; -n 0 shows all\n", count - shown,
+                  s->advices->list.data[shown].share < s->least_share ? "next to nothing" : "less");
+    section_advice_gaps(p, s->advices);
 }
 
 void section_advice_json(struct json *j, const struct section_advice *s)

@@ -15,7 +15,8 @@
 struct section_advice {
     const struct traces *traces;
     const struct advices *advices;
-    size_t limit; /* 0 = all */
+    size_t limit;       /* 0 = all */
+    double least_share; /* of the peak or the run time, on a page; 0 = any */
 };
 
 void section_advice_text(struct page *p, const struct section_advice *s);

@@ -48,7 +48,7 @@ static void section_check_allowed(char *text, size_t size, const struct budget_o
 static void section_check_blame(struct page *p, const struct section_check *s, const struct budget_outcome *o)
 {
     if (o->limit >= BUDGET_GROWTH_PEAK && s->compare != NULL) {
-        struct section_diff d = {s->traces, s->compare, o->measure, SECTION_CHECK_SITES};
+        struct section_diff d = {s->traces, s->compare, o->measure, SECTION_CHECK_SITES, true};
         section_diff_text(p, &d);
         return;
     }
@@ -104,8 +104,8 @@ static void section_check_json_sites(struct json *j, const struct section_check 
 {
     json_open_array(j, "sites");
     if (!o->is_kept && o->limit >= BUDGET_GROWTH_PEAK && s->compare != NULL) {
-        size_t changed = compare_sort(s->compare, s->traces, o->measure);
-        for (size_t i = 0; i < changed && i < SECTION_CHECK_SITES; i++) {
+        size_t grown = compare_sort_grown(s->compare, s->traces, o->measure);
+        for (size_t i = 0; i < grown && i < SECTION_CHECK_SITES; i++) {
             const struct compare_row *r = &s->compare->list.data[i];
             json_open_object(j, NULL);
             json_add_signed(j, "change_bytes", compare_bytes(r, o->measure));

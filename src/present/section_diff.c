@@ -115,7 +115,8 @@ static void section_diff_numbers(struct table *t, const struct section_diff *s, 
 void section_diff_text(struct page *p, const struct section_diff *s)
 {
     struct table t;
-    size_t changed = compare_sort(s->compare, s->traces, s->measure);
+    size_t changed = s->is_grown_only ? compare_sort_grown(s->compare, s->traces, s->measure)
+                                      : compare_sort(s->compare, s->traces, s->measure);
     size_t shown = s->limit == 0 || changed < s->limit ? changed : s->limit;
     section_diff_title(p, s, changed);
     table_init(&t, 4);

@@ -11,6 +11,7 @@
 #include "query/measure.h"
 #include "query/trace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,8 @@ struct section_diff {
     const struct traces *traces;
     struct compare *compare; /* is put in order */
     enum measure measure;
-    size_t limit; /* sites shown; 0 = all */
+    size_t limit;       /* sites shown; 0 = all */
+    bool is_grown_only; /* on a page: no sites that have become less */
 };
 
 void section_diff_text(struct page *p, const struct section_diff *s);

@@ -113,11 +113,15 @@ static void section_head_losses(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     section_head_label(p, "recorded");
-    if (h->complete && h->lost_events == 0)
+    bool is_whole = h->complete && h->unrecorded_processes == 0;
+    if (is_whole && h->lost_events == 0)
         page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", "whole");
     else
-        page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", h->complete ? "whole" : "in part",
+        page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", is_whole ? "whole" : "in part",
                   units_count(a, h->lost_events), section_head_plural(h->lost_events));
+    if (h->unrecorded_processes != 0)
+        page_addf(p, COLOUR_ALARM, "%s more process%s could not be recorded; ",
+                  units_count(a, h->unrecorded_processes), h->unrecorded_processes == 1 ? "" : "es");
     page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->cut_stacks),
               units_count(b, h->stacks));
     page_end_line(p);
@@ -223,6 +227,7 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_real(j, "temporary_percent", section_head_percent(h->temporary_blocks, h->allocations));
     json_add_number(j, "peak_rss_bytes", h->peak_rss_bytes);
     json_add_number(j, "lost_events", h->lost_events);
+    json_add_number(j, "unrecorded_processes", h->unrecorded_processes);
     json_add_number(j, "stacks", h->stacks);
     json_add_number(j, "cut_stacks", h->cut_stacks);
     json_add_number(j, "sample_rate", h->sample_rate);

@@ -22,7 +22,7 @@ static unsigned section_history_tid(const struct section_history *s, const struc
 
 static bool section_history_has_stack(const struct touch *t)
 {
-    return t->event == WAKE_ALLOC || t->event == WAKE_MAP || t->event == WAKE_UNMAP;
+    return t->stack != 0 || t->event == WAKE_ALLOC || t->event == WAKE_MAP || t->event == WAKE_UNMAP;
 }
 
 static void section_history_what(struct page *p, const struct section_history *s, const struct touch *t)

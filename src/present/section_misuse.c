@@ -6,12 +6,13 @@
 
 #include "present/callers.h"
 #include "present/frames.h"
+#include "present/safe.h"
 #include "present/units.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { SECTION_MISUSE_INDENT = 4 };
+enum { SECTION_MISUSE_INDENT = 4, SECTION_MISUSE_DEEPER = 6 };
 
 static const char *section_misuse_title(enum misuse_kind kind)
 {
@@ -27,17 +28,37 @@ static unsigned section_misuse_tid(const struct section_misuse *s, uint32_t proc
     return t == NULL ? 0 : t->tid;
 }
 
-/* "64 bytes by malloc at 2.1 ms, freed by free at 2.2 ms in thread 77" */
-static void section_misuse_block(struct page *p, const struct section_misuse *s, const struct misuse_block *b)
+/* A line of its own before it, which says whose stack it is. */
+static int section_misuse_stack(struct page *p, const struct section_misuse *s, uint32_t process,
+                                uint32_t stack, struct err *err)
 {
-    char size[UNITS_MAX], born[UNITS_MAX], freed[UNITS_MAX];
-    page_addf(p, COLOUR_PLAIN, "%*s%s by %s at %s", SECTION_MISUSE_INDENT, "", units_bytes(size, b->size),
-              s->label(WAKE_ALLOC, b->kind), units_time(born, b->born_ns));
+    uint32_t trace = 0;
+    int code = traces_find(s->traces, s->base + process, stack, &trace, err);
+    if (code != 0)
+        return code;
+    page_addf(p, COLOUR_PLAIN, "%*s", SECTION_MISUSE_DEEPER, "");
+    callers_print_lead(p, s->traces, trace, p->width - SECTION_MISUSE_DEEPER);
     page_end_line(p);
-    if (b->was_freed)
-        page_addf(p, COLOUR_PLAIN, "%*sfreed before: %s at %s, thread %u\n", SECTION_MISUSE_INDENT, "",
-                  s->label(WAKE_FREE, b->freed_how), units_time(freed, b->freed_ns),
+    callers_print_below(p, s->traces, trace, SECTION_MISUSE_DEEPER, CALLERS_SHOWN);
+    return 0;
+}
+
+static int section_misuse_block(struct page *p, const struct section_misuse *s, const struct misuse_block *b,
+                                struct err *err)
+{
+    char size[UNITS_MAX], time[UNITS_MAX];
+    int code = 0;
+    if (b->was_freed) {
+        page_addf(p, COLOUR_PLAIN, "%*sfreed before by %s at %s, thread %u\n", SECTION_MISUSE_INDENT, "",
+                  s->label(WAKE_FREE, b->freed_how), units_time(time, b->freed_ns),
                   section_misuse_tid(s, b->process, b->freed_thread));
+        if (b->freed_stack != 0)
+            code = section_misuse_stack(p, s, b->process, b->freed_stack, err);
+    }
+    page_addf(p, COLOUR_PLAIN, "%*s%s allocated by %s at %s, thread %u\n", SECTION_MISUSE_INDENT, "",
+              units_bytes(size, b->size), s->label(WAKE_ALLOC, b->kind), units_time(time, b->born_ns),
+              section_misuse_tid(s, b->process, b->thread));
+    return code != 0 ? code : section_misuse_stack(p, s, b->process, b->stack, err);
 }
 
 static int section_misuse_one(struct page *p, const struct section_misuse *s, const struct misuse *m,
@@ -45,29 +66,64 @@ static int section_misuse_one(struct page *p, const struct section_misuse *s, co
 {
     char count[UNITS_MAX], when[UNITS_MAX];
     const struct wake_process *process = wake_reader_process(s->reader, m->process);
-    uint32_t trace = 0;
-    int code = m->block.is_known
-                   ? traces_find(s->traces, s->base + m->block.process, m->block.stack, &trace, err)
-                   : 0;
-    if (code != 0)
-        return code;
+    int code = 0;
     page_addf(p, COLOUR_PLAIN, "  %sx ", units_count(count, m->count));
-    page_addf(p, m->kind == MISUSE_INHERITED ? COLOUR_QUIET : COLOUR_ALARM, "%s\n",
+    page_addf(p, m->kind == MISUSE_INHERITED ? COLOUR_QUIET : COLOUR_ALARM, "%s",
               section_misuse_title(m->kind));
-    page_addf(p, COLOUR_PLAIN, "%*s0x%llx by %s at %s, process %u, thread %u\n", SECTION_MISUSE_INDENT, "",
-              (unsigned long long)m->address, s->label(WAKE_FREE, m->how), units_time(when, m->time_ns),
-              process->info.pid, section_misuse_tid(s, m->process, m->thread));
-    if (!m->block.is_known)
-        return 0;
+    if (m->kind == MISUSE_MISMATCH)
+        page_addf(p, COLOUR_ALARM, ": %s with %s", s->label(WAKE_ALLOC, m->block.kind),
+                  s->label(WAKE_FREE, m->how));
+    page_end_line(p);
+    page_addf(p, COLOUR_PLAIN, "%*s0x%llx released by %s at %s, process %u, thread %u\n",
+              SECTION_MISUSE_INDENT, "", (unsigned long long)m->address, s->label(WAKE_FREE, m->how),
+              units_time(when, m->time_ns), process->info.pid, section_misuse_tid(s, m->process, m->thread));
+    if (m->stack != 0)
+        code = section_misuse_stack(p, s, m->process, m->stack, err);
+    if (code != 0 || !m->block.is_known)
+        return code;
     if (m->kind == MISUSE_INSIDE)
         page_addf(p, COLOUR_PLAIN, "%*s%llu bytes behind the beginning of a block\n", SECTION_MISUSE_INDENT,
                   "", (unsigned long long)(m->address - m->block.address));
-    section_misuse_block(p, s, &m->block);
-    page_addf(p, COLOUR_PLAIN, "%*s", SECTION_MISUSE_INDENT, "");
-    callers_print_lead(p, s->traces, trace, p->width - SECTION_MISUSE_INDENT);
+    return section_misuse_block(p, s, &m->block, err);
+}
+
+static bool section_misuse_lacks_stacks(const struct misuses *m)
+{
+    for (size_t i = 0; i < m->list.count; i++) {
+        const struct misuse *one = &m->list.data[i];
+        if (one->kind == MISUSE_INHERITED)
+            continue;
+        if (one->stack == 0 || (one->block.was_freed && one->block.freed_stack == 0))
+            return true;
+    }
+    return false;
+}
+
+/* "Stacks of releases are not recorded; to have them: heapwake record --free-stacks ./program" */
+static void section_misuse_advise(struct page *p, const struct section_misuse *s)
+{
+    static const char ask[] = "heapwake record --free-stacks ";
+    const struct wake_process_info *first = &wake_reader_process(s->reader, 0)->info;
+    struct strbuf command;
+    strbuf_init(&command);
+    safe_add_command(&command, first->args, first->args_length);
+    page_add(p, COLOUR_QUIET, "  Stacks of releases were not recorded. To have them:\n    ");
+    page_add(p, COLOUR_PLAIN, ask);
+    page_add_short(p, COLOUR_PLAIN, strbuf_get(&command), p->width - SECTION_MISUSE_INDENT - strlen(ask));
     page_end_line(p);
-    callers_print_below(p, s->traces, trace, SECTION_MISUSE_INDENT, CALLERS_SHOWN);
-    return 0;
+    strbuf_release(&command);
+}
+
+/* Whether blocks are not among the events, by somebody's wish. */
+static bool section_misuse_has_gaps(const struct wake_reader *r)
+{
+    bool has = false;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        const struct wake_omissions *o = &wake_reader_process(r, i)->omitted;
+        has = has || o->culled_blocks > 0 || o->is_limited || o->sample_rate != 0 ||
+              o->elsewhere_allocations > 0;
+    }
+    return has;
 }
 
 int section_misuse_text(struct page *p, const struct section_misuse *s, struct err *err)
@@ -85,6 +141,11 @@ int section_misuse_text(struct page *p, const struct section_misuse *s, struct e
                   count == 1 ? "" : "s");
     for (size_t i = 0; i < s->misuses->list.count && code == 0; i++)
         code = section_misuse_one(p, s, &s->misuses->list.data[i], err);
+    if (code == 0 && section_misuse_lacks_stacks(s->misuses))
+        section_misuse_advise(p, s);
+    if (section_misuse_has_gaps(s->reader))
+        page_add(p, COLOUR_QUIET,
+                 "  Not all blocks are among the events: what was done to the others is not told.\n");
     if (s->misuses->not_followed > 0)
         page_addf(p, COLOUR_QUIET, "  %s further addresses were not followed\n",
                   units_count(a, s->misuses->not_followed));
@@ -103,11 +164,19 @@ static void section_misuse_json_address(struct json *j, uint64_t address)
     section_misuse_json_text(j, "address", text);
 }
 
+static int section_misuse_json_stack(struct json *j, const char *key, const struct section_misuse *s,
+                                     uint32_t process, uint32_t stack, struct err *err)
+{
+    uint32_t trace = 0;
+    int code = traces_find(s->traces, s->base + process, stack, &trace, err);
+    frames_json_trace(j, key, s->traces, trace);
+    return code;
+}
+
 static int section_misuse_json_block(struct json *j, const struct section_misuse *s,
                                      const struct misuse_block *b, struct err *err)
 {
-    uint32_t trace = 0;
-    int code = traces_find(s->traces, s->base + b->process, b->stack, &trace, err);
+    int code = 0;
     json_open_object(j, "block");
     section_misuse_json_address(j, b->address);
     json_add_number(j, "bytes", b->size);
@@ -119,8 +188,11 @@ static int section_misuse_json_block(struct json *j, const struct section_misuse
         section_misuse_json_text(j, "freed_by", s->label(WAKE_FREE, b->freed_how));
         json_add_number(j, "freed_ns", b->freed_ns);
         json_add_number(j, "freed_tid", section_misuse_tid(s, b->process, b->freed_thread));
+        if (code == 0 && b->freed_stack != 0)
+            code = section_misuse_json_stack(j, "freed_frames", s, b->process, b->freed_stack, err);
     }
-    frames_json_trace(j, "frames", s->traces, trace);
+    if (code == 0)
+        code = section_misuse_json_stack(j, "frames", s, b->process, b->stack, err);
     json_close_object(j);
     return code;
 }
@@ -139,7 +211,9 @@ int section_misuse_json(struct json *j, const struct section_misuse *s, struct e
         json_add_number(j, "time_ns", m->time_ns);
         json_add_number(j, "pid", wake_reader_process(s->reader, m->process)->info.pid);
         json_add_number(j, "tid", section_misuse_tid(s, m->process, m->thread));
-        if (m->block.is_known)
+        if (m->stack != 0)
+            code = section_misuse_json_stack(j, "frames", s, m->process, m->stack, err);
+        if (code == 0 && m->block.is_known)
             code = section_misuse_json_block(j, s, &m->block, err);
         json_close_object(j);
     }

@@ -18,6 +18,12 @@ void section_what_if_text(struct page *p, const struct section_what_if *s)
     const struct what_if_answer *a = s->answer;
     char text[UNITS_MAX], count[UNITS_MAX];
     page_add(p, COLOUR_TITLE, "What if");
+    if (a->matched_blocks == 0) {
+        page_add(p, COLOUR_PLAIN, ": no block was allocated with such a function, file or module\n");
+        section_what_if_line(p, "was and is", &a->was);
+        page_end_line(p);
+        return;
+    }
     page_addf(p, COLOUR_PLAIN, ": %s in %s block%s ", units_bytes(text, a->matched_bytes),
               units_count(count, a->matched_blocks), a->matched_blocks == 1 ? "" : "s");
     if (s->asked->has_earlier)

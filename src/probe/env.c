@@ -78,7 +78,8 @@ struct env_plan env_plan(char *const *from, const char *path)
             plan.socket = i;
     }
     const char *list = plan.preload < plan.count ? from[plan.preload] + sizeof env_preload - 1 : "";
-    bool is_foreign = target_is_foreign(path);
+    /* What a filter allows is not known: the new image is not to make our system calls. */
+    bool is_foreign = life_sandbox || target_names_runtime(list) || target_is_foreign(path);
     bool has_us = env_find_entry(list, library) != NULL;
     plan.drop_preload = is_foreign && has_us;
     plan.add_preload = !is_foreign && !has_us;

@@ -4,7 +4,8 @@
  *
  * LD_PRELOAD must name our library and HEAPWAKE_SOCKET the collector. What the
  * program passes is kept, in order; only what is missing is added. A program
- * that cannot be followed (target.h) gets LD_PRELOAD without our library.
+ * that cannot be followed (target.h), and any in a sandbox, gets LD_PRELOAD without our
+ * library.
  *
  * No memory is allocated: env_plan says how much room a copy needs, the caller
  * gives it (on its stack: the child of a vfork shares everything else with its

@@ -72,6 +72,7 @@ HOOK int munmap(void *at, size_t length)
     return result;
 }
 
+/* The same: what it leaves may be another thread's before we are back. */
 HOOK void *mremap(void *at, size_t old_length, size_t length, int flags, ...)
 {
     void *wanted = NULL;
@@ -85,11 +86,16 @@ HOOK void *mremap(void *at, size_t old_length, size_t length, int flags, ...)
         long result = SYS_CALL(SYS_mremap, at, old_length, length, flags, wanted, 0);
         return sys_failed(result) ? MAP_FAILED : (void *)result;
     }
+    bool is_on = hook_map_is_on(), is_told = is_on && old_length != 0 && ((uintptr_t)at & 4095) == 0;
+    if (is_told)
+        event_unmap(at, old_length, HOOK_FRAME);
     void *result = real.mremap(at, old_length, length, flags, wanted);
-    if (result != MAP_FAILED && hook_map_is_on()) {
-        if (old_length != 0)
-            event_unmap(at, old_length, HOOK_FRAME);
+    if (result != MAP_FAILED && is_on)
         event_map(result, length, 0, flags, HOOK_FRAME);
+    else if (is_told) {
+        int saved = errno;
+        event_map(at, old_length, 0, 0, HOOK_FRAME);
+        errno = saved;
     }
     return result;
 }

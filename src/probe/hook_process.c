@@ -93,7 +93,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const envp[])
     const struct real *call = life_real();
     if (call == NULL)
         return -1;
-    PROCESS_ENVIRONMENT(env, envp, NULL);
+    PROCESS_ENVIRONMENT(env, envp, target_of_descriptor(fd, (char[TARGET_PATH_MAX]){0}));
     share_exec_begin();
     return process_exec_failed(call->fexecve(fd, argv, env));
 }

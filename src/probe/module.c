@@ -12,11 +12,17 @@
  * An entry is valid while `start` is not zero. Several threads may write at the
  * same time: a reader who finds half of one and half of another recognises
  * neither, and tells again, which the collector takes as one.
+ *
+ * Code in no module that was announced (jit.h) is told page by page, each page a
+ * module of the same name: programs make and drop such code by the function, and
+ * pages are few, never shared with a file, and no two of them overlap. A page stays
+ * told when its code goes; what has no file there is most likely of the same kind.
  */
 #include "probe/module.h"
 
 #include "base/cursor.h"
 #include "probe/environment.h"
+#include "probe/jit.h"
 #include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/memory.h"
@@ -25,7 +31,10 @@
 #include <elf.h>
 #include <link.h>
 
-enum { MODULE_MAX = 16384, MODULE_PATH_MAX = 4096, MODULE_BUILD_ID_MAX = 64 };
+enum { MODULE_MAX = 16384, MODULE_PATH_MAX = 4096, MODULE_BUILD_ID_MAX = 64, MODULE_PAGE = 4096 };
+
+/* The identity of a page of code without a file. */
+#define MODULE_JIT UINT64_MAX
 
 struct module {
     uint64_t start;
@@ -122,11 +131,9 @@ static struct module_id module_build_id(struct module_headers h, uint64_t bias)
     return none;
 }
 
-static void module_tell(struct lane *lane, const struct module_object *o, struct module_id id, uint64_t bias,
-                        uint64_t generation)
+static void module_tell(struct lane *lane, const struct module *m, const char *path, struct module_id id,
+                        uint64_t bias)
 {
-    const struct link_map *map = o->link_map;
-    const char *path = map->l_name != NULL ? map->l_name : "";
     size_t length = memory_string_length(path);
     if (length > MODULE_PATH_MAX)
         length = MODULE_PATH_MAX;
@@ -134,10 +141,10 @@ static void module_tell(struct lane *lane, const struct module_object *o, struct
     if (!lane_reserve(lane, words))
         return;
     uint64_t *at = lane->at;
-    at[1] = (uint64_t)(uintptr_t)o->map_start;
-    at[2] = (uint64_t)(uintptr_t)o->map_end;
+    at[1] = m->start;
+    at[2] = m->end;
     at[3] = bias;
-    at[4] = generation;
+    at[4] = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
     memory_copy(at + 5, id.bytes, id.length);
     memory_copy((uint8_t *)(at + 5) + id.length, path, length);
     lane_publish(lane,
@@ -210,8 +217,8 @@ static void module_tell_gone(struct lane *lane, uint64_t pc)
         uint64_t start = __atomic_load_n(&m->start, __ATOMIC_ACQUIRE);
         if (start == 0 || pc < start || pc >= m->end)
             continue;
-        if (m->eh_frame == 0 || !lane_reserve(lane, 4))
-            return; /* told already */
+        if (m->eh_frame == 0 || m->identity == MODULE_JIT || !lane_reserve(lane, 4))
+            return; /* told already, or nothing to tell */
         struct module hole = {.start = start, .end = m->end};
         lane->at[1] = start;
         lane->at[2] = m->end;
@@ -222,28 +229,49 @@ static void module_tell_gone(struct lane *lane, uint64_t pc)
     }
 }
 
+/* Tells of a module that has been met, unless that has been done. */
+static void module_meet(struct lane *lane, const struct module *now, const char *path, struct module_id id,
+                        uint64_t bias)
+{
+    bool is_replaced;
+    if (module_is_told(now, &is_replaced))
+        return;
+    if (is_replaced)
+        module_advance();
+    module_tell(lane, now, path, id, bias);
+    module_add(now);
+}
+
+/* pc is in no module. */
+static bool module_find_jit(struct lane *lane, uint64_t pc, struct cfi_section *section)
+{
+    const struct module_id none = {0};
+    uint64_t page = pc & ~(uint64_t)(MODULE_PAGE - 1);
+    struct module now = {.start = page, .end = page + MODULE_PAGE, .eh_frame = page, .identity = MODULE_JIT};
+    bool is_announced = jit_find(pc, section);
+    if (lane != NULL) {
+        module_tell_gone(lane, pc);
+        if (is_announced)
+            module_meet(lane, &now, RECORD_MODULE_JIT, none, 0);
+    }
+    return is_announced;
+}
+
 bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
 {
     struct module_object o;
-    bool is_replaced;
-    if (real.dl_find_object((void *)(uintptr_t)pc, &o) != 0) {
-        if (lane != NULL)
-            module_tell_gone(lane, pc);
-        return false;
-    }
-    uint64_t bias = ((const struct link_map *)o.link_map)->l_addr;
+    if (real.dl_find_object((void *)(uintptr_t)pc, &o) != 0)
+        return module_find_jit(lane, pc, section);
+    const struct link_map *map = o.link_map;
+    uint64_t bias = map->l_addr;
     struct module_headers headers = module_headers(&o);
     struct module_id id = module_build_id(headers, bias);
     struct module now = {.start = (uint64_t)(uintptr_t)o.map_start,
                          .end = (uint64_t)(uintptr_t)o.map_end,
                          .eh_frame = (uint64_t)(uintptr_t)o.eh_frame,
                          .identity = module_identity(id)};
-    if (lane != NULL && !module_is_told(&now, &is_replaced)) {
-        if (is_replaced)
-            __atomic_fetch_add(&module_generation, 1, __ATOMIC_ACQ_REL);
-        module_tell(lane, &o, id, bias, __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE));
-        module_add(&now);
-    }
+    if (lane != NULL)
+        module_meet(lane, &now, map->l_name != NULL ? map->l_name : "", id, bias);
     module_bounds(&now, headers, bias);
     section->hdr = o.eh_frame;
     section->eh_frame = NULL;
@@ -251,7 +279,25 @@ bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
     section->hi = (const uint8_t *)(uintptr_t)now.hi;
     section->hdr_size = (size_t)(section->hi - section->hdr);
     section->bias = 0;
-    return now.lo != 0;
+    return now.lo != 0 || (o.eh_frame == NULL && jit_find(pc, section));
+}
+
+void module_advance(void)
+{
+    __atomic_fetch_add(&module_generation, 1, __ATOMIC_SEQ_CST);
+}
+
+void module_displace(uint64_t start, uint64_t end)
+{
+    uint32_t count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = count < MODULE_MAX ? count : MODULE_MAX; i-- > 0;) {
+        const struct module *m = &module_list[i];
+        uint64_t from = __atomic_load_n(&m->start, __ATOMIC_ACQUIRE);
+        if (from != 0 && from < end && start < m->end && m->identity != MODULE_JIT && m->eh_frame != 0) {
+            module_advance();
+            return;
+        }
+    }
 }
 
 void module_close_begin(void)
@@ -261,7 +307,7 @@ void module_close_begin(void)
 
 void module_close_end(void)
 {
-    __atomic_fetch_add(&module_generation, 1, __ATOMIC_SEQ_CST);
+    module_advance();
     __atomic_fetch_sub(&module_closing, 1, __ATOMIC_SEQ_CST);
 }
 

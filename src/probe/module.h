@@ -10,7 +10,8 @@
  * is part of) is keyed by the generation and dies with it. It advances
  *  - when the program's dlclose returns; while one is running, nothing is kept,
  *  - when an address turns out to belong to another module than before
- *    (libc's own unloading of NSS and iconv modules passes no hook).
+ *    (libc's own unloading of NSS and iconv modules passes no hook),
+ *  - when unwind tables are withdrawn that were announced at run time (jit.h).
  */
 #ifndef HW_PROBE_MODULE_H
 #define HW_PROBE_MODULE_H
@@ -35,14 +36,20 @@ struct module_object {
 extern uint64_t module_generation;
 extern uint32_t module_closing;
 
-/* Finds the module of pc; tells the collector through `lane`, unless that is
- * NULL, if it is new, or if what was told of this place is no more.
- * False: no module there, or one without unwind data. */
+/* Finds the module of pc, or what was announced for code in no module; tells the
+ * collector through `lane`, unless that is NULL, if it is new, or if what was told of
+ * this place is no more. False: neither, or a module without unwind data. */
 bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section);
 
 /* Around the program's dlclose. */
 void module_close_begin(void);
 void module_close_end(void);
+
+/* What was learnt of addresses so far fits no more. */
+void module_advance(void);
+
+/* Code that belongs to no module has come to lie here: if a module was, it has gone. */
+void module_displace(uint64_t start, uint64_t end);
 
 /* In a forked child: all modules are to be told again. */
 void module_renew(void);

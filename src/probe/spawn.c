@@ -131,7 +131,7 @@ static size_t spawn_message(const struct handover *to, char *text)
     static const char *const names[] = {"HEAPWAKE_OUTPUT",   "HEAPWAKE_LOG",     "HEAPWAKE_LOGFILE",
                                         "HEAPWAKE_CHILDREN", "HEAPWAKE_SYMBOLS", "HEAPWAKE_EMBED_BINARIES",
                                         "HEAPWAKE_CULL",     "HEAPWAKE_CULL_MS", "HEAPWAKE_CULL_PENDING",
-                                        "HEAPWAKE_MAX_SIZE", "HEAPWAKE_ROTATE"};
+                                        "HEAPWAKE_MAX_SIZE", "HEAPWAKE_ROTATE",  "HEAPWAKE_MAP_USAGE"};
     handover_print(to, text);
     size_t n = memory_string_length(text) + 1;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {

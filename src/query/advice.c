@@ -13,12 +13,14 @@
 #include "query/slots.h"
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "store/weight.h"
 #include "tool/memory.h"
 #include "wire/record.h"
 
 struct advice_block {
     uint64_t address, size, usable, born_ns;
     uint64_t steps, copied; /* of its chain so far */
+    uint64_t weight;        /* blocks that it stands for */
     uint32_t stack, slot, made;
     bool is_aligned;
 };
@@ -26,6 +28,7 @@ struct advice_block {
 struct advice_work {
     struct advice_row *rows; /* by stack */
     size_t count;
+    uint64_t sample_rate; /* 0 = every block is there */
     struct numbered live, between;
     struct slots slots;
     struct watch watch;
@@ -55,20 +58,21 @@ static uint64_t advice_overhead(const struct advice_block *b)
 
 static void advice_count_birth(struct advice_row *r, const struct advice_block *b)
 {
-    r->blocks++;
+    r->events++;
+    r->blocks += b->weight;
     if (b->size <= ADVICE_TINY) {
-        r->tiny++;
-        r->tiny_live++;
-        r->tiny_overhead += advice_overhead(b);
+        r->tiny += b->weight;
+        r->tiny_live += b->weight;
+        r->tiny_overhead += b->weight * advice_overhead(b);
         r->tiny_most = r->tiny_live > r->tiny_most ? r->tiny_live : r->tiny_most;
         if (r->tiny_overhead > r->tiny_overhead_max)
             r->tiny_overhead_max = r->tiny_overhead;
     }
     if (b->is_aligned) {
-        r->aligned++;
+        r->aligned += b->weight;
         r->aligned_bits |= b->address;
-        r->aligned_bytes += b->size;
-        r->aligned_live++;
+        r->aligned_bytes += b->weight * b->size;
+        r->aligned_live += b->weight;
         r->aligned_most = r->aligned_live > r->aligned_most ? r->aligned_live : r->aligned_most;
     }
 }
@@ -76,7 +80,7 @@ static void advice_count_birth(struct advice_row *r, const struct advice_block *
 static void advice_end_chain(struct advice_work *w, const struct advice_block *b)
 {
     struct advice_row *r = &w->rows[b->stack];
-    if (b->steps < 2)
+    if (b->steps < 2 || w->sample_rate != 0)
         return;
     r->chains++;
     r->steps += b->steps;
@@ -91,6 +95,7 @@ static bool advice_alloc(struct advice_work *w, const struct wake_block *b, uint
                                  .size = b->size[i],
                                  .usable = b->usable[i],
                                  .born_ns = b->time_ns[i],
+                                 .weight = weight_of(w->sample_rate, b->number[i], b->size[i]).blocks,
                                  .stack = b->stack[i] < w->count ? b->stack[i] : 0,
                                  .slot = slot,
                                  .made = ++w->slots.all.data[slot].made,
@@ -120,21 +125,21 @@ static bool advice_free(struct advice_work *w, const struct wake_block *b, uint3
         return true;
     struct advice_row *r = &w->rows[was->stack];
     if (was->size <= ADVICE_TINY) {
-        r->tiny_live--;
-        r->tiny_overhead -= advice_overhead(was);
+        r->tiny_live -= was->weight;
+        r->tiny_overhead -= was->weight * advice_overhead(was);
     }
-    r->aligned_live -= was->is_aligned;
+    r->aligned_live -= was->is_aligned ? was->weight : 0;
     if (b->detail[i] == HOW_REALLOC) {
         struct advice_block *waits = numbered_add(&w->between, b->number[i], sizeof *waits);
         if (waits != NULL)
             *waits = *was;
         return waits != NULL;
     }
-    r->crossed += was->slot != slot;
-    r->temporaries += was->slot == slot && w->slots.all.data[slot].made == was->made;
+    r->crossed += was->slot != slot ? was->weight : 0;
+    r->temporaries += w->sample_rate == 0 && was->slot == slot && w->slots.all.data[slot].made == was->made;
     if (was->size >= ADVICE_LARGE && b->time_ns[i] - was->born_ns <= ADVICE_SHORT_NS) {
-        r->shorts++;
-        r->short_bytes += was->size;
+        r->shorts += was->weight;
+        r->short_bytes += was->weight * was->size;
     }
     advice_end_chain(w, was);
     return true;
@@ -170,6 +175,7 @@ static bool advice_take(struct advices *a, const struct advice_work *w, uint32_t
         struct advice_row row = w->rows[i];
         row.process = process;
         row.stack = (uint32_t)i;
+        row.is_sampled = w->sample_rate != 0;
         if (!vec_push(&a->rows, row))
             return false;
     }
@@ -181,7 +187,10 @@ int advices_read(struct advices *a, const struct query *q, struct wake_reader *r
 {
     const struct wake_process *p = wake_reader_process(r, process);
     struct advice_work w = {.count = p->stacks.count == 0 ? 1 : p->stacks.count,
+                            .sample_rate = p->omitted.sample_rate,
                             .watch = {.query = q, .total = p->events}};
+    a->is_sampled = a->is_sampled || w.sample_rate != 0;
+    a->left_out += p->omitted.culled_blocks + p->omitted.allocations + p->omitted.elsewhere_allocations;
     numbered_init(&w.live);
     numbered_init(&w.between);
     w.rows = memory_new_zeroed(w.count, sizeof *w.rows);

@@ -12,6 +12,9 @@
  * Advice is put in order by what it would save, as a share of the peak (memory) or of
  * the run time (time).  Time is estimated with the fixed costs below; they are typical of
  * glibc on a machine of these years, and good for an order and no more.
+ *
+ * Of a sampled process blocks count as in store/weight.h.  Which block came next, or continues
+ * another, cannot be told from samples: no word about reserve and reuse then.  Nor of blocks that were culled.
  */
 #ifndef HW_QUERY_ADVICE_H
 #define HW_QUERY_ADVICE_H
@@ -47,12 +50,15 @@ enum {
     ADVICE_LARGE = 128 << 10,       /* from here on glibc asks the system */
     ADVICE_SHORT_NS = 10 * 1000000, /* 10 ms */
     ADVICE_PAGE = 4096,
-    ADVICE_CALLS_MIN = 100, /* fewer are not worth a word */
+    ADVICE_CALLS_MIN = 100,  /* fewer are not worth a word */
+    ADVICE_SAMPLES_MIN = 10, /* of a stack, where blocks are sampled: of fewer the estimates mean nothing */
 };
 
 /* What all blocks of a stack did. */
 struct advice_row {
     uint32_t process, stack;
+    bool is_sampled;
+    uint64_t events; /* of all that follows: how many blocks were recorded; else what they stand for */
     uint64_t blocks;
     uint64_t chains, steps, copied_bytes, largest; /* of chains of two reallocs or more: their final size */
     uint64_t temporaries;
@@ -75,6 +81,8 @@ struct advice {
 struct advices {
     VEC(struct advice_row) rows;
     VEC(struct advice) list;
+    bool is_sampled;   /* some process is */
+    uint64_t left_out; /* blocks that are not among the events: culled, or behind the end of a full file */
 };
 
 /* A stable word, as above. */

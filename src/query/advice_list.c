@@ -23,6 +23,8 @@ static uint64_t advice_greater(uint64_t a, uint64_t b)
 /* Stacks of one trace as one. */
 static void advice_join(struct advice_row *to, const struct advice_row *from)
 {
+    to->is_sampled = to->is_sampled || from->is_sampled;
+    to->events += from->events;
     to->blocks += from->blocks;
     to->chains += from->chains;
     to->steps += from->steps;
@@ -111,6 +113,8 @@ static int advice_compare(const void *left, const void *right, void *context)
 static bool advice_add(struct advices *a, const struct advice_row *r, uint32_t trace, uint64_t peak_bytes,
                        uint64_t runtime_ns)
 {
+    if (r->is_sampled && r->events < ADVICE_SAMPLES_MIN)
+        return true;
     for (enum advice_kind kind = 0; kind < ADVICE_COUNT; kind++) {
         struct advice one = advice_of(r, kind, trace);
         if (!advice_is_worth_it(&one))

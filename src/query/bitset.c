@@ -44,13 +44,8 @@ static bool bitset_add_page(struct bitset *b, uint64_t page)
     return true;
 }
 
-bool bitset_set(struct bitset *b, uint64_t number)
+bool bitset_make(struct bitset *b, uint64_t page)
 {
-    uint64_t page = number >> BITSET_PAGE_BITS, at = number & ((UINT64_C(1) << BITSET_PAGE_BITS) - 1);
-    if (page != b->latest)
-        bitset_turn(b, page);
-    if (b->page == NULL && !bitset_add_page(b, page))
-        return false;
-    b->page->words[at / 64] |= UINT64_C(1) << at % 64;
-    return true;
+    bitset_turn(b, page);
+    return b->page != NULL || bitset_add_page(b, page);
 }

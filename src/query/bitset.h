@@ -28,10 +28,9 @@ struct bitset {
 
 void bitset_init(struct bitset *b);
 void bitset_release(struct bitset *b);
-/* False: no memory. */
-bool bitset_set(struct bitset *b, uint64_t number);
-/* For bitset_has. */
+/* For the inline functions below. */
 void bitset_turn(struct bitset *b, uint64_t page);
+bool bitset_make(struct bitset *b, uint64_t page);
 
 static inline bool bitset_has(struct bitset *b, uint64_t number)
 {
@@ -39,6 +38,16 @@ static inline bool bitset_has(struct bitset *b, uint64_t number)
         bitset_turn(b, number >> BITSET_PAGE_BITS);
     uint64_t at = number & ((UINT64_C(1) << BITSET_PAGE_BITS) - 1);
     return b->page != NULL && (b->page->words[at / 64] >> at % 64 & 1) != 0;
+}
+
+/* False: no memory. */
+static inline bool bitset_set(struct bitset *b, uint64_t number)
+{
+    uint64_t page = number >> BITSET_PAGE_BITS, at = number & ((UINT64_C(1) << BITSET_PAGE_BITS) - 1);
+    if (__builtin_expect(page != b->latest || b->page == NULL, 0) && !bitset_make(b, page))
+        return false;
+    b->page->words[at / 64] |= UINT64_C(1) << at % 64;
+    return true;
 }
 
 #endif

@@ -299,6 +299,7 @@ static uint64_t compare_size(int64_t change)
 struct compare_by {
     const struct traces *traces;
     enum measure measure;
+    bool grown; /* first */
 };
 
 static int compare_rows(const void *left, const void *right, void *context)
@@ -307,6 +308,9 @@ static int compare_rows(const void *left, const void *right, void *context)
     const struct compare_by *by = context;
     uint64_t x = compare_size(compare_weight(a, by->measure));
     uint64_t y = compare_size(compare_weight(b, by->measure));
+    bool more = compare_weight(a, by->measure) > 0, other = compare_weight(b, by->measure) > 0;
+    if (by->grown && more != other)
+        return more ? -1 : 1;
     if (x == y) { /* blocks where bytes decide, and the other way round */
         x = compare_size(compare_bytes(a, by->measure)) + compare_size(compare_blocks(a, by->measure));
         y = compare_size(compare_bytes(b, by->measure)) + compare_size(compare_blocks(b, by->measure));
@@ -318,14 +322,27 @@ static int compare_rows(const void *left, const void *right, void *context)
     return (int)a->is - (int)b->is;
 }
 
+static void compare_put_in_order(struct compare *d, struct compare_by *by)
+{
+    if (d->list.count > 1)
+        qsort_r(d->list.data, d->list.count, sizeof *d->list.data, compare_rows, by);
+}
+
 size_t compare_sort(struct compare *d, const struct traces *c, enum measure measure)
 {
-    struct compare_by by = {c, measure};
     size_t changed = 0;
-    if (d->list.count > 1)
-        qsort_r(d->list.data, d->list.count, sizeof *d->list.data, compare_rows, &by);
+    compare_put_in_order(d, &(struct compare_by){c, measure, false});
     for (size_t i = 0; i < d->list.count; i++)
         changed +=
             compare_bytes(&d->list.data[i], measure) != 0 || compare_blocks(&d->list.data[i], measure) != 0;
     return changed;
+}
+
+size_t compare_sort_grown(struct compare *d, const struct traces *c, enum measure measure)
+{
+    size_t grown = 0;
+    compare_put_in_order(d, &(struct compare_by){c, measure, true});
+    while (grown < d->list.count && compare_weight(&d->list.data[grown], measure) > 0)
+        grown++;
+    return grown;
 }

@@ -54,6 +54,9 @@ int compare_build(struct compare *d, const struct traces *c, const struct sites 
  * many did. */
 size_t compare_sort(struct compare *d, const struct traces *c, enum measure measure);
 
+/* The same, those that have become more before all others.  Returns how many have. */
+size_t compare_sort_grown(struct compare *d, const struct traces *c, enum measure measure);
+
 /* After - before.  Sizes beyond 2^63 are beyond any program's. */
 int64_t compare_bytes(const struct compare_row *r, enum measure measure);
 int64_t compare_blocks(const struct compare_row *r, enum measure measure);

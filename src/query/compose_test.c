@@ -201,7 +201,7 @@ static void what_was_never_seen_is_left_out(void **state)
     struct wake_reader *r;
     struct err err;
     (void)state;
-    wake_stream_free_unknown(stream, 0, 1, HOW_FREE, 0x1000);
+    wake_stream_free_unknown(stream, 0, 1, HOW_FREE, 0, 0x1000);
     wake_stream_map(stream, 0, 1, 0, 0x1000, 4096, 3, 2);
     assert_int_equal(wake_writer_close(writer, 0, NULL), 0);
     assert_int_equal(wake_reader_open(&r, path, NULL), 0);

@@ -15,11 +15,19 @@
 #include "store/numbered.h"
 #include "wire/record.h"
 
-/* A live block. */
-struct decide_block {
+/* The loop over events is compiled twice, with threads and without. */
+#define DECIDE_INLINE inline __attribute__((always_inline))
+
+/* A live block that passes at birth. */
+struct decide_brief {
     uint64_t born_ns;
-    uint64_t size;
     uint32_t slot, made; /* as in struct scan_block */
+};
+
+/* A live block, where chains or groups are asked for. */
+struct decide_block {
+    struct decide_brief brief;
+    uint64_t size;
     uint32_t stack;
     uint32_t chain;
     bool passes; /* at birth */
@@ -34,7 +42,7 @@ struct decide {
     struct chains chains;
     struct cohort *groups; /* NULL: not asked for */
     bool has_threads;      /* the thread column is read */
-    bool has_chains, follows_all;
+    bool has_chains;
     bool failed; /* no memory */
     uint8_t pass[WAKE_BLOCK_MAX];
 };
@@ -81,22 +89,101 @@ bool decide_is_needed(struct filter *f, bool totals_agree)
     return false;
 }
 
+static DECIDE_INLINE struct decide_brief decide_birth(struct decide *d, const struct wake_block *b,
+                                                      uint32_t i, bool has_threads)
+{
+    struct decide_brief brief = {.born_ns = b->time_ns[i]};
+    if (has_threads) {
+        brief.slot = slots_get(&d->slots, b->thread[i]);
+        brief.made = ++d->slots.all.data[brief.slot].made;
+    }
+    return brief;
+}
+
+static bool decide_is_temporary(const struct decide *d, const struct decide_brief *was, uint32_t slot,
+                                uint64_t time_ns)
+{
+    const struct query *q = d->filter->query;
+    if (was->slot != slot)
+        return false;
+    if (q->temporary_ns != 0)
+        return time_ns - was->born_ns <= q->temporary_ns;
+    return d->filter->process->omitted.sample_rate == 0 && /* of samples nobody knows */
+           d->slots.all.data[slot].made - was->made < q->temporary_allocations;
+}
+
+static DECIDE_INLINE bool decide_passes(struct decide *d, const struct decide_brief *was,
+                                        const struct wake_block *b, uint32_t i, bool has_threads)
+{
+    struct fate fate = {.born_ns = was->born_ns, .died_ns = b->time_ns[i], .freed = true};
+    if (has_threads) {
+        uint32_t slot = slots_get(&d->slots, b->thread[i]);
+        fate.temporary = decide_is_temporary(d, was, slot, b->time_ns[i]);
+        fate.by_wanted_thread = d->slots.all.data[slot].may_free;
+    }
+    return filter_fate(d->filter, &fate);
+}
+
+/* ------------------------------------------------------- neither chains nor groups */
+
+static DECIDE_INLINE void decide_brief_event(struct decide *d, const struct wake_block *b, uint32_t i,
+                                             bool has_threads)
+{
+    if (b->event[i] == WAKE_ALLOC) {
+        const struct decide_brief born = decide_birth(d, b, i, has_threads);
+        struct decide_brief *block = d->pass[i] ? numbered_add(&d->live, b->number[i], sizeof *block) : NULL;
+        if (block != NULL)
+            *block = born;
+        else if (d->pass[i])
+            d->failed = true;
+    } else if (b->event[i] == WAKE_FREE) {
+        const struct decide_brief *was = numbered_take(&d->live, b->number[i], sizeof *was);
+        if (was != NULL && decide_passes(d, was, b, i, has_threads) && !bitset_set(d->chosen, b->number[i]))
+            d->failed = true;
+    }
+}
+
+static int decide_brief_block(const struct wake_block *b, void *context)
+{
+    struct decide *d = context;
+    filter_births(d->filter, &d->slots, b, d->pass);
+    for (uint32_t i = 0; i < b->count;) {
+        uint32_t stop = ahead_step(&d->live, b, i, b->count, sizeof(struct decide_brief));
+        if (d->has_threads) {
+            for (; i < stop; i++)
+                decide_brief_event(d, b, i, true);
+        } else {
+            for (; i < stop; i++)
+                decide_brief_event(d, b, i, false);
+        }
+    }
+    d->failed = d->failed || d->slots.failed;
+    return d->failed ? ERR_MEMORY : watch_advance(d->watch, b->count);
+}
+
+static void decide_brief_rest(struct decide *d)
+{
+    const struct decide_brief *block;
+    uint64_t number;
+    for (struct numbered_walk at = {0};
+         (block = numbered_next(&d->live, &at, &number, sizeof *block)) != NULL && !d->failed;) {
+        const struct fate fate = {.born_ns = block->born_ns};
+        if (filter_fate(d->filter, &fate))
+            d->failed = !bitset_set(d->chosen, number);
+    }
+}
+
+/* ----------------------------------------------------------------- chains and groups */
+
 static void decide_alloc(struct decide *d, const struct wake_block *b, uint32_t i)
 {
-    uint32_t slot = 0, made = 0;
-    if (d->has_threads) {
-        slot = slots_get(&d->slots, b->thread[i]);
-        made = ++d->slots.all.data[slot].made;
-    }
-    if (!d->pass[i] && !d->follows_all)
-        return;
     struct decide_block *block = numbered_add(&d->live, b->number[i], sizeof *block);
     if (block == NULL) {
         d->failed = true;
         return;
     }
     *block = (struct decide_block){
-        .born_ns = b->time_ns[i], .slot = slot, .made = made, .chain = CHAIN_NONE, .passes = d->pass[i]};
+        .brief = decide_birth(d, b, i, d->has_threads), .chain = CHAIN_NONE, .passes = d->pass[i]};
     if (d->groups != NULL) {
         block->size = b->size[i];
         block->stack = filter_stack(d->filter, b->stack[i]);
@@ -108,18 +195,6 @@ static void decide_alloc(struct decide *d, const struct wake_block *b, uint32_t 
     }
 }
 
-static bool decide_is_temporary(const struct decide *d, const struct decide_block *was, uint32_t slot,
-                                uint64_t time_ns)
-{
-    const struct query *q = d->filter->query;
-    if (!d->has_threads || was->slot != slot)
-        return false;
-    if (q->temporary_ns != 0)
-        return time_ns - was->born_ns <= q->temporary_ns;
-    return d->filter->process->omitted.sample_rate == 0 && /* of samples nobody knows */
-           d->slots.all.data[slot].made - was->made < q->temporary_allocations;
-}
-
 static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i)
 {
     const struct decide_block *was = numbered_take(&d->live, b->number[i], sizeof *was);
@@ -127,15 +202,7 @@ static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i
         return;
     if (d->groups != NULL)
         d->groups[was->stack].bytes -= was->size;
-    uint32_t slot = d->has_threads ? slots_get(&d->slots, b->thread[i]) : 0;
-    const struct fate fate = {
-        .born_ns = was->born_ns,
-        .died_ns = b->time_ns[i],
-        .freed = true,
-        .temporary = decide_is_temporary(d, was, slot, b->time_ns[i]),
-        .by_wanted_thread = d->slots.all.data[slot].may_free,
-    };
-    bool passes = was->passes && filter_fate(d->filter, &fate);
+    bool passes = decide_passes(d, &was->brief, b, i, d->has_threads) && was->passes;
     bool fine = true;
     if (d->has_chains && was->chain != CHAIN_NONE)
         fine = chains_end_link(&d->chains, was->chain, passes, b->time_ns[i], b->detail[i] == HOW_REALLOC);
@@ -168,7 +235,7 @@ static void decide_rest(struct decide *d)
     uint64_t number;
     for (struct numbered_walk at = {0};
          (block = numbered_next(&d->live, &at, &number, sizeof *block)) != NULL && !d->failed;) {
-        const struct fate fate = {.born_ns = block->born_ns};
+        const struct fate fate = {.born_ns = block->brief.born_ns};
         bool passes = block->passes && filter_fate(d->filter, &fate);
         if (d->has_chains && block->chain != CHAIN_NONE)
             d->failed = !chains_leak_link(&d->chains, block->chain, passes);
@@ -200,7 +267,6 @@ int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
         .watch = watch,
         .has_threads = (f->checks & (CHECK_TEMPORARY | CHECK_FREER)) != 0,
         .has_chains = (f->checks & CHECK_CHAIN) != 0,
-        .follows_all = (f->checks & (CHECK_CHAIN | CHECK_GROUPS)) != 0,
     };
     int code = ERR_MEMORY;
     numbered_init(&d.live);
@@ -210,10 +276,13 @@ int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
         goto out;
     if ((f->checks & CHECK_GROUPS) != 0 && (d.groups = cohort_new(f)) == NULL)
         goto out;
-    code =
-        wake_reader_visit_columns(reader, process, 0, UINT64_MAX, decide_columns(&d), decide_block, &d, err);
-    if (code == 0)
+    bool follows_all = (f->checks & (CHECK_CHAIN | CHECK_GROUPS)) != 0;
+    code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX, decide_columns(&d),
+                                     follows_all ? decide_block : decide_brief_block, &d, err);
+    if (code == 0 && follows_all)
         decide_rest(&d);
+    else if (code == 0)
+        decide_brief_rest(&d);
     if (code == 0 && d.failed)
         code = ERR_MEMORY;
     if (code == 0 && d.groups != NULL)

@@ -15,6 +15,7 @@
 
 #include "query/frame.h"
 #include "tool/strbuf.h"
+#include "wire/record.h"
 
 enum {
     /* The clocks of the recorder are part of the salt; what is finer than this stays secret. */
@@ -46,9 +47,35 @@ static const char *disguise_pool(void *of, const char *text)
     return strcmp(text, "bytes") == 0 ? text : veil_text(&d->veil, VEIL_POOL, text);
 }
 
+static bool disguise_has_module(const struct disguise *d, const char *path)
+{
+    for (size_t i = 0; i < wake_reader_process_count(d->reader); i++) {
+        const struct wake_process *p = wake_reader_process(d->reader, i);
+        for (size_t m = 0; m < p->modules.count; m++) {
+            if (strcmp(wake_process_module_path(p, &p->modules.data[m]), path) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* "[heap]", "[stack]" and what else the kernel has names for are no secret; those that the program
+ * gave are, and so are files that are data. */
+static const char *disguise_range(void *of, const char *name)
+{
+    struct disguise *d = of;
+    bool is_given = strncmp(name, "[anon", 5) == 0;
+    if (name[0] == '[' && !is_given)
+        return name;
+    return veil_text(&d->veil, !is_given && disguise_has_module(d, name) ? VEIL_MODULE : VEIL_RANGE, name);
+}
+
 static const char *disguise_module(void *of, size_t process, uint32_t module)
 {
     struct disguise *d = of;
+    const struct wake_process *p = wake_reader_process(d->reader, process);
+    if (wake_module_is_jit(&p->modules.data[module - 1]))
+        return RECORD_MODULE_JIT; /* no secret, and its names are those of code in no module */
     uint32_t image = wake_reader_image(d->reader, process, module);
     return image == 0 || image > d->paths.count ? NULL : d->paths.data[image - 1];
 }
@@ -133,6 +160,7 @@ int disguise_init(struct disguise *d, struct wake_reader *r, enum veil_level lev
                                    .show_thread = disguise_thread,
                                    .show_mark = disguise_mark,
                                    .show_pool = disguise_pool,
+                                   .show_range = disguise_range,
                                    .show_module = disguise_module,
                                    .has_build_ids = level == VEIL_PARTIAL,
                                    .names = d->names,

@@ -15,7 +15,7 @@
 static unsigned filter_check_births(const struct query_filter *f, const struct when *w)
 {
     unsigned checks = 0;
-    if (!range_is_whole(&w->born) || f->allocated == SIDE_INSIDE)
+    if (!range_is_whole(&w->born) || f->allocated == SIDE_INSIDE || w->has_alive_at[0] || w->has_alive_at[1])
         checks |= CHECK_BORN;
     if (f->allocated == SIDE_OUTSIDE)
         checks |= CHECK_OUTSIDE;
@@ -103,6 +103,41 @@ static int filter_allow_stacks(struct filter *f, uint32_t process, struct err *e
     return pattern_narrow(f->query, f->process, process, f->stacks, f->stack_count, err);
 }
 
+static void filter_narrow(struct query_range *range, uint64_t min, uint64_t max)
+{
+    range->min = min > range->min ? min : range->min;
+    range->max = max < range->max ? max : range->max;
+}
+
+/* When blocks may have been born and freed. */
+static void filter_set_times(struct filter *f)
+{
+    const struct query_filter *q = &f->query->filter;
+    const struct when *w = f->when;
+    bool has_freer = (f->checks & (CHECK_TEMPORARY | CHECK_FREER)) != 0;
+    f->born = w->born;
+    f->died = (struct query_range){0, UINT64_MAX};
+    f->lifetime = q->lifetime;
+    if (q->allocated == SIDE_INSIDE)
+        filter_narrow(&f->born, w->window.min, w->window.max);
+    if (w->must_have_died)
+        filter_narrow(&f->died, w->died.min, w->died.max);
+    if (q->freed == SIDE_INSIDE)
+        filter_narrow(&f->died, w->window.min, w->window.max);
+    for (unsigned i = 0; i < 2; i++) {
+        if (!w->has_alive_at[i])
+            continue;
+        filter_narrow(&f->born, 0, w->alive_at[i]);
+        if (w->alive_at[i] == UINT64_MAX)
+            f->none_freed = true;
+        else
+            filter_narrow(&f->died, w->alive_at[i] + 1, UINT64_MAX);
+    }
+    f->none_freed = f->none_freed || f->died.min > f->died.max || f->lifetime.min > f->lifetime.max;
+    f->none_leaked = w->must_have_died || q->freed == SIDE_INSIDE || has_freer;
+    f->has_more = q->freed == SIDE_OUTSIDE || has_freer;
+}
+
 int filter_init(struct filter *f, const struct query *q, const struct when *w,
                 const struct wake_reader *reader, uint32_t process, struct err *err)
 {
@@ -112,14 +147,10 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
         .when = w,
         .process = p,
         .checks = filter_check_births(&q->filter, w) | filter_check_rest(&q->filter, w),
-        .born = w->born,
         .stack_count = p->stacks.count > 0 ? p->stacks.count : 1,
         .end_ns = p->end.end_ns,
     };
-    if (q->filter.allocated == SIDE_INSIDE) {
-        f->born.min = w->window.min > f->born.min ? w->window.min : f->born.min;
-        f->born.max = w->window.max < f->born.max ? w->window.max : f->born.max;
-    }
+    filter_set_times(f);
     if (!filter_list_leaked(f))
         return err_set(err, ERR_MEMORY, "There is no memory for the list of leaked blocks.");
     return (f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0 ? filter_allow_stacks(f, process, err) : 0;
@@ -189,8 +220,10 @@ static void filter_stacks(const struct filter *f, const struct wake_block *b, ui
 
 static void filter_threads(struct slots *slots, const struct wake_block *b, uint8_t *pass)
 {
-    for (uint32_t i = 0; i < b->count; i++)
-        pass[i] &= slots->all.data[slots_get(slots, b->thread[i])].may_allocate;
+    for (uint32_t i = 0; i < b->count; i++) {
+        uint32_t at = slots_get(slots, b->thread[i]); /* first: the list may move */
+        pass[i] &= slots->all.data[at].may_allocate;
+    }
 }
 
 static void filter_kinds(const struct filter *f, const struct wake_block *b, uint8_t *pass)
@@ -254,27 +287,4 @@ void filter_births(struct filter *f, struct slots *slots, const struct wake_bloc
         filter_marks(f, b, pass);
     if ((checks & CHECK_LEAKED) != 0)
         filter_leaked(f, b, pass);
-}
-
-/* ----------------------------------------------------------------- at death */
-
-bool filter_fate(const struct filter *f, const struct fate *fate)
-{
-    const struct query_filter *q = &f->query->filter;
-    const struct when *w = f->when;
-    uint64_t until = fate->freed ? fate->died_ns : f->end_ns;
-    bool in_window = fate->freed && range_has(&w->window, fate->died_ns);
-    if (w->must_have_died && !(fate->freed && range_has(&w->died, fate->died_ns)))
-        return false;
-    if (q->freed != SIDE_ANY && in_window != (q->freed == SIDE_INSIDE))
-        return false;
-    for (unsigned i = 0; i < 2; i++)
-        if (w->has_alive_at[i] &&
-            (fate->born_ns > w->alive_at[i] || (fate->freed && fate->died_ns <= w->alive_at[i])))
-            return false;
-    if (!range_has(&q->lifetime, until > fate->born_ns ? until - fate->born_ns : 0))
-        return false;
-    if ((q->states & STATE_TEMPORARY) != 0 && !fate->temporary)
-        return false;
-    return q->freeing_threads.count == 0 || (fate->freed && fate->by_wanted_thread);
 }

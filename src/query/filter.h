@@ -62,8 +62,12 @@ struct filter {
     struct query_range born;
     uint8_t *stacks; /* by number: 1 = allowed; NULL unless CHECK_STACK or CHECK_GROUPS */
     size_t stack_count;
-    VEC(uint64_t) leaked; /* numbers of leaked blocks, rising, and UINT64_MAX behind them */
-    uint64_t end_ns;      /* until when leaked blocks live */
+    VEC(uint64_t) leaked;              /* numbers of leaked blocks, rising, and UINT64_MAX behind them */
+    uint64_t end_ns;                   /* until when leaked blocks live */
+    struct query_range died, lifetime; /* of blocks that were freed; never empty, see none_freed */
+    bool none_freed;                   /* no block that was freed passes */
+    bool none_leaked;                  /* no block that was never freed passes */
+    bool has_more;                     /* conditions on blocks that were freed, beyond those two */
 
     /* While events are read: */
     size_t next_leaked;
@@ -83,15 +87,6 @@ unsigned filter_columns(const struct filter *f);
  * birth; what other events get means nothing. */
 void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass);
 
-/* The end of a block. */
-struct fate {
-    uint64_t born_ns, died_ns; /* died_ns: only if it was freed */
-    bool freed, temporary;
-    bool by_wanted_thread;
-};
-/* The conditions at death, without those on chains. */
-bool filter_fate(const struct filter *f, const struct fate *fate);
-
 /* The stack that a number stands for: those that the file does not know are 0. */
 static inline uint32_t filter_stack(const struct filter *f, uint32_t stack)
 {
@@ -106,6 +101,28 @@ static inline bool range_has(const struct query_range *r, uint64_t value)
 static inline bool range_is_whole(const struct query_range *r)
 {
     return r->min == 0 && r->max == UINT64_MAX;
+}
+
+/* The end of a block. */
+struct fate {
+    uint64_t born_ns, died_ns; /* died_ns: only if it was freed */
+    bool freed, temporary;
+    bool by_wanted_thread;
+};
+
+/* The conditions at death, without those on chains. */
+static inline bool filter_fate(const struct filter *f, const struct fate *fate)
+{
+    if (!fate->freed)
+        return !f->none_leaked && range_has(&f->query->filter.lifetime,
+                                            f->end_ns > fate->born_ns ? f->end_ns - fate->born_ns : 0);
+    if (f->none_freed || fate->died_ns - f->died.min > f->died.max - f->died.min ||
+        fate->died_ns - fate->born_ns - f->lifetime.min > f->lifetime.max - f->lifetime.min)
+        return false;
+    return !f->has_more ||
+           ((f->query->filter.freed != SIDE_OUTSIDE || !range_has(&f->when->window, fate->died_ns)) &&
+            ((f->checks & CHECK_TEMPORARY) == 0 || fate->temporary) &&
+            ((f->checks & CHECK_FREER) == 0 || fate->by_wanted_thread));
 }
 
 #endif

@@ -10,71 +10,94 @@
 /* A live block that passes the conditions at birth. */
 struct late_block {
     uint64_t size, slack;
-    struct weight weight;
     uint64_t born_ns;
     uint32_t row;
-    uint32_t slot, made; /* as in struct scan_block */
-    bool is_leaked;      /* as the file has it */
+    uint32_t slot, made;    /* as in struct scan_block */
+    uint32_t group : 31;    /* in the ridge */
+    uint32_t is_leaked : 1; /* as the file has it */
 };
 
 bool late_suits(const struct query *q, const struct filter *f)
 {
-    return q->sums_only && q->ticks == 0 && (f->checks & CHECK_AT_DEATH) != 0 &&
+    return q->ticks == 0 && (f->checks & CHECK_AT_DEATH) != 0 &&
            (f->checks & (CHECK_CHAIN | CHECK_GROUPS)) == 0;
 }
 
 /* -------------------------------------------------------------------- counting */
 
-static void late_count_birth(struct late *l, struct tally_row *r, const struct late_block *b)
+static void late_count_birth(struct late *l, struct tally_row *r, const struct late_block *b,
+                             struct weight weight)
 {
     if (r->allocated_blocks == 0 || b->born_ns < r->first_ns)
         r->first_ns = b->born_ns;
     if (b->born_ns > r->last_ns)
         r->last_ns = b->born_ns;
-    r->allocated_blocks += b->weight.blocks;
-    r->allocated_bytes += b->weight.bytes;
-    r->slack_bytes += b->slack * b->weight.blocks;
+    r->allocated_blocks += weight.blocks;
+    r->allocated_bytes += weight.bytes;
+    r->slack_bytes += b->slack * weight.blocks;
     if ((l->query->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&l->result->sizes, b->size, b->weight.blocks, b->weight.bytes);
+        histogram_add(&l->result->sizes, b->size, weight.blocks, weight.bytes);
 }
 
-static void late_count_death(struct late *l, struct tally_row *r, const struct late_block *b,
-                             const struct fate *fate)
+static void late_count_death(struct late *l, struct tally_row *r, uint32_t row, const struct fate *fate,
+                             struct weight weight)
 {
     uint64_t lifetime = fate->died_ns - fate->born_ns;
     if (r->freed_blocks == 0 || lifetime < r->lifetime_min_ns)
         r->lifetime_min_ns = lifetime;
     if (lifetime > r->lifetime_max_ns)
         r->lifetime_max_ns = lifetime;
-    r->freed_blocks += b->weight.blocks;
-    r->freed_bytes += b->weight.bytes;
+    r->freed_blocks += weight.blocks;
+    r->freed_bytes += weight.bytes;
     if (fate->temporary) {
-        r->temporary_blocks += b->weight.blocks;
-        r->temporary_bytes += b->weight.bytes;
+        r->temporary_blocks += weight.blocks;
+        r->temporary_bytes += weight.bytes;
     }
     if ((l->query->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&l->result->lifetimes, lifetime, b->weight.blocks, b->weight.bytes);
-    if ((l->query->want & WANT_MEDIAN) != 0 && !medians_add(&l->medians, b->row, lifetime))
+        histogram_add(&l->result->lifetimes, lifetime, weight.blocks, weight.bytes);
+    if ((l->query->want & WANT_MEDIAN) != 0 && !medians_add(&l->medians, row, lifetime))
         l->failed = true;
 }
 
-static void late_count(struct late *l, const struct late_block *b, const struct fate *fate)
+static void late_count(struct late *l, const struct late_block *b, uint64_t number, const struct fate *fate)
 {
     const struct when *w = l->when;
     struct tally_row *r = &l->tally.rows.data[b->row];
+    struct weight weight = weight_of(l->sample_rate, number, b->size);
     bool born_inside = range_has(&w->window, fate->born_ns);
     if (born_inside)
-        late_count_birth(l, r, b);
+        late_count_birth(l, r, b, weight);
     if (fate->freed && range_has(&w->window, fate->died_ns))
-        late_count_death(l, r, b, fate);
+        late_count_death(l, r, b->row, fate, weight);
     if (fate->born_ns <= w->moment && !(fate->freed && fate->died_ns <= w->moment)) {
-        r->noted_blocks += b->weight.blocks;
-        r->noted_bytes += b->weight.bytes;
+        r->noted_blocks += weight.blocks;
+        r->noted_bytes += weight.bytes;
     }
     if (b->is_leaked && born_inside) {
-        r->leaked_blocks += b->weight.blocks;
-        r->leaked_bytes += b->weight.bytes;
+        r->leaked_blocks += weight.blocks;
+        r->leaked_bytes += weight.bytes;
     }
+    if (b->group != RIDGE_NONE && !(fate->freed && fate->died_ns < w->window.min))
+        ridge_count(&l->ridge, b->group, b->row, weight, fate->born_ns,
+                    !fate->freed || fate->died_ns > w->window.max);
+}
+
+/* A block that is born: what it is to the peak. */
+static uint32_t late_group(struct late *l, uint64_t number, uint64_t born_ns, uint64_t size)
+{
+    const struct query_range *window = &l->when->window;
+    if (l->query->sums_only || born_ns > window->max)
+        return RIDGE_NONE;
+    uint64_t bytes = weight_of(l->sample_rate, number, size).bytes;
+    return born_ns < window->min ? ridge_birth_before(&l->ridge, bytes) : ridge_birth(&l->ridge, bytes);
+}
+
+static void late_decide(struct late *l, const struct late_block *b, uint64_t number, const struct fate *fate)
+{
+    if (filter_fate(l->filter, fate))
+        late_count(l, b, number, fate);
+    if (b->group != RIDGE_NONE)
+        ridge_drop(&l->ridge, b->group);
 }
 
 /* --------------------------------------------------------------------- events */
@@ -97,11 +120,11 @@ static void late_alloc(struct late *l, const struct wake_block *b, uint32_t i)
     bool has_slack = (l->query->want & WANT_DETAIL) != 0 && b->usable[i] > size;
     *block = (struct late_block){.size = size,
                                  .slack = has_slack ? b->usable[i] - size : 0,
-                                 .weight = weight_of(l->sample_rate, b->number[i], size),
                                  .born_ns = b->time_ns[i],
                                  .row = row,
                                  .slot = slot,
                                  .made = made,
+                                 .group = late_group(l, b->number[i], b->time_ns[i], size),
                                  .is_leaked = *l->leaked == b->number[i]};
 }
 
@@ -124,8 +147,7 @@ static void late_free(struct late *l, const struct wake_block *b, uint32_t i)
         .temporary = was->slot == slot && is_soon,
         .by_wanted_thread = freer->may_free,
     };
-    if (filter_fate(l->filter, &fate))
-        late_count(l, was, &fate);
+    late_decide(l, was, b->number[i], &fate);
 }
 
 static int late_events(const struct wake_block *b, void *context)
@@ -142,7 +164,9 @@ static int late_events(const struct wake_block *b, void *context)
         }
     }
     l->seen_ns = b->time_ns[b->count - 1];
-    l->failed = l->failed || l->slots.failed;
+    l->failed = l->failed || l->slots.failed || l->ridge.failed;
+    if (l->ridge.is_over && !l->failed)
+        return LATE_OVER;
     return l->failed ? ERR_MEMORY : watch_advance(l->watch, b->count);
 }
 
@@ -154,8 +178,7 @@ static void late_rest(struct late *l)
     for (struct numbered_walk at = {0};
          (block = numbered_next(&l->live, &at, &number, sizeof *block)) != NULL;) {
         const struct fate fate = {.born_ns = block->born_ns};
-        if (filter_fate(l->filter, &fate))
-            late_count(l, block, &fate);
+        late_decide(l, block, number, &fate);
     }
 }
 
@@ -176,15 +199,18 @@ int late_run(struct late *l, const struct query *q, const struct when *w, struct
     filter_restart(f);
     int code = ERR_MEMORY;
     if (slots_init(&l->slots, q, wake_reader_process(reader, process)) &&
-        tally_init(&l->tally, q->split, f->stack_count))
+        tally_init(&l->tally, q->split, f->stack_count) && ridge_init(&l->ridge, &l->tally, w->window.min))
         code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
                                          (q->want & WANT_DETAIL) != 0 ? columns | WAKE_USABLE : columns,
                                          late_events, l, err);
     if (code == 0)
         late_rest(l);
-    if (code == ERR_MEMORY || l->failed)
+    if (code == ERR_MEMORY || l->failed || l->ridge.failed)
         return err_set(err, ERR_MEMORY, "There is no memory for the live blocks of the query.");
-    return code < 0 ? code : 0;
+    if (code < 0 || code == LATE_OVER)
+        return code;
+    ridge_finish(&l->ridge);
+    return 0;
 }
 
 void late_release(struct late *l)
@@ -193,4 +219,5 @@ void late_release(struct late *l)
     medians_release(&l->medians);
     slots_release(&l->slots);
     tally_release(&l->tally);
+    ridge_release(&l->ridge);
 }

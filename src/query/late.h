@@ -3,9 +3,9 @@
  * late: one reading of the events of a process that counts each block when it dies,
  * for conditions that are known only then.
  *
- * The rows have every sum that scan would give them after a first reading had decided,
- * but no peak: what is counted late cannot tell how much was live at the time.  So it is
- * for queries that ask for sums only, and have no condition on chains or groups.
+ * The rows have what scan would give them after a first reading had decided.  The peak is found
+ * by a ridge (query/ridge.h), unless the query asks for sums only.  Not for timelines, nor for
+ * conditions on chains or groups.
  */
 #ifndef HW_QUERY_LATE_H
 #define HW_QUERY_LATE_H
@@ -16,6 +16,7 @@
 #include "query/filter.h"
 #include "query/histogram.h"
 #include "query/query.h"
+#include "query/ridge.h"
 #include "query/slots.h"
 #include "query/tally.h"
 #include "query/watch.h"
@@ -28,6 +29,7 @@ struct late {
     struct query_result *result;
     struct watch *watch;
     struct tally tally; /* for its rows */
+    struct ridge ridge; /* not for sums only */
     struct numbered live;
     struct slots slots;
     struct medians medians;
@@ -38,10 +40,12 @@ struct late {
     uint8_t pass[WAKE_BLOCK_MAX];
 };
 
+enum { LATE_OVER = 2 /* so much is live at once that two readings are better */ };
+
 /* Whether it can answer. */
 bool late_suits(const struct query *q, const struct filter *f);
 /* What it counts into `result`: histograms.  An interrupt: blocks that have not died by then
- * are not counted. */
+ * are not counted.  0, LATE_OVER (nothing in it is of use), or an error. */
 int late_run(struct late *l, const struct query *q, const struct when *w, struct filter *f,
              struct watch *watch, struct wake_reader *reader, uint32_t process, struct query_result *result,
              struct err *err);

@@ -42,9 +42,9 @@ void misuses_release(struct misuses *m)
 
 static bool misuse_is_like(const struct misuse *a, const struct misuse *b)
 {
-    return a->kind == b->kind && a->process == b->process && a->how == b->how &&
+    return a->kind == b->kind && a->process == b->process && a->how == b->how && a->stack == b->stack &&
            a->block.process == b->block.process && a->block.stack == b->block.stack &&
-           a->block.kind == b->block.kind;
+           a->block.freed_stack == b->block.freed_stack && a->block.kind == b->block.kind;
 }
 
 /* Counts it, or adds it.  False: no memory. */
@@ -73,6 +73,9 @@ struct misuse_scan {
     uint32_t process;
     struct numbered live;
     struct map unknown; /* addresses of releases that fit no block */
+    bool is_held;       /* a misuse by realloc, until the next event tells its stack */
+    uint64_t held_number;
+    struct misuse held;
     struct watch watch;
 };
 
@@ -105,7 +108,17 @@ static struct misuse misuse_of(uint32_t process, enum misuse_kind kind, const st
                            .thread = b->thread[i],
                            .time_ns = b->time_ns[i],
                            .address = b->address[i],
+                           .stack = b->stack[i],
                            .how = b->detail[i]};
+}
+
+/* Adds what was held back; i: the event after it. */
+static bool misuse_scan_settle(struct misuse_scan *s, const struct wake_block *b, uint32_t i)
+{
+    if (b->event[i] == WAKE_ALLOC && b->previous[i] == s->held_number + 1)
+        s->held.stack = b->stack[i];
+    s->is_held = false;
+    return misuses_add(s->to, &s->held);
 }
 
 static bool misuse_scan_free(struct misuse_scan *s, const struct wake_block *b, uint32_t i)
@@ -123,7 +136,12 @@ static bool misuse_scan_free(struct misuse_scan *s, const struct wake_block *b, 
                                       .address = was->address,
                                       .size = was->size,
                                       .born_ns = was->born_ns};
-    return misuses_add(s->to, &one);
+    if (one.how != HOW_REALLOC || one.stack != 0)
+        return misuses_add(s->to, &one);
+    s->is_held = true;
+    s->held_number = b->number[i];
+    s->held = one;
+    return true;
 }
 
 static int misuse_scan_visit(const struct wake_block *b, void *context)
@@ -131,6 +149,8 @@ static int misuse_scan_visit(const struct wake_block *b, void *context)
     struct misuse_scan *s = context;
     bool fine = true;
     for (uint32_t i = 0; i < b->count && fine; i++) {
+        if (s->is_held && !misuse_scan_settle(s, b, i))
+            return ERR_MEMORY;
         if (b->event[i] == WAKE_ALLOC) {
             struct misuse_live *block = numbered_add(&s->live, b->number[i], sizeof *block);
             fine = block != NULL;
@@ -166,6 +186,8 @@ struct misuse_follow {
     struct misuse_spot *spots; /* by rising address */
     size_t count;
     struct numbered live; /* number -> address of a block that covers a spot */
+    uint64_t moved;       /* number + 1 of the block that was released last, by realloc; its spots: */
+    size_t moved_from, moved_to;
     struct watch watch;
 };
 
@@ -193,6 +215,12 @@ static bool misuse_covers(const struct misuse_spot *spot, uint64_t address, uint
 
 static bool misuse_follow_alloc(struct misuse_follow *f, const struct wake_block *b, uint32_t i)
 {
+    if (f->moved != 0 && b->previous[i] == f->moved) {
+        for (size_t k = f->moved_from; k < f->moved_to; k++)
+            if (f->spots[k].number + 1 == f->moved && !f->spots[k].is_live)
+                f->spots[k].block.freed_stack = b->stack[i];
+        f->moved = 0;
+    }
     size_t at = misuse_find_spot(f, b->address[i]);
     if (at == f->count || !misuse_covers(&f->spots[at], b->address[i], b->size[i]))
         return true;
@@ -221,6 +249,7 @@ static void misuse_bury(struct misuse_spot *spot, const struct wake_block *b, ui
     spot->block.was_freed = true;
     spot->block.freed_ns = b->time_ns[i];
     spot->block.freed_thread = b->thread[i];
+    spot->block.freed_stack = b->stack[i];
     spot->block.freed_how = b->detail[i];
 }
 
@@ -229,10 +258,15 @@ static void misuse_follow_free(struct misuse_follow *f, const struct wake_block 
     const struct misuse_covering *c = numbered_take(&f->live, b->number[i], sizeof *c);
     if (c == NULL || b->time_ns[i] > f->surely_ns)
         return;
-    for (size_t at = misuse_find_spot(f, c->address);
-         at < f->count && misuse_covers(&f->spots[at], c->address, c->size); at++) {
+    size_t from = misuse_find_spot(f, c->address), at = from;
+    for (; at < f->count && misuse_covers(&f->spots[at], c->address, c->size); at++) {
         if (f->spots[at].is_live && f->spots[at].number == b->number[i])
             misuse_bury(&f->spots[at], b, i);
+    }
+    if (b->detail[i] == HOW_REALLOC && b->stack[i] == 0) {
+        f->moved = b->number[i] + 1;
+        f->moved_from = from;
+        f->moved_to = at;
     }
 }
 
@@ -298,6 +332,7 @@ static int misuse_follow_run(struct misuse_follow *f, struct wake_reader *r, uin
         code = wake_reader_visit(r, line.data[i], 0, until, misuse_follow_visit, f, err);
         numbered_release(&f->live);
         numbered_init(&f->live);
+        f->moved = 0;
         for (size_t k = 0; k < f->count; k++)
             f->spots[k].is_inherited = f->spots[k].is_live;
     }
@@ -337,6 +372,8 @@ int misuses_read(struct misuses *m, const struct query *q, struct wake_reader *r
     numbered_init(&s.live);
     map_init(&s.unknown);
     int code = wake_reader_visit(r, process, 0, UINT64_MAX, misuse_scan_visit, &s, err);
+    if (code == 0 && s.is_held && !misuses_add(m, &s.held))
+        code = ERR_MEMORY;
     if (code == 0 && map_count(&s.unknown) > 0)
         code = misuse_follow_all(&s, r, err);
     numbered_release(&s.live);

@@ -8,10 +8,10 @@
  *     mismatch          new with free, malloc with delete, new[] with delete, and so on
  *     inherited         no misuse: a forked child frees what its parent made
  *
- * Releases have no stack in a recording, so what is known of the second party is
- * its thread, its time and how it released.  Of the block everything is known.
+ * Releases have a stack where that was asked for (record --free-stacks), and those by realloc
+ * always, since what it gives has one.  Of others the thread, the time and the function are known.
  *
- * Equal ones (same kind of misuse, same process, same stack, released the same way) are
+ * Equal ones (same kind of misuse, same process, same stacks, released the same way) are
  * counted together; the first is told.
  */
 #ifndef HW_QUERY_MISUSE_H
@@ -47,8 +47,8 @@ struct misuse_block {
     uint32_t stack, thread;
     uint8_t kind; /* enum record_kind */
     uint64_t address, size, born_ns;
-    uint64_t freed_ns; /* this and the next two: before the misuse, if it was */
-    uint32_t freed_thread;
+    uint64_t freed_ns; /* this and the next three: before the misuse, if it was */
+    uint32_t freed_thread, freed_stack;
     uint8_t freed_how;
 };
 
@@ -58,7 +58,8 @@ struct misuse {
     /* The first of them: */
     uint32_t process, thread;
     uint64_t time_ns, address;
-    uint8_t how; /* enum record_how */
+    uint32_t stack; /* of the release; 0 = not known */
+    uint8_t how;    /* enum record_how */
     struct misuse_block block;
 };
 

@@ -207,7 +207,7 @@ static inline void naive_other(struct naive_maker *m, uint32_t thread)
     struct naive *n = m->naive;
     uint64_t r = naive_below(n, 5);
     if (r == 0) {
-        wake_stream_free_unknown(m->stream, m->now, thread, HOW_FREE, 0x1234);
+        wake_stream_free_unknown(m->stream, m->now, thread, HOW_FREE, 0, 0x1234);
     } else if (r == 1) {
         wake_stream_map(m->stream, m->now, thread, 1, 0x7000, 4096, 3, 34);
     } else {

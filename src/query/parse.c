@@ -88,9 +88,11 @@ static int parse_time(struct query *q, const struct parse_key *key, void *to, co
         time = (struct query_time){.when = WHEN_PERCENT, .percent = 100};
     else if (!is_mark && key->choice == WHEN_PEAK_RSS && strcmp(value, "peak-rss") == 0)
         time.when = WHEN_PEAK_RSS;
-    else if (!is_mark && quantity_percent(value, &time.percent))
+    else if (!is_mark && quantity_percent(value, &time.percent)) {
+        if (time.percent > 100)
+            return ERR_USAGE;
         time.when = WHEN_PERCENT;
-    else if (is_mark || !quantity_duration(value, &time.ns)) {
+    } else if (is_mark || !quantity_duration(value, &time.ns)) {
         if (value[0] == '\0' || (!is_mark && ((value[0] >= '0' && value[0] <= '9') || value[0] == '-')))
             return ERR_USAGE;
         time = (struct query_time){.when = WHEN_MARK};

@@ -7,9 +7,9 @@
  *  0. what the collector wrote at the end (totals for each stack): no filter, the
  *     whole run, nothing that totals do not have;
  *  1. one reading of the events: conditions that are known at birth;
- *  2. one reading that counts blocks when they die: conditions that are known then,
- *     if nobody asks for the peak;
- *  3. two readings: the first decides, the second counts.
+ *  2. one reading that counts blocks when they die: conditions that are known then;
+ *  3. two readings: the first decides, the second counts.  For chains, groups and timelines,
+ *     and where so many blocks are live at once that the peak of 2. would take too much memory.
  *
  * The totals are used only where they agree with what the chunk headers say
  * about the events that are in the file.
@@ -245,10 +245,17 @@ static int answer_late(struct answer *a, struct filter *f, uint32_t process, str
     struct late *l = memory_new_zeroed(1, sizeof *l);
     if (l == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the query.");
+    const struct query_histogram sizes = a->result->sizes, lifetimes = a->result->lifetimes;
+    uint64_t done = a->watch.done;
     int code = late_run(l, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
-    if (code == 0)
+    if (code == 0) {
         code = answer_from_tally(a, &l->tally, &l->medians, l->seen_ns, process, err);
-    a->result->omitted_blocks += answer_omitted(a, process);
+        a->result->omitted_blocks += answer_omitted(a, process);
+    } else if (code == LATE_OVER) {
+        a->result->sizes = sizes;
+        a->result->lifetimes = lifetimes;
+        a->watch.total += a->watch.done - done; /* was in vain */
+    }
     late_release(l);
     free(l);
     return code;
@@ -263,8 +270,9 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
     struct bitset chosen;
     int code = 0;
-    if (late_suits(a->query, f))
-        return answer_late(a, f, process, err);
+    if (late_suits(a->query, f) && (code = answer_late(a, f, process, err)) != LATE_OVER)
+        return code;
+    code = 0;
     bitset_init(&chosen);
     if (decide_is_needed(f, agrees)) {
         a->watch.total += f->process->events;

@@ -300,6 +300,60 @@ static void a_rough_timeline_needs_no_events(void **state)
     naive_release(&n);
 }
 
+/* `count` blocks of 10 bytes, `live` of them at a time, each freed when it is the oldest. */
+static void write_queue(uint64_t count, uint64_t live)
+{
+    struct wake_writer *w;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    uint32_t process = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
+    struct wake_stream *s = wake_writer_stream(w, process);
+    for (uint64_t i = 0; i < count + live; i++) {
+        if (i >= live)
+            wake_stream_free(s, 2000 + i, 1, HOW_FREE, i - live, 10);
+        if (i < count)
+            wake_stream_alloc(s, 2000 + i, 1, KIND_MALLOC, 0, 0x1000 + i * 16, 10, 24, 0);
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+}
+
+/* Where blocks are counted when they die, but most count or too many are live: nothing is counted twice. */
+static void what_one_reading_began_two_finish(void **state)
+{
+    (void)state;
+    struct {
+        uint64_t count, live;
+    } queues[] = {{100000, 80000}, {200000, 10}, {50000, 10}};
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
+        struct wake_reader *reader;
+        struct query_result result;
+        struct query q;
+        struct err err;
+        uint64_t count = queues[i].count, live = queues[i].live;
+        write_queue(count, live);
+        assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+        query_result_init(&result);
+        query_init(&q);
+        q.want = WANT_DETAIL | WANT_MEDIAN | WANT_HISTOGRAMS;
+        assert_int_equal(query_parse(&q, "lifetime-max", "1s", &err), 0);
+        assert_int_equal(query_run(&q, reader, &result, &err), 0);
+        assert_true(i == 2 ? result.events == 2 * count : result.events > 4 * count);
+        assert_int_equal(result.total.allocated_blocks, count);
+        assert_int_equal(result.total.freed_bytes, count * 10);
+        assert_int_equal(result.total.slack_bytes, count * 14);
+        assert_int_equal(result.total.peak_bytes, live * 10);
+        assert_int_equal(result.total.peak_blocks, live);
+        assert_int_equal(result.peak_time_ns, 2000 + live - 1);
+        assert_int_equal(result.sizes.blocks[4], count);
+        uint64_t lived = 0;
+        for (unsigned k = 0; k < HISTOGRAM_BUCKETS; k++)
+            lived += result.lifetimes.blocks[k];
+        assert_int_equal(lived, count);
+        query_release(&q);
+        query_result_release(&result);
+        wake_reader_close(reader);
+    }
+}
+
 static volatile sig_atomic_t stop;
 
 static void stop_soon(void *context, uint64_t done, uint64_t total)
@@ -337,8 +391,17 @@ static void an_interrupted_query_says_how_far_it_came(void **state)
     assert_true(result.events >= limit && result.events < limit + (1 << 20));
     assert_int_equal(result.total.allocated_blocks, (result.events + 1) / 2);
     assert_int_equal(result.read_until_ns, 1000 + (result.events - 1) / 2);
+    /* A condition that is known at death: what has died is counted, the peak too. */
+    stop = 0;
+    assert_int_equal(query_parse(&q, "freed-to", "2us", &err), 0);
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_true(result.interrupted);
+    assert_int_equal(result.total.allocated_blocks, 1001);
+    assert_int_equal(result.total.peak_bytes, 8);
+    assert_int_equal(result.peak_time_ns, 1000);
     /* Interrupted before anything was decided: nothing is said. */
-    assert_int_equal(query_parse(&q, "lifetime-max", "1s", &err), 0);
+    stop = 0;
+    assert_int_equal(query_parse(&q, "chain-length-max", "2", &err), 0);
     assert_int_equal(query_run(&q, reader, &result, &err), 0);
     assert_true(result.interrupted);
     assert_int_equal(result.rows.count, 0);
@@ -354,6 +417,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(random_queries_are_answered_to_the_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(totals_answer_without_reading_events, setup, teardown),
         cmocka_unit_test_setup_teardown(a_rough_timeline_needs_no_events, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_one_reading_began_two_finish, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupted_query_says_how_far_it_came, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

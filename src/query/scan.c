@@ -54,22 +54,22 @@ static SCAN_INLINE void scan_count_alloc(struct scan *s, struct tally_row *r, co
 }
 
 static SCAN_INLINE void scan_count_free(struct scan *s, struct tally_row *r, const struct scan_block *was,
-                                        uint32_t slot, uint64_t time_ns)
+                                        struct weight weight, uint32_t slot, uint64_t time_ns)
 {
     uint64_t lifetime = time_ns - was->born_ns;
     if (r->freed_blocks == 0 || lifetime < r->lifetime_min_ns)
         r->lifetime_min_ns = lifetime;
     if (lifetime > r->lifetime_max_ns)
         r->lifetime_max_ns = lifetime;
-    r->freed_blocks += was->blocks;
-    r->freed_bytes += was->size;
-    s->frees += was->blocks;
+    r->freed_blocks += weight.blocks;
+    r->freed_bytes += weight.bytes;
+    s->frees += weight.blocks;
     if (scan_is_temporary(s, was, slot, lifetime)) {
-        r->temporary_blocks += was->blocks;
-        r->temporary_bytes += was->size;
+        r->temporary_blocks += weight.blocks;
+        r->temporary_bytes += weight.bytes;
     }
     if ((s->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&s->result->lifetimes, lifetime, was->blocks, was->size);
+        histogram_add(&s->result->lifetimes, lifetime, weight.blocks, weight.bytes);
     if ((s->want & WANT_MEDIAN) != 0 && !medians_add(&s->medians, was->row, lifetime))
         s->failed = true;
 }
@@ -87,12 +87,8 @@ static SCAN_INLINE void scan_alloc(struct scan *s, const struct wake_block *b, u
         return;
     }
     struct weight weight = weight_of(s->sample_rate, b->number[i], b->size[i]);
-    *block = (struct scan_block){.size = weight.bytes,
-                                 .blocks = weight.blocks,
-                                 .born_ns = b->time_ns[i],
-                                 .row = row,
-                                 .slot = slot,
-                                 .made = made};
+    *block = (struct scan_block){
+        .size = b->size[i], .born_ns = b->time_ns[i], .row = row, .slot = slot, .made = made};
     struct tally_row *r = tally_touch(&s->tally, row);
     tally_rise(&s->tally, r, weight.blocks, weight.bytes);
     if (counts)
@@ -105,9 +101,10 @@ static SCAN_INLINE void scan_free(struct scan *s, const struct wake_block *b, ui
     if (was == NULL)
         return;
     struct tally_row *r = tally_touch(&s->tally, was->row);
-    tally_fall(&s->tally, r, was->blocks, was->size);
+    struct weight weight = weight_of(s->sample_rate, b->number[i], was->size);
+    tally_fall(&s->tally, r, weight.blocks, weight.bytes);
     if (counts)
-        scan_count_free(s, r, was, slots_get(&s->slots, b->thread[i]), b->time_ns[i]);
+        scan_count_free(s, r, was, weight, slots_get(&s->slots, b->thread[i]), b->time_ns[i]);
 }
 
 /* Events first..end-1: no moment lies between them. */

@@ -22,10 +22,10 @@
 #include "query/watch.h"
 #include "store/numbered.h"
 
-/* A live block that matches. */
+/* A live block that matches.  32 bytes, so that two fill a line of the cache; what it stands for in
+ * a sampled process is worked out a second time when it dies. */
 struct scan_block {
-    uint64_t size;   /* of all the blocks that it stands for */
-    uint64_t blocks; /* 1, or more in a sampled process */
+    uint64_t size;
     uint64_t born_ns;
     uint32_t row;
     uint32_t slot; /* of its thread */

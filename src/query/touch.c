@@ -8,16 +8,17 @@
 
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "wire/record.h"
 
 struct touch_block {
     uint64_t address, size, born_ns;
-    uint32_t stack;
 };
 
 struct touch_work {
     struct touches *to;
     uint64_t address;
     struct numbered live; /* blocks that cover the address */
+    uint64_t moved; /* number + 1 of the one that was released last, by realloc: the latest in the list */
     struct watch watch;
 };
 
@@ -50,12 +51,15 @@ static struct touch touch_of(const struct wake_block *b, uint32_t i)
 
 static bool touch_alloc(struct touch_work *w, const struct wake_block *b, uint32_t i)
 {
+    if (w->moved != 0 && b->previous[i] == w->moved) /* the stack of a realloc is that of what it gave */
+        w->to->list.data[w->to->list.count - 1].stack = b->stack[i];
+    w->moved = 0;
     if (!touch_covers(w, b->address[i], b->size[i]))
         return true;
     struct touch_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
     if (block == NULL)
         return false;
-    *block = (struct touch_block){b->address[i], b->size[i], b->time_ns[i], b->stack[i]};
+    *block = (struct touch_block){b->address[i], b->size[i], b->time_ns[i]};
     return vec_push(&w->to->list, touch_of(b, i));
 }
 
@@ -67,7 +71,7 @@ static bool touch_free(struct touch_work *w, const struct wake_block *b, uint32_
     struct touch t = touch_of(b, i);
     t.address = was->address;
     t.size = was->size;
-    t.stack = was->stack;
+    w->moved = t.detail == HOW_REALLOC && t.stack == 0 ? b->number[i] + 1 : 0;
     t.lived_ns = b->time_ns[i] - was->born_ns;
     return vec_push(&w->to->list, t);
 }
@@ -85,10 +89,12 @@ static int touch_visit(const struct wake_block *b, void *context)
             fine = touch_free(w, b, i);
             break;
         case WAKE_FREE_UNKNOWN:
+            w->moved = 0;
             fine = b->address[i] != w->address || vec_push(&w->to->list, touch_of(b, i));
             break;
         case WAKE_MAP:
         case WAKE_UNMAP:
+            w->moved = 0;
             fine = !touch_covers(w, b->address[i], b->size[i]) || vec_push(&w->to->list, touch_of(b, i));
             break;
         default:

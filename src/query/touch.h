@@ -17,7 +17,7 @@
 struct touch {
     uint32_t process;
     uint32_t thread;
-    uint32_t stack; /* of an allocation or mapping, and of the allocation that is released; 0 = none */
+    uint32_t stack; /* of a release where it was recorded, or by realloc; 0 = none */
     uint8_t event;  /* enum wake_event */
     uint8_t detail; /* enum record_kind or record_how */
     uint64_t time_ns;

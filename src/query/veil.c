@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "store/codec.h"
 #include "tool/strbuf.h"
+#include "wire/record.h"
 
 void veil_init(struct veil *v, enum veil_level level, uint64_t salt)
 {
@@ -41,8 +42,10 @@ static const char *veil_token(struct veil *v, enum veil_what what, enum frame_ro
 
 const char *veil_text(struct veil *v, enum veil_what what, const char *text)
 {
-    static const char *const kinds[] = {"function", "file", "module", "thread", "mark", "program", "pool"};
-    if (v->level == VEIL_NONE || text[0] == '\0')
+    static const char *const kinds[] = {"function", "file",    "module", "thread",
+                                        "mark",     "program", "pool",   "range"};
+    if (v->level == VEIL_NONE || text[0] == '\0' ||
+        (what == VEIL_MODULE && strcmp(text, RECORD_MODULE_JIT) == 0))
         return text;
     if (v->level == VEIL_PARTIAL && (what == VEIL_MODULE || what == VEIL_PROGRAM))
         return words_add_text(&v->words, frame_basename(text));

@@ -32,7 +32,16 @@
 
 enum veil_level { VEIL_NONE = 0, VEIL_PARTIAL, VEIL_FULL };
 
-enum veil_what { VEIL_FUNCTION, VEIL_FILE, VEIL_MODULE, VEIL_THREAD, VEIL_MARK, VEIL_PROGRAM, VEIL_POOL };
+enum veil_what {
+    VEIL_FUNCTION,
+    VEIL_FILE,
+    VEIL_MODULE,
+    VEIL_THREAD,
+    VEIL_MARK,
+    VEIL_PROGRAM,
+    VEIL_POOL,
+    VEIL_RANGE
+};
 
 struct veil {
     enum veil_level level;

@@ -306,7 +306,8 @@ static void annex_finish(struct wake_annex *a)
     const struct tail_end end = {.write_error = (uint32_t)s->write_error,
                                  .not_kept = s->not_kept,
                                  .cpu_ns = s->collector_cpu_ns,
-                                 .wall_ns = s->end_wall_ns};
+                                 .wall_ns = s->end_wall_ns,
+                                 .unrecorded = s->unrecorded};
     if (a->error == 0 && a->is_closing &&
         !tail_add_end(&a->sink.pending, &a->file.codec, &a->file.index, sink_size(&a->sink), &end))
         a->error = ENOMEM;

@@ -61,5 +61,10 @@ bool copy_meta(struct wake_writer *w, uint32_t number, const struct wake_process
                              p->pools.data[i].unit);
     for (size_t i = 0; has_samples && i < p->samples.count; i++)
         wake_writer_sample_rss(w, number, p->samples.data[i].time_ns, p->samples.data[i].rss_bytes);
+    for (size_t i = 0; has_samples && i < p->usage_samples.count; i++) {
+        const struct wake_usage_sample *s = &p->usage_samples.data[i];
+        wake_writer_sample_usage(w, number, s->time_ns, s->took_ns, s->anew, p->usage.data + s->first,
+                                 s->count);
+    }
     return copy_stacks(w, number, p);
 }

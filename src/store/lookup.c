@@ -6,7 +6,8 @@
  * A module becomes an image (store/names.h) by build id and path; the module
  * of the program itself has its path from the process.  Code in no module
  * belongs to an image that stands for its process alone, "[process 3]", since
- * such addresses mean nothing elsewhere.
+ * such addresses mean nothing elsewhere; so does code made at run time that the
+ * recording has a module for, "[jit]".
  */
 #include "store/recording.h"
 
@@ -53,7 +54,7 @@ static uint32_t lookup_new_image(struct wake_reader *r, uint32_t process, uint32
     const struct wake_process *p = &r->shelves.data[process]->process;
     if (n == NULL)
         return 0;
-    if (module == 0) {
+    if (module == 0 || wake_module_is_jit(&p->modules.data[module - 1])) {
         char path[32];
         snprintf(path, sizeof path, "[process %u]", process);
         return names_image(n, NULL, 0, path);
@@ -83,6 +84,11 @@ uint64_t wake_process_place(const struct wake_process *p, const struct wake_node
     uint64_t address = node->address & ~RECORD_FRAME_EXACT;
     bool is_in_module = node->module != 0 && node->module <= p->modules.count;
     return is_in_module ? address - p->modules.data[node->module - 1].bias : address;
+}
+
+bool wake_module_is_jit(const struct wake_module *m)
+{
+    return m->build_id_length == 0 && strcmp(m->path, RECORD_MODULE_JIT) == 0;
 }
 
 const char *wake_process_module_path(const struct wake_process *p, const struct wake_module *m)

@@ -29,6 +29,7 @@ void meta_release(struct meta *m)
     strbuf_release(&m->samples);
     strbuf_release(&m->marks);
     strbuf_release(&m->pools);
+    strbuf_release(&m->usage);
     strbuf_release(&m->scratch);
     free(m->last);
     m->last = NULL;
@@ -43,12 +44,13 @@ void meta_restart(struct meta *m)
     strbuf_clear(&m->samples);
     strbuf_clear(&m->marks);
     strbuf_clear(&m->pools);
+    strbuf_clear(&m->usage);
 }
 
 bool meta_is_full(const struct meta *m)
 {
     return m->stacks.length > META_ENOUGH || m->threads.length > META_ENOUGH ||
-           m->modules.length > META_ENOUGH || m->marks.length > META_ENOUGH;
+           m->modules.length > META_ENOUGH || m->marks.length > META_ENOUGH || m->usage.length > META_ENOUGH;
 }
 
 static size_t meta_cut(size_t length, size_t max)
@@ -180,6 +182,34 @@ void meta_add_sample(struct meta *m, uint64_t time_ns, uint64_t rss_bytes)
     strbuf_add_varint(&m->samples, varint_zigzag(rss_bytes - m->sample_rss));
     m->sample_ns = time_ns;
     m->sample_rss = rss_bytes;
+}
+
+static uint64_t meta_kib(uint64_t bytes)
+{
+    return bytes / 1024;
+}
+
+void meta_add_usage(struct meta *m, uint64_t time_ns, uint64_t took_ns, bool anew,
+                    const struct wake_usage *ranges, size_t count)
+{
+    uint64_t last = 0;
+    strbuf_clear(&m->scratch);
+    strbuf_add_varint(&m->scratch, time_ns);
+    strbuf_add_varint(&m->scratch, took_ns);
+    strbuf_add_varint(&m->scratch, anew ? USAGE_ANEW : 0);
+    for (const struct wake_usage *u = ranges; u < ranges + count; u++) {
+        strbuf_add_varint(&m->scratch, varint_zigzag(u->start - last));
+        strbuf_add_varint(&m->scratch, u->end - u->start);
+        strbuf_add_varint(&m->scratch, u->is_gone ? USAGE_GONE : u->rights);
+        last = u->end;
+        if (u->is_gone)
+            continue;
+        strbuf_add_varint(&m->scratch, meta_kib(u->rss_bytes));
+        strbuf_add_varint(&m->scratch, meta_kib(u->anonymous_bytes));
+        strbuf_add_varint(&m->scratch, meta_kib(u->swap_bytes));
+        meta_add_text(&m->scratch, u->name, meta_cut(strlen(u->name), META_TEXT_MAX));
+    }
+    meta_add_record(m, &m->usage);
 }
 
 void meta_add_pool(struct meta *m, uint32_t pool, const char *name, const char *unit)

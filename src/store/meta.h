@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * meta: what is known of a process beside its events, as it gathers for the
- * next chunks: threads, modules, stacks, samples, marks, pools.  Encoding only; the
+ * next chunks: threads, modules, stacks, samples, marks, pools, usage.  Encoding only; the
  * opposite is in store/shelf.c.
  */
 #ifndef HW_STORE_META_H
@@ -20,10 +20,11 @@ enum {
     META_ARGS_MAX = 1 << 20,
     META_FRAMES_MAX = 1000000, /* of a stack; of a longer one both ends are kept */
     META_ENOUGH = 256 << 10,   /* gathered bytes that are worth a chunk */
+    META_USAGE_STEP = 2048,    /* ranges in a record of usage: with META_ENOUGH it stays below a chunk */
 };
 
 struct meta {
-    struct strbuf threads, modules, stacks, samples, marks, pools;
+    struct strbuf threads, modules, stacks, samples, marks, pools, usage;
     struct strbuf scratch;
     uint32_t module_count, stack_count;
     uint64_t mark_count;
@@ -42,6 +43,9 @@ uint32_t meta_add_module(struct meta *m, const struct wake_module_info *info);
 uint32_t meta_add_stack(struct meta *m, const struct wake_frame *frames, uint32_t count, uint32_t omitted,
                         unsigned cut);
 void meta_add_sample(struct meta *m, uint64_t time_ns, uint64_t rss_bytes);
+/* At most META_USAGE_STEP of them. */
+void meta_add_usage(struct meta *m, uint64_t time_ns, uint64_t took_ns, bool anew,
+                    const struct wake_usage *ranges, size_t count);
 void meta_add_pool(struct meta *m, uint32_t pool, const char *name, const char *unit);
 void meta_add_mark(struct meta *m, uint64_t time_ns, uint32_t thread, const char *name, size_t length);
 

@@ -3,7 +3,7 @@
  * numbered: see numbered.h.  Here is what happens once a page, and to blocks
  * that live long.
  *
- * A free in an old page that has come down to its last quarter moves what is
+ * A free in an old page that has come down to its last eighth moves what is
  * left to the map.  When there is no memory for that the page stays, which
  * costs memory and nothing else.
  */
@@ -136,7 +136,8 @@ bool numbered_turn(struct numbered *n, uint64_t page, size_t size)
     if (!vec_reserve(&n->directory, at + 1))
         return false;
     struct numbered_page *p = n->spare.count > 0 ? n->spare.data[--n->spare.count] : NULL;
-    if (p == NULL && (p = memory_new(sizeof *p + NUMBERED_PAGE * size)) == NULL)
+    if (p == NULL &&
+        (p = memory_new_aligned(_Alignof(struct numbered_page), sizeof *p + NUMBERED_PAGE * size)) == NULL)
         return false;
     memset(p->used, 0, sizeof p->used);
     p->count = 0;

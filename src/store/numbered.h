@@ -12,9 +12,9 @@
  *                  +---+-------+--> the few entries left of old pages: a map
  *
  * Most blocks die young, so the latest pages are kept as they are and a lookup
- * is two loads.  A page that has grown old and is less than a quarter full is
+ * is two loads.  A page that has grown old and is less than an eighth full is
  * given up: what is left of it moves to a map.  So memory goes by live entries
- * (four times at most), and one pointer for every 1024 numbers.
+ * (eight times at most), and one pointer for every 1024 numbers.
  *
  * Invariants
  *  1. A number is in its page or, when the directory has NUMBERED_LEFT for it or does
@@ -41,14 +41,14 @@ enum {
     NUMBERED_BITS = 10,
     NUMBERED_PAGE = 1 << NUMBERED_BITS,
     NUMBERED_YOUNG = 16, /* pages that are kept however empty they are */
-    NUMBERED_SPARSE = NUMBERED_PAGE / 4,
+    NUMBERED_SPARSE = NUMBERED_PAGE / 8,
 };
 
 struct numbered_page {
     uint64_t used[NUMBERED_PAGE / 64]; /* a bit an entry */
     uint32_t count;
     uint32_t sparse; /* give the page up when count falls to this; a young page: never */
-    unsigned char entries[] __attribute__((aligned(16)));
+    unsigned char entries[] __attribute__((aligned(64))); /* as a line of the cache */
 };
 
 /* Stands in a directory for a page that was given up: its count is `sparse`, so

@@ -72,7 +72,7 @@ static int reader_load(struct wake_reader *r)
         const struct index_entry *e = &r->index.entries.data[i];
         if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
             r->summary.added_size += index_entry_end(e) - e->offset;
-        bool is_ours = e->type < FORMAT_INDEX || (e->type >= FORMAT_POOLS && e->type <= FORMAT_NOTES);
+        bool is_ours = e->type < FORMAT_INDEX || (e->type >= FORMAT_POOLS && e->type <= FORMAT_USAGE);
         if (e->type == 0 || !is_ours)
             continue;
         int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : reader_add_meta(r, e);

@@ -73,6 +73,13 @@ struct wake_pool {
     const char *name, *unit;
 };
 
+/* Ranges whose use has changed; of others it is as told before. */
+struct wake_usage_sample {
+    uint64_t time_ns, took_ns; /* when it was over, and how long it took */
+    bool anew;                 /* nothing that was told before counts any more */
+    size_t first, count;       /* in usage */
+};
+
 struct wake_process {
     struct wake_process_info info; /* exe and args are NUL-terminated too */
     bool known;                    /* false: its process chunk was damaged; info is empty */
@@ -81,10 +88,12 @@ struct wake_process {
     VEC(struct wake_stack) stacks;   /* by number; 0 = "no stack" */
     VEC(struct wake_node) nodes;
     VEC(struct wake_sample) samples;
-    VEC(struct wake_mark) marks;          /* by number */
-    VEC(struct wake_pool) pools;          /* in no order */
-    VEC(struct wake_stack_totals) totals; /* by stack number; may be shorter than stacks */
-    VEC(struct wake_live_block) live;     /* in no order */
+    VEC(struct wake_usage_sample) usage_samples; /* in the order of the file, which is that of time */
+    VEC(struct wake_usage) usage;                /* ranges of all of them */
+    VEC(struct wake_mark) marks;                 /* by number */
+    VEC(struct wake_pool) pools;                 /* in no order */
+    VEC(struct wake_stack_totals) totals;        /* by stack number; may be shorter than stacks */
+    VEC(struct wake_live_block) live;            /* in no order */
     struct wake_omissions omitted;
     VEC(struct wake_culled_stack) culled; /* by stack number; may be shorter than stacks */
     VEC(struct wake_live_block) carried;  /* made in an earlier file of the series; visited as if made at */
@@ -113,6 +122,7 @@ struct wake_summary {
     bool closed;              /* has its end record */
     int write_error;          /* errno that stopped the writer, 0 = none */
     uint64_t not_kept;        /* events that the writer could not write */
+    uint64_t unrecorded;      /* processes that ran meanwhile and could not be recorded */
     uint64_t events;          /* of all processes, in the file */
 };
 
@@ -160,6 +170,8 @@ uint32_t wake_reader_image(struct wake_reader *r, size_t process, uint32_t modul
 uint64_t wake_process_place(const struct wake_process *p, const struct wake_node *node);
 /* The file of a module: its own path, or that of the program. */
 const char *wake_process_module_path(const struct wake_process *p, const struct wake_module *m);
+/* Does it stand for code that was made at run time?  Its image is that of code in no module. */
+bool wake_module_is_jit(const struct wake_module *m);
 /* What a frame is called; NULL: not known. */
 const struct name_place *wake_reader_name(struct wake_reader *r, size_t process,
                                           const struct wake_node *node);
@@ -217,7 +229,7 @@ enum { WAKE_BLOCK_MAX = 2048 };
  *   POOL_FREE       0             of it     of it    0                 the pool's  0
  *
  * The stack is that of an ALLOC, MAP, UNMAP, BRK or POOL_ALLOC; of a FREE where it was
- * released (0 unless that was recorded); of a POOL_FREE that of its POOL_ALLOC.
+ * released (0 unless that was recorded), and so of a FREE_UNKNOWN; of a POOL_FREE that of its POOL_ALLOC.
  *
  * What a FREE releases: keep a struct wake_live (store/live.h). */
 struct wake_block {

@@ -41,6 +41,7 @@ const char *recording_type_name(unsigned type)
         [FORMAT_OMISSIONS] = "omissions",
         [FORMAT_CARRIED] = "carried-blocks",
         [FORMAT_NOTES] = "notes",
+        [FORMAT_USAGE] = "usage",
     };
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }

@@ -446,6 +446,7 @@ static void replay_other(struct replay *r, uint32_t i)
         a->event[i] = WAKE_FREE_UNKNOWN;
         a->detail[i] = (uint8_t)cursor_uleb(&c);
         a->address[i] = cursor_uleb(&c);
+        a->stack[i] = cursor_left(&c) == 0 ? 0 : (uint32_t)cursor_uleb(&c);
         break;
     case RARE_MAP:
     case RARE_UNMAP:

@@ -143,6 +143,7 @@ int wake_writer_rotate(struct wake_writer *w, const char *path, uint64_t cpu_ns,
     }
     int code = sink_close(&w->sink, err);
     w->index.entries.count = 0;
+    w->unrecorded = 0; /* each stands in one file of the series */
     w->part++;
     int opened = writer_open_file(w, path, code == 0 ? err : NULL);
     if (code == 0)

@@ -52,6 +52,7 @@ static bool salvage_read_end(struct wake_reader *r, uint64_t offset, uint64_t *i
     r->summary.not_kept = cursor_u64(&c);
     r->summary.collector_cpu_ns = cursor_u64(&c);
     r->summary.end_wall_ns = cursor_u64(&c);
+    r->summary.unrecorded = cursor_u64(&c);
     r->summary.closed = true;
     return *index_offset >= r->begin && *index_offset <= offset;
 }

@@ -118,9 +118,9 @@ static inline void sample_rare(struct sample *s, struct wake_stream *out, struct
     e->usable = sample_any(s);
     if (e->event == WAKE_FREE_UNKNOWN) {
         e->detail = HOW_FREE;
-        e->stack = 0;
+        e->stack = sample_random(s) % 2 == 0 ? 0 : e->stack;
         e->size = e->usable = 0;
-        wake_stream_free_unknown(out, e->time_ns, e->thread, HOW_FREE, e->address);
+        wake_stream_free_unknown(out, e->time_ns, e->thread, HOW_FREE, e->stack, e->address);
     } else if (e->event == WAKE_MAP) {
         wake_stream_map(out, e->time_ns, e->thread, e->stack, e->address, e->size, (uint32_t)e->usable,
                         (uint32_t)(e->usable >> 32));
@@ -193,6 +193,14 @@ static inline void sample_add_meta(struct wake_writer *w, uint32_t process)
     wake_writer_add_stack(w, process, frames, 3, 77, CUT_NOT);
     wake_writer_sample_rss(w, process, 10, 1 << 20);
     wake_writer_sample_rss(w, process, 20, 3 << 20);
+    static const struct wake_usage usage[] = {
+        {0x400000, 0x500000, 64 << 10, 4 << 10, 0, WAKE_READ | WAKE_EXECUTE, false, "/bin/app"},
+        {0x7f1000000000, 0x7f1000005000, 8 << 10, 8 << 10, 4 << 10, WAKE_READ | WAKE_WRITE, false,
+         "[anon:x]"},
+        {0x400000, 0x500000, 0, 0, 0, 0, true, ""},
+    };
+    wake_writer_sample_usage(w, process, 15, 4, true, usage, 2);
+    wake_writer_sample_usage(w, process, 25, 0, false, usage + 2, 1);
 }
 
 static inline void sample_end_process(const struct sample *s, struct wake_writer *w, uint32_t process)

@@ -81,6 +81,7 @@ static bool series_take_file(struct wake_reader *r, const struct wake_reader *fr
     s->closed = s->closed && from->summary.closed;
     s->write_error = s->write_error != 0 ? s->write_error : from->summary.write_error;
     s->not_kept += from->summary.not_kept;
+    s->unrecorded += from->summary.unrecorded;
     s->last_part = from->summary.part;
     r->budget += from->budget;
     for (size_t i = 0; i < from->damages.count; i++)

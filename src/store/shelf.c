@@ -66,6 +66,8 @@ void shelf_free(struct shelf *shelf)
     vec_release(&p->stacks);
     vec_release(&p->nodes);
     vec_release(&p->samples);
+    vec_release(&p->usage_samples);
+    vec_release(&p->usage);
     vec_release(&p->marks);
     vec_release(&p->pools);
     vec_release(&p->totals);
@@ -261,6 +263,57 @@ static int shelf_add_samples(struct wake_reader *r, struct shelf *shelf, struct 
             return ERR_MEMORY;
     }
     return 0;
+}
+
+/* One range of a usage record; *last: where the one before ended. */
+static int shelf_add_range(struct wake_reader *r, struct shelf *shelf, struct cursor *c, uint64_t *last)
+{
+    struct wake_usage u = {.name = ""};
+    size_t length;
+    u.start = *last + varint_unzigzag(cursor_uleb(c));
+    uint64_t size = cursor_uleb(c), state = cursor_uleb(c);
+    if (size == 0 || size > UINT64_MAX - u.start || state > UINT8_MAX)
+        return ERR_INPUT;
+    *last = u.end = u.start + size;
+    u.is_gone = (state & USAGE_GONE) != 0;
+    u.rights = (uint8_t)(u.is_gone ? 0 : state & (USAGE_GONE - 1));
+    if (!u.is_gone) {
+        uint64_t rss = cursor_uleb(c), anonymous = cursor_uleb(c), swap = cursor_uleb(c);
+        if (rss > UINT64_MAX / 1024 || anonymous > UINT64_MAX / 1024 || swap > UINT64_MAX / 1024)
+            return ERR_INPUT;
+        u.rss_bytes = rss * 1024;
+        u.anonymous_bytes = anonymous * 1024;
+        u.swap_bytes = swap * 1024;
+        u.name = shelf_text(r, c, &length);
+    }
+    if (cursor_is_bad(c))
+        return ERR_INPUT;
+    if (u.name == NULL || !shelf_spend(r, sizeof u) || !vec_push(&shelf->process.usage, u))
+        return ERR_MEMORY;
+    return 0;
+}
+
+static int shelf_add_usage(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+{
+    struct wake_process *p = &shelf->process;
+    struct cursor record;
+    while (cursor_left(c) > 0 && shelf_record(c, &record)) {
+        struct wake_usage_sample sample = {.time_ns = cursor_uleb(&record), .first = p->usage.count};
+        uint64_t last = 0;
+        int code = 0;
+        sample.took_ns = cursor_uleb(&record);
+        sample.anew = (cursor_uleb(&record) & USAGE_ANEW) != 0;
+        while (code == 0 && cursor_left(&record) > 0)
+            code = shelf_add_range(r, shelf, &record, &last);
+        sample.count = p->usage.count - sample.first;
+        if (code == 0 && cursor_is_bad(&record))
+            code = ERR_INPUT;
+        if (code == 0 && (!shelf_spend(r, sizeof sample) || !vec_push(&p->usage_samples, sample)))
+            code = ERR_MEMORY;
+        if (code != 0)
+            return code;
+    }
+    return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
 static int shelf_add_marks(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
@@ -461,6 +514,8 @@ int shelf_add(struct wake_reader *r, const struct payload *payload)
         return shelf_add_totals(r, shelf, &c);
     case FORMAT_LIVE:
         return shelf_add_live(r, shelf, &c);
+    case FORMAT_USAGE:
+        return shelf_add_usage(r, shelf, &c);
     case FORMAT_OMISSIONS:
         return shelf_add_omissions(r, shelf, &c);
     case FORMAT_CARRIED:

@@ -222,6 +222,7 @@ static void splice_add_facts(struct splice_source *x)
     if (end->write_error == 0)
         end->write_error = (uint32_t)from->write_error;
     end->not_kept += from->not_kept;
+    end->unrecorded += from->unrecorded;
     end->cpu_ns += from->collector_cpu_ns - from->collector_cpu_ns % step;
     if (end->wall_ns < wall_ns)
         end->wall_ns = wall_ns;

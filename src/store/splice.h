@@ -6,7 +6,7 @@
  *     open, add recordings, close
  *
  * Events and stacks are copied as they are; processes, threads, modules, marks, pools,
- * samples, totals, live blocks and ends are written anew, with the numbers and
+ * samples, usage, totals, live blocks and ends are written anew, with the numbers and
  * times of the new file.  So every figure stays what it was, and nothing is
  * decoded that need not be.
  *
@@ -44,6 +44,7 @@ struct splice_mask {
     const char *(*show_thread)(void *of, const char *name);
     const char *(*show_mark)(void *of, const char *name);
     const char *(*show_pool)(void *of, const char *text);                  /* its name, and its unit */
+    const char *(*show_range)(void *of, const char *name);                 /* of a range of addresses */
     const char *(*show_module)(void *of, size_t process, uint32_t module); /* its path */
     bool has_build_ids;                                                    /* they stay */
     const struct names *names; /* in place of the recording's; images by the new paths and build ids */

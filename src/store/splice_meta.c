@@ -9,6 +9,8 @@
 #include "store/meta.h"
 #include "store/splicing.h"
 
+enum { SPLICE_USAGE_STEP = 256 }; /* ranges of usage in a record */
+
 /* A text by one of the functions of the mask, or as it is. */
 static const char *splice_text(struct splice_source *x, const char *(*show)(void *, const char *),
                                const char *text)
@@ -29,6 +31,7 @@ static void splice_put_meta(struct wake_splice *s, struct meta *m, uint32_t proc
     splice_chunk(s, FORMAT_SAMPLES, process, &m->samples);
     splice_chunk(s, FORMAT_MARKS, process, &m->marks);
     splice_chunk(s, FORMAT_POOLS, process, &m->pools);
+    splice_chunk(s, FORMAT_USAGE, process, &m->usage);
     meta_restart(m);
 }
 
@@ -113,6 +116,25 @@ static void splice_add_pools(struct splice_source *x, const struct wake_process 
     }
 }
 
+static void splice_add_usage(struct splice_source *x, const struct wake_process *p, struct meta *m,
+                             uint32_t process)
+{
+    for (size_t i = 0; i < p->usage_samples.count; i++) {
+        const struct wake_usage_sample *sample = &p->usage_samples.data[i];
+        struct wake_usage step[SPLICE_USAGE_STEP];
+        for (size_t first = 0; first == 0 || first < sample->count; first += SPLICE_USAGE_STEP) {
+            size_t left = sample->count - first, count = left < SPLICE_USAGE_STEP ? left : SPLICE_USAGE_STEP;
+            for (size_t k = 0; k < count; k++) {
+                step[k] = p->usage.data[sample->first + first + k];
+                step[k].name = splice_text(x, x->mask == NULL ? NULL : x->mask->show_range, step[k].name);
+            }
+            meta_add_usage(m, splice_time(x, sample->time_ns), sample->took_ns, sample->anew && first == 0,
+                           step, count);
+            splice_put_meta(x->s, m, process, false);
+        }
+    }
+}
+
 void splice_add_meta(struct splice_source *x)
 {
     for (size_t i = 0; i < wake_reader_process_count(x->r) && x->s->error == 0; i++) {
@@ -125,6 +147,7 @@ void splice_add_meta(struct splice_source *x)
         splice_add_modules(x, p, &m, process);
         splice_add_moments(x, p, &m, process);
         splice_add_pools(x, p, &m, process);
+        splice_add_usage(x, p, &m, process);
         splice_put_meta(x->s, &m, process, true);
         meta_release(&m);
     }

@@ -157,6 +157,10 @@ static void two_become_one(void **state)
         assert_string_equal(p->modules.data[1].path, "/lib/libc.so.6");
         assert_int_equal(p->modules.data[0].build_id_length, 20);
         assert_int_equal(p->samples.data[0].time_ns, 10 + w.shift);
+        assert_int_equal(p->usage_samples.count, 2);
+        assert_int_equal(p->usage_samples.data[1].time_ns, 25 + w.shift);
+        assert_true(p->usage_samples.data[0].anew && p->usage.data[2].is_gone);
+        assert_string_equal(p->usage.data[1].name, "[anon:x]");
         assert_int_equal(p->marks.count, samples[i].marks);
         assert_string_equal(p->threads.data[0].name, "main");
         assert_int_equal(p->info.args_length, 7);
@@ -203,8 +207,8 @@ static const char *show_module(void *of, size_t process, uint32_t module)
 static void a_mask_hides_everything(void **state)
 {
     struct names *n = names_new();
-    static const char *const secrets[] = {"/bin/app", "-x",    "main",  "mark",
-                                          "libc",     "first", "app.c", "\1\2\3\4\5"};
+    static const char *const secrets[] = {"/bin/app", "-x",    "main",  "mark",      "libc",
+                                          "first",    "app.c", "anon:", "\1\2\3\4\5"};
     (void)state;
     make_file(0, 1);
     make_file(1, 1);
@@ -214,6 +218,7 @@ static void a_mask_hides_everything(void **state)
                                      .show_program = show,
                                      .show_thread = show,
                                      .show_mark = show,
+                                     .show_range = show,
                                      .show_module = show_module,
                                      .names = n,
                                      .clock_step = 1000};

@@ -384,9 +384,9 @@ static void stream_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread
 }
 
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                              uint64_t address)
+                              uint32_t stack, uint64_t address)
 {
-    stream_rare(s, time_ns, thread, RARE_FREE_UNKNOWN, (uint64_t[]){how, address}, 2);
+    stream_rare(s, time_ns, thread, RARE_FREE_UNKNOWN, (uint64_t[]){how, address, stack}, stack == 0 ? 2 : 3);
 }
 
 void wake_stream_map(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,

@@ -89,6 +89,7 @@ bool tail_add_end(struct strbuf *to, struct codec *codec, const struct index *in
     put_le64(last + 24, end->not_kept);
     put_le64(last + 32, end->cpu_ns);
     put_le64(last + 40, end->wall_ns);
+    put_le64(last + 48, end->unrecorded);
     return done &&
            tail_add_stored(to, NULL, 0, FORMAT_END, FORMAT_NO_PROCESS, last, sizeof last, sizeof last);
 }

@@ -21,6 +21,7 @@ struct tail_end {
     uint64_t not_kept;    /* events that could not be written */
     uint64_t cpu_ns;
     uint64_t wall_ns;
+    uint64_t unrecorded; /* processes that could not be recorded */
 };
 
 /* Appends a chunk to `to`, packed where that pays, and its entry (for a chunk

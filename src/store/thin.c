@@ -64,7 +64,7 @@ static void thin_free(struct thin *s, const struct wake_block *b, uint32_t i)
         wake_stream_free_from(s->stream, b->time_ns[i], b->thread[i], b->detail[i], b->stack[i], b->number[i],
                               was.size);
     else /* it was made in a part that is lost */
-        wake_stream_free_unknown(s->stream, b->time_ns[i], b->thread[i], b->detail[i], 0);
+        wake_stream_free_unknown(s->stream, b->time_ns[i], b->thread[i], b->detail[i], b->stack[i], 0);
 }
 
 static void thin_event(struct thin *s, const struct wake_block *b, uint32_t i)
@@ -79,7 +79,7 @@ static void thin_event(struct thin *s, const struct wake_block *b, uint32_t i)
         thin_free(s, b, i);
         break;
     case WAKE_FREE_UNKNOWN:
-        wake_stream_free_unknown(s->stream, time, b->thread[i], b->detail[i], b->address[i]);
+        wake_stream_free_unknown(s->stream, time, b->thread[i], b->detail[i], b->stack[i], b->address[i]);
         break;
     case WAKE_MAP:
         wake_stream_map(s->stream, time, b->thread[i], b->stack[i], b->address[i], b->size[i],
@@ -214,6 +214,7 @@ int wake_thin(struct wake_reader *r, const char *path, const struct wake_cull_op
     wake_writer_cull(s.writer, options);
     for (size_t i = 0; i < wake_reader_process_count(r) && code == 0; i++)
         code = thin_process(&s, i, err);
+    wake_writer_add_unrecorded(s.writer, summary->unrecorded);
     int closed = wake_writer_close(s.writer, summary->collector_cpu_ns, code == 0 ? err : NULL);
     code = code != 0 ? code : closed;
     return code != 0 ? code : thin_names(r, path, err);

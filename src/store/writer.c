@@ -105,6 +105,7 @@ void writer_put_meta(struct wake_writer *w, struct writer_process *p)
     writer_chunk_of(w, FORMAT_SAMPLES, p->number, &p->meta.samples);
     writer_chunk_of(w, FORMAT_MARKS, p->number, &p->meta.marks);
     writer_chunk_of(w, FORMAT_POOLS, p->number, &p->meta.pools);
+    writer_chunk_of(w, FORMAT_USAGE, p->number, &p->meta.usage);
     meta_restart(&p->meta);
 }
 
@@ -377,6 +378,19 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
         meta_add_sample(&p->meta, time_ns, rss_bytes);
 }
 
+void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t took_ns,
+                              bool anew, const struct wake_usage *ranges, size_t count)
+{
+    struct writer_process *p = writer_find(w, process);
+    for (size_t first = 0; p != NULL && w->error == 0 && first < count; first += META_USAGE_STEP) {
+        size_t left = count - first;
+        meta_add_usage(&p->meta, time_ns, took_ns, anew && first == 0, ranges + first,
+                       left < META_USAGE_STEP ? left : META_USAGE_STEP);
+        if (meta_is_full(&p->meta))
+            writer_put_meta(w, p);
+    }
+}
+
 void wake_writer_advance(struct wake_writer *w, uint64_t now_ns)
 {
     for (size_t i = 0; i < w->processes.count; i++)
@@ -391,6 +405,11 @@ void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length
     strbuf_add_varint(&w->scratch, length);
     strbuf_add(&w->scratch, text, length);
     writer_chunk_of(w, FORMAT_NOTES, FORMAT_NO_PROCESS, &w->scratch);
+}
+
+void wake_writer_add_unrecorded(struct wake_writer *w, uint64_t processes)
+{
+    w->unrecorded += processes;
 }
 
 void wake_writer_flush(struct wake_writer *w)
@@ -482,7 +501,8 @@ bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
     const struct tail_end end = {.write_error = (uint32_t)w->error,
                                  .not_kept = writer_not_kept(w),
                                  .cpu_ns = cpu_ns,
-                                 .wall_ns = w->end_wall_ns != 0 ? w->end_wall_ns : writer_wall_ns()};
+                                 .wall_ns = w->end_wall_ns != 0 ? w->end_wall_ns : writer_wall_ns(),
+                                 .unrecorded = w->unrecorded};
     bool sound = tail_add_end(&w->sink.pending, &w->codec, &w->index, sink_size(&w->sink), &end);
     if (sound && sink_flush(&w->sink))
         return true;

@@ -106,6 +106,17 @@ struct wake_omissions {
     uint64_t elsewhere_allocations, elsewhere_frees;
 };
 
+enum wake_rights { WAKE_READ = 1, WAKE_WRITE = 2, WAKE_EXECUTE = 4, WAKE_SHARED = 8 };
+
+/* How a range of addresses was used when a sample was taken. */
+struct wake_usage {
+    uint64_t start, end;
+    uint64_t rss_bytes, anonymous_bytes, swap_bytes; /* whole KiB */
+    uint8_t rights;                                  /* enum wake_rights */
+    bool is_gone; /* nothing is there any more, as far as the samples go; then all below start and end is 0 */
+    const char *name; /* a file, "[heap]", "[anon:NAME]"; "" = none */
+};
+
 struct wake_cull_options {
     uint64_t threshold_ns;
     size_t pending; /* events that may wait, 64 bytes each; rounded up to a power of two */
@@ -149,7 +160,7 @@ void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool
  *   allocation: number of the allocation that is released.
  *   size (of a free): that allocation's size, for the live bytes kept with
  *   every chunk (an overview of the whole run reads nothing else).
- * A free of a block never seen: wake_stream_free_unknown. */
+ * A free of a block never seen: wake_stream_free_unknown; stack: where it was released, 0 = not known. */
 void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind,
                        uint32_t stack, uint64_t address, uint64_t size, uint64_t usable, uint64_t previous);
 void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
@@ -158,7 +169,7 @@ void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, 
 void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
                            uint32_t stack, uint64_t allocation, uint64_t size);
 void wake_stream_free_unknown(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                              uint64_t address);
+                              uint32_t stack, uint64_t address);
 void wake_stream_map(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
                      uint64_t address, uint64_t length, uint32_t prot, uint32_t flags);
 void wake_stream_unmap(struct wake_stream *s, uint64_t time_ns, uint32_t thread, uint32_t stack,
@@ -177,9 +188,17 @@ void wake_stream_mark(struct wake_stream *s, uint64_t time_ns, uint32_t thread, 
 void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, uint64_t count);
 
 void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t rss_bytes);
+/* What has changed in the use of the address space since the sample before, which was begun took_ns
+ * before time_ns: each range is as it was at some moment between.  anew: nothing that was told before
+ * counts any more. */
+void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t time_ns, uint64_t took_ns,
+                              bool anew, const struct wake_usage *ranges, size_t count);
 
 /* A sentence about the whole recording, for people.  At most 16 KiB; more is cut. */
 void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length);
+
+/* So many processes more ran meanwhile that could not be recorded. */
+void wake_writer_add_unrecorded(struct wake_writer *w, uint64_t processes);
 
 /* Sends what is pending to the file, so that a reader (or a crash of ours) finds it there. */
 void wake_writer_flush(struct wake_writer *w);

@@ -128,6 +128,24 @@ static void every_event_comes_back(void **state)
     sample_release(&two);
 }
 
+/* What sample_add_meta has told of the use of memory. */
+static void expect_usage(const struct wake_process *p)
+{
+    assert_int_equal(p->usage_samples.count, 2);
+    assert_true(p->usage_samples.data[0].anew && !p->usage_samples.data[1].anew);
+    assert_int_equal(p->usage_samples.data[0].took_ns, 4);
+    assert_int_equal(p->usage_samples.data[1].time_ns, 25);
+    assert_int_equal(p->usage_samples.data[1].first, 2);
+    assert_int_equal(p->usage_samples.data[1].count, 1);
+    assert_true(p->usage.data[2].is_gone);
+    assert_int_equal(p->usage.data[2].end, 0x500000);
+    assert_int_equal(p->usage.data[1].start, 0x7f1000000000);
+    assert_int_equal(p->usage.data[1].rss_bytes, 8 << 10);
+    assert_int_equal(p->usage.data[1].swap_bytes, 4 << 10);
+    assert_int_equal(p->usage.data[0].rights, WAKE_READ | WAKE_EXECUTE);
+    assert_string_equal(p->usage.data[1].name, "[anon:x]");
+}
+
 static void meta_data_comes_back(void **state)
 {
     (void)state;
@@ -177,6 +195,7 @@ static void meta_data_comes_back(void **state)
     assert_int_equal(wake_process_find_stack(p, 2)->leaf, p->nodes.data[st->leaf].parent);
     assert_int_equal(p->samples.count, 2);
     assert_int_equal(p->samples.data[1].rss_bytes, 3 << 20);
+    expect_usage(p);
     assert_int_equal(p->totals.count, 5);
     assert_int_equal(p->totals.data[4].allocated_bytes, 400);
     assert_int_equal(p->end.wait_status, 9);
@@ -201,6 +220,22 @@ static void notes_come_back(void **state)
     assert_int_equal(wake_reader_note_count(r), 2);
     assert_string_equal(wake_reader_note(r, 0), "Imported from afar.");
     assert_string_equal(wake_reader_note(r, 1), "It has no times.");
+    assert_int_equal(wake_reader_damage_count(r), 0);
+    wake_reader_close(r);
+}
+
+static void what_could_not_be_recorded_is_counted(void **state)
+{
+    (void)state;
+    struct wake_writer *w;
+    struct wake_reader *r;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    (void)begin_process(w, 100);
+    wake_writer_add_unrecorded(w, 2);
+    wake_writer_add_unrecorded(w, 3);
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&r, path, NULL), 0);
+    assert_int_equal(wake_reader_summary(r)->unrecorded, 5);
     assert_int_equal(wake_reader_damage_count(r), 0);
     wake_reader_close(r);
 }
@@ -447,6 +482,7 @@ int main(void)
         cmocka_unit_test(every_event_comes_back),
         cmocka_unit_test(meta_data_comes_back),
         cmocka_unit_test(notes_come_back),
+        cmocka_unit_test(what_could_not_be_recorded_is_counted),
         cmocka_unit_test(deep_and_many_stacks_come_back),
         cmocka_unit_test(a_window_of_time_is_cut_out),
         cmocka_unit_test(spans_tell_live_bytes),

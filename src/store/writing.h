@@ -40,6 +40,7 @@ struct wake_writer {
     VEC(struct writer_process *) processes;
     int error;         /* errno of the failure, 0 = none */
     uint64_t not_kept; /* events of chunks that had to go */
+    uint64_t unrecorded;
     struct wake_cull_options cull;
     bool is_culling;
     uint64_t limit;  /* bytes; 0 = none */

@@ -33,7 +33,7 @@ struct binary {
     bool has_info;
     bool is_read;    /* debug files have been searched */
     bool has_symtab; /* symbols have been read */
-    char remark[512];
+    char remark[2 * UNIT_PATH_MAX];
     Dwarf_Die entries[BINARY_FRAMES_MAX];
     struct binary_frame frames[BINARY_FRAMES_MAX];
 };
@@ -204,6 +204,22 @@ enum binary_source binary_get_source(struct binary *b)
     return b->symbols.symbols.count > 0 ? BINARY_SYMBOLS : BINARY_NOTHING;
 }
 
+/* Lines are in the file itself, but not what was inlined. */
+static void binary_remark_halves(struct binary *b)
+{
+    char path[UNIT_PATH_MAX];
+    for (size_t i = 0; i < b->info.units.count; i++) {
+        if (!unit_lacks_half(&b->info.units.data[i], path, sizeof path))
+            continue;
+        snprintf(b->remark, sizeof b->remark,
+                 "Part of the debugging information of %s is in %.2048s, which is not there (packages of "
+                 "such files, "
+                 ".dwp, are not read): inlined functions are not known.",
+                 b->path, path);
+        return;
+    }
+}
+
 const char *binary_get_remark(struct binary *b)
 {
     char id[2 * BUILD_ID_MAX + 1];
@@ -218,6 +234,8 @@ const char *binary_get_remark(struct binary *b)
             "There is no debugging information for %s (build id %s): lines and inlined functions are not "
             "known.",
             b->path, id);
+    if (source == BINARY_LINES)
+        binary_remark_halves(b);
     return b->remark;
 }
 

@@ -51,12 +51,9 @@ static void unit_walk(struct unit *u, struct die_limits *l, Dwarf_Die *parent, u
     } while (die_next(l, &child));
 }
 
-/* libdw opens what the unit names as its other half without asking what it is;
- * a pipe would keep us waiting. */
-static bool unit_is_split(struct unit *u)
+/* The file that the unit names as its other half (-gsplit-dwarf).  False: it names none. */
+static bool unit_get_half(struct unit *u, char *path, size_t size)
 {
-    struct stat there;
-    char path[4096];
     const char *name = die_text(&u->die, DW_AT_dwo_name);
     if (name == NULL)
         name = die_text(&u->die, DW_AT_GNU_dwo_name);
@@ -64,17 +61,36 @@ static bool unit_is_split(struct unit *u)
         return false;
     const char *folder = die_text(&u->die, DW_AT_comp_dir);
     if (name[0] == '/' || folder == NULL)
-        snprintf(path, sizeof path, "%s", name);
+        snprintf(path, size, "%s", name);
     else
-        snprintf(path, sizeof path, "%s/%s", folder, name);
-    return stat(path, &there) != 0 || S_ISREG(there.st_mode);
+        snprintf(path, size, "%s/%s", folder, name);
+    return true;
+}
+
+/* libdw opens that file without asking what it is; a pipe would keep us waiting. */
+static bool unit_is_split(struct unit *u)
+{
+    struct stat there;
+    char path[UNIT_PATH_MAX];
+    return unit_get_half(u, path, sizeof path) && (stat(path, &there) != 0 || S_ISREG(there.st_mode));
+}
+
+static bool unit_is_skeleton(struct unit *u)
+{
+    uint8_t type;
+    return dwarf_cu_info(u->die.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton;
+}
+
+bool unit_lacks_half(struct unit *u, char *path, size_t size)
+{
+    struct stat there;
+    return unit_is_skeleton(u) && unit_get_half(u, path, size) && stat(path, &there) != 0;
 }
 
 static void unit_begin(struct unit *u)
 {
     Dwarf_Die body;
-    uint8_t type;
-    if (dwarf_cu_info(u->die.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 || type != DW_UT_skeleton)
+    if (!unit_is_skeleton(u))
         return;
     if (unit_is_split(u) && dwarf_cu_info(u->die.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) == 0 &&
         dwarf_tag(&body) == DW_TAG_compile_unit)
@@ -123,7 +139,10 @@ bool unit_find_line(struct unit *u, uint64_t address, const char **file, uint32_
     Dwarf_Line *row = dwarf_getsrc_die(&u->die, address);
     if (row == NULL)
         return false;
-    *file = dwarf_linesrc(row, NULL, NULL);
+    const char *path = dwarf_linesrc(row, NULL, NULL);
+    if (path == NULL) /* the table names a file that it does not have */
+        return false;
+    *file = path;
     *line = dwarf_lineno(row, &number) == 0 && number > 0 ? (uint32_t)number : 0;
-    return *file != NULL;
+    return true;
 }

@@ -12,7 +12,10 @@
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+enum { UNIT_PATH_MAX = 4096 };
 
 enum unit_state {
     UNIT_NEW,
@@ -35,6 +38,8 @@ void unit_release(struct unit *u);
 
 /* The function at an address, NULL = none.  Valid until the next call. */
 struct function *unit_find(struct unit *u, struct die_limits *l, uint64_t address);
+/* Whether part of it is in another file (-gsplit-dwarf) that is not there; `path` gets its name. */
+bool unit_lacks_half(struct unit *u, char *path, size_t size);
 /* Reads all functions; for units that do not say where their code is. */
 void unit_read(struct unit *u, struct die_limits *l);
 

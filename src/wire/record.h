@@ -41,7 +41,8 @@
  *                   interrupted it), not a return address.
  *   MODULE          w0 [8:15] build id length  [16:31] path length  [32:63] words in all
  *                   w1 start  w2 end  w3 bias  w4 generation from which it holds
- *                   then build id, then path, zero-padded to words
+ *                   then build id, then path, zero-padded to words; the path of code
+ *                   that was made at run time is RECORD_MODULE_JIT
  *   GONE            w1 start  w2 end  w3 generation from which no module is there
  *   ALLOC_LONG      w0 [8:15] kind  [32:63] stack  w1 address  w2 size  w3 usable
  *                   w4 stamp  w5 old address (0 unless KIND_REALLOC)
@@ -171,6 +172,9 @@ enum record_lost {
 };
 
 #define RECORD_FRAME_EXACT (UINT64_C(1) << 63)
+
+/* Stands for code in no file, for which the program itself has announced unwind tables. */
+#define RECORD_MODULE_JIT "[jit]"
 
 enum {
     RECORD_SIZE_BITS = 24,

@@ -43,10 +43,11 @@ def peak_of(blocks):
 def frames_of(process, names, number):
     found = []
     for module, address, exact in process.stacks[number]:
-        bias, build_id, path = process.modules[module] if module else (0, b'', b'[process %d]' % process.pid)
+        bias, build_id, path = process.modules[module] if module else (0, b'', b'[jit]')
         path = path or process.exe  # the program itself
         place = (address - bias) & wake_reader.MASK
-        named = names.places.get(((build_id, path), place, exact))
+        image = path if path != b'[jit]' or build_id else b'[process %d]' % process.number
+        named = names.places.get(((build_id, image), place, exact))
         for function, _, file, line, _ in named or [(b'', b'', b'', 0, 0)]:
             found.append((function, file, line) if line else (path if module else b'', place))
     return tuple(found)

@@ -7,108 +7,27 @@
     wake_reader.py --names FILE    what addresses are called, a frame a line, tab-separated: path, place ("!" behind it: the
                                    very instruction), function, linkage name, file, line, "inlined" or "-"; then
                                    binaries: "binary", path, build id, length, checksum
+    wake_reader.py --usage FILE    how ranges of addresses were used, a range a line, tab-separated: time in ns, pid, "anew" (nothing
+                                   told before counts), "gone" or "-", first and last address + 1, rights, resident,
+                                   anonymous and swapped KiB, name or "-"
     wake_reader.py --check FILE    reads everything, compares chunks with the index; silent when all is well
 
 It stops at the first thing that is not as the document says. Tests compare it
 with heapwake's own reader.
 """
-import ctypes
 import struct
 import sys
 
+from wake_bytes import CAP, MASK, Bad, Bytes, Chunk, checksum, demand, unpack
+
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
          8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
-         15: 'pools', 16: 'omissions', 17: 'carried-blocks', 18: 'notes'}
+         15: 'pools', 16: 'omissions', 17: 'carried-blocks', 18: 'notes', 19: 'usage'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
 HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized', 6: 'ignore'}
 LOSSES = {1: 'nested', 2: 'collector', 3: 'memory', 4: 'sandbox'}
-CAP = 16 << 20
 NONE = 0xffffffff
-MASK = (1 << 64) - 1
-
-
-class Bad(Exception):
-    pass
-
-
-def demand(truth, sentence):
-    if not truth:
-        raise Bad(sentence)
-
-
-xxhash = ctypes.CDLL('libxxhash.so.0')
-xxhash.XXH3_64bits.restype = ctypes.c_uint64
-xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-zstd = ctypes.CDLL('libzstd.so.1')
-zstd.ZSTD_decompress.restype = ctypes.c_size_t
-zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
-
-
-def checksum(data):
-    return xxhash.XXH3_64bits(bytes(data), len(data))
-
-
-def unpack(flags, data, raw):
-    if flags == 0:
-        demand(len(data) == raw, 'a plain payload has two lengths')
-        return bytes(data)
-    demand(flags == 1, 'unknown compression %d' % flags)
-    out = ctypes.create_string_buffer(max(raw, 1))
-    demand(zstd.ZSTD_decompress(out, raw, bytes(data), len(data)) == raw, 'zstd data do not unpack')
-    return out.raw[:raw]
-
-
-class Bytes:
-    """Numbers from bytes, in order."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def left(self):
-        return len(self.data) - self.at
-
-    def take(self, length):
-        demand(length <= self.left(), 'a record ends too early')
-        self.at += length
-        return self.data[self.at - length:self.at]
-
-    def varint(self):
-        value = shift = 0
-        while True:
-            byte = self.take(1)[0]
-            value |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
-                demand(value <= MASK, 'a varint is too large')
-                return value
-            demand(shift < 70, 'a varint is too long')
-
-    def signed(self):
-        value = self.varint()
-        return value >> 1 if value & 1 == 0 else -(value >> 1) - 1
-
-    def text(self):
-        return self.take(self.varint())
-
-
-class Chunk:
-    def __init__(self, data, offset):
-        head = data[offset:offset + 40]
-        demand(len(head) == 40, 'byte %d: a chunk header is cut' % offset)
-        (magic, self.type, self.flags, self.process, self.raw, self.stored, zero, total, head_sum) = \
-            struct.unpack('<4sHHIIIIQQ', head)
-        demand(magic == b'WKCH', 'byte %d: no chunk' % offset)
-        demand(checksum(head[:32]) == head_sum, 'byte %d: header checksum' % offset)
-        demand(zero == 0, 'byte %d: reserved bytes' % offset)
-        demand(self.raw <= CAP and self.stored <= CAP, 'byte %d: longer than allowed' % offset)
-        self.offset, self.end = offset, offset + 40 + self.stored
-        demand(self.end <= len(data), 'byte %d: the payload is cut' % offset)
-        self.data = data[offset + 40:self.end]
-        demand(checksum(self.data) == total, 'byte %d: payload checksum' % offset)
-
-    def payload(self):
-        return Bytes(unpack(self.flags, self.data, self.raw))
 
 
 PRELUDE = struct.Struct('<QQQQIIIIQQQQQQ')
@@ -162,7 +81,8 @@ def columns_of(chunk, prelude):
 
 
 class Process:
-    def __init__(self):
+    def __init__(self, number):
+        self.number = number
         self.pid, self.exe, self.tids, self.marks, self.live = 0, b'', {}, [], {}
         self.next_event = self.next_allocation = 0
         self.allocations = self.frees = self.live_bytes = 0
@@ -171,6 +91,7 @@ class Process:
         self.modules = [None]  # (bias, build id, path)
         self.stacks = [[]]     # [(module, address, exact)], innermost first
         self.pools = {}
+        self.usage = []        # (time, flags, [(start, end, state, resident, anonymous, swapped, name)])
         self.omitted, self.culled = [0] * 11, {}
 
     def add_process(self, p):
@@ -273,6 +194,23 @@ class Process:
         demand(made == self.allocations + blocks + allocations, 'allocations in all')
         demand(released == self.frees + blocks + frees, 'frees in all')
 
+    def add_usage(self, p):
+        while p.left():
+            record = Bytes(p.text())
+            time, took, flags, last = record.varint(), record.varint(), record.varint(), 0
+            demand(took <= time and flags <= 1, 'an unknown flag of usage')
+            demand(not self.usage or time >= self.usage[-1][0], 'usage goes back in time')
+            ranges = []
+            while record.left():
+                start = (last + record.signed()) & MASK
+                last = start + record.varint()
+                state = record.varint()
+                demand(start < last <= MASK and state <= 16, 'a range of usage')
+                numbers = (0, 0, 0, b'') if state == 16 else (record.varint(), record.varint(), record.varint(), record.text())
+                demand(max(numbers[0], numbers[2]) <= (last - start) // 1024, 'more is resident or swapped than there is')
+                ranges.append((start, last, state) + numbers)
+            self.usage.append((time, flags, ranges))
+
     def add_live(self, p):
         count = p.varint()
         for _ in range(4 * count):
@@ -366,7 +304,8 @@ class Replay:
     def rare(self, kind, record):
         if kind == 1:
             how = record.varint()
-            return 'free', record.varint(), 0, 0, HOWS.get(how, '-')
+            address = record.varint()
+            return 'free', address, 0, record.varint() if record.left() else 0, HOWS.get(how, '-')
         if kind in (2, 3):
             stack, address, length = record.varint(), record.varint(), record.varint()
             return 'mmap' if kind == 2 else 'munmap', address, length, stack, '-'
@@ -406,7 +345,7 @@ class Recording:
         for chunk in self.chunks:
             if chunk.process == NONE or chunk.type not in TYPES:
                 continue
-            p = processes.setdefault(chunk.process, Process())
+            p = processes.setdefault(chunk.process, Process(chunk.process))
             if chunk.type == 5:
                 p.add_events(chunk, out)
                 continue
@@ -415,8 +354,13 @@ class Recording:
                 continue
             {1: p.add_process, 2: p.add_threads, 3: p.add_modules, 4: p.add_stacks, 6: p.add_samples,
              7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live,
-             15: p.add_pools, 16: p.add_omissions}[chunk.type](chunk.payload())
+             15: p.add_pools, 16: p.add_omissions, 19: p.add_usage}[chunk.type](chunk.payload())
         return processes
+
+    def unrecorded(self):
+        """Processes that could not be recorded, as the end says."""
+        demand(self.chunks and self.chunks[-1].type == 12, 'there is no end')
+        return struct.unpack('<Q', self.chunks[-1].data[48:56])[0]
 
     def check_notes(self):
         for chunk in self.chunks:
@@ -530,9 +474,21 @@ def dump(recording):
                   (time, p.pid, p.tids.get(thread, 0), name, address, size, stack, kind, usable))
 
 
+def print_usage(recording):
+    processes = recording.replay(lambda p, e: None)
+    for number in sorted(processes):
+        p = processes[number]
+        for time, flags, ranges in p.usage:
+            for start, end, state, rss, anonymous, swap, name in ranges:
+                rights = ''.join(letter if state >> bit & 1 else '-' for bit, letter in enumerate('rwxs'))
+                print('%d\t%d\t%s\t%s\t0x%x\t0x%x\t%s\t%d\t%d\t%d\t%s' %
+                      (time, p.pid, 'anew' if flags & 1 else '-', 'gone' if state == 16 else '-', start, end, rights,
+                       rss, anonymous, swap, name.decode('utf-8', 'backslashreplace') or '-'))
+
+
 def main(args):
     mode = args.pop(0) if len(args) == 2 else ''
-    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--check'):
+    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--usage', '--check'):
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -550,6 +506,8 @@ def main(args):
             recording.check_notes()
         elif mode == '--names':
             Names(recording.chunks).print()
+        elif mode == '--usage':
+            print_usage(recording)
         else:
             dump(recording)
     except Bad as bad:

@@ -5,23 +5,8 @@ import gzip
 import os
 import sys
 
-
-def number(value):
-    out = b""
-    while value > 127:
-        out, value = out + bytes([value & 127 | 128]), value >> 7
-    return out + bytes([value])
-
-
-def field(key, value):
-    if isinstance(value, int):
-        return number(key << 3) + number(value)
-    return number(key << 3 | 2) + number(len(value)) + value
-
-
-def message(*fields):
-    return b"".join(field(key, value) for key, value in fields)
-
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from format.protowrite import message, number  # noqa: E402
 
 TEXTS = [b"", b"alloc_objects", b"count", b"alloc_space", b"bytes", b"inuse_objects", b"inuse_space", b"/bin/app", b"make_it",
          b"a.c", b"main", b"peak_space"]

@@ -16,6 +16,7 @@
 #include "query/advice.h"
 #include "query/compare.h"
 #include "query/flame.h"
+#include "query/maps.h"
 #include "query/misuse.h"
 #include "query/touch.h"
 #include "query/verdict.h"
@@ -31,6 +32,34 @@ static const struct name_place *name(void *context, uint32_t process, const stru
     static const struct name_place place = {.frames = &frame, .count = 1};
     (void)context, (void)process;
     return node->module == 0 ? NULL : &place;
+}
+
+/* Mappings, the break, and samples of their use; lengths may wrap. */
+static void make_maps(struct wake_writer *w, struct wake_stream *s, uint64_t time, unsigned thread,
+                      const uint8_t *bytes)
+{
+    uint64_t start = (uint64_t)(bytes[2] % 32) * 4096, length = (uint64_t)(bytes[1] % 16) * 2500;
+    struct wake_usage u = {.start = start,
+                           .end = start + (uint64_t)(1 + bytes[1] % 8) * 4096,
+                           .rss_bytes = (uint64_t)bytes[2] * 1024,
+                           .is_gone = bytes[2] % 5 == 0,
+                           .name = bytes[1] % 3 == 0 ? "[heap]" : ""};
+    if (bytes[1] % 16 == 15)
+        length = UINT64_MAX - start + bytes[2];
+    switch (bytes[2] / 32 % 4) {
+    case 0:
+        wake_stream_unmap(s, time, thread, bytes[1] % 2, start, length);
+        break;
+    case 1:
+        wake_stream_brk(s, time, thread, 1, start, length);
+        break;
+    case 2:
+        wake_writer_sample_usage(w, bytes[1] >> 5 & 1, time, bytes[1], bytes[2] % 7 == 0, &u, 1);
+        break;
+    default:
+        wake_stream_map(s, time, thread, bytes[1] % 2, start, length, bytes[2] % 2 == 0 ? 0 : 3,
+                        bytes[1] % 9);
+    }
 }
 
 static void make(const char *path, const uint8_t *bytes, size_t length)
@@ -56,8 +85,10 @@ static void make(const char *path, const uint8_t *bytes, size_t length)
         if (what < 5) {
             uint64_t number = made[process] == 0 ? 0 : bytes[2] % made[process];
             wake_stream_free(s, time, thread, 1 + what, number, bytes[2]);
+        } else if (what == 15) {
+            make_maps(w, s, time, thread, bytes);
         } else if (what < 7) {
-            wake_stream_free_unknown(s, time, thread, what - 4, bytes[2] * 16u);
+            wake_stream_free_unknown(s, time, thread, what - 4, bytes[1] % 4u, bytes[2] * 16u);
         } else {
             unsigned kind = 1 + bytes[1] % 12;
             bool continues = kind == KIND_REALLOC && made[process] > 0;
@@ -108,6 +139,18 @@ static void look(const struct query *q, struct wake_reader *r, uint32_t process,
     }
     expect(touches_read(&touches, q, r, process, 0x100, &err), &err);
     expect(advices_read(advices, q, r, process, 0, &err), &err);
+    struct maps maps;
+    maps_init(&maps);
+    expect(maps_read(&maps, q, r, process, 0, &err), &err);
+    for (size_t i = 0; i < maps.list.count; i++) {
+        const struct mapping *m = &maps.list.data[i];
+        uint64_t left = 0;
+        for (size_t k = 0; k < m->pieces.count; k++)
+            left += m->pieces.data[k].end - m->pieces.data[k].start;
+        if (left != m->left_bytes || left > m->end - m->start)
+            abort();
+    }
+    maps_release(&maps);
     misuses_release(&misuses);
     touches_release(&touches);
 }

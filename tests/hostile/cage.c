@@ -8,10 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -239,6 +242,38 @@ static void strict_by_syscall(void)
     in_strict_mode();
 }
 
+/* A filter that ends whoever opens a file or asks for one. */
+static void forbid_files(void)
+{
+    struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 3, 0),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_faccessat, 2, 0),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pread64, 1, 0),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+    expect(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+               prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0,
+           "no filter");
+}
+
+/* Only exec itself may look for the program, which is not there. */
+static void filtered_exec(void)
+{
+    static char name[] = "there-is-no-such-program", path[] = "/there/is/none";
+    char *const arguments[] = {name, NULL}, *const nothing[] = {NULL};
+    pid_t pid;
+    work(9615, 10);
+    forbid_files();
+    expect(execv(path, arguments) == -1 && errno == ENOENT, "execv");
+    expect(execve(path, arguments, nothing) == -1 && errno == ENOENT, "execve");
+    expect(execvp(name, arguments) == -1 && errno == ENOENT, "execvp");
+    expect(execvpe(name, arguments, nothing) == -1 && errno == ENOENT, "execvpe");
+    expect(posix_spawn(&pid, path, NULL, NULL, arguments, nothing) == ENOENT, "posix_spawn");
+    expect(posix_spawnp(&pid, name, NULL, NULL, arguments, nothing) == ENOENT, "posix_spawnp");
+    deeper(30, 9615);
+}
+
 /* Four threads hand blocks to each other through one place, so that their order shows. */
 static void *passed_on[1];
 
@@ -291,4 +326,4 @@ HOSTILE_CASES({"close_all", close_all}, {"close_loop", close_loop}, {"occupy_all
               {"drop_root", drop_root}, {"new_root", new_root}, {"namespaces", namespaces},
               {"pid_namespace", pid_namespace}, {"strict", strict}, {"strict_by_syscall", strict_by_syscall},
               {"no_counter", no_counter}, {"no_counter_by_syscall", no_counter_by_syscall},
-              {"folder_gone", folder_gone})
+              {"folder_gone", folder_gone}, {"filtered_exec", filtered_exec})

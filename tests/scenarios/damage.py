@@ -13,6 +13,8 @@ DAMAGE=all tries every truncation, every single bit and 100,000 mutations.
 import json
 import os
 import random
+import resource
+import signal
 import subprocess
 
 from support import HEAPWAKE, Check, native, record, workload
@@ -21,16 +23,20 @@ check = Check()
 ALL = os.environ.get("DAMAGE") == "all"
 FLIPS = int(os.environ.get("DAMAGE", "500")) if not ALL else 0
 PATIENCE_S = 10
-SUMS = ("processes", "allocations", "frees", "allocated_bytes", "peak_bytes", "leaked_blocks", "leaked_bytes", "threads")
+SUMS = ("processes", "allocations", "frees", "allocated_bytes", "peak_bytes", "leaked_blocks", "leaked_bytes", "threads", "unrecorded_processes")
 chance = random.Random(7)  # the same damage in each run
 
 
 def ask(path, *words):
     """(status, stdout, stderr) of the tool, or a failure with a name."""
     try:
-        done = subprocess.run([HEAPWAKE, *words, path], capture_output=True, timeout=PATIENCE_S, stdin=subprocess.DEVNULL)
+        done = subprocess.run([HEAPWAKE, *words, path], capture_output=True, timeout=60 * PATIENCE_S, stdin=subprocess.DEVNULL,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE_S, PATIENCE_S + 1)))
     except subprocess.TimeoutExpired:
-        check.holds(False, f"{words[0]} takes longer than {PATIENCE_S} seconds.")
+        check.holds(False, f"{words[0]} does not end.")
+        return 1, b"", b""
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        check.holds(False, f"{words[0]} takes more than {PATIENCE_S} seconds of the CPU.")
         return 1, b"", b""
     check.holds(done.returncode in (0, 1, 2), f"{words[0]} ended with {done.returncode}: {done.stderr[-300:]}")
     return done.returncode, done.stdout, done.stderr

@@ -136,7 +136,7 @@ def check_hostile():
     shutil.copy(workload("blame"), evil)
     record([evil, 'a"b\nc,</script>'], "evil.wake")
     rows = list(csv.reader(export("csv", "evil.wake").splitlines()))
-    check.equal("columns of every row", {18}, {len(row) for row in rows})
+    check.equal("columns of every row", {20}, {len(row) for row in rows})
     data = json.loads(export("json", "evil.wake"))
     check.equal("program", evil, data["processes"][0]["exe"])
     check.holds(evil in [m["path"] for m in data["processes"][0]["modules"]], "The module is not there.")

@@ -15,7 +15,7 @@ reader = os.path.join(root, "tests/format/wake_reader.py")
 with open(os.path.join(root, "docs/format.md"), encoding="utf-8") as f:
     text = f.read()
 drawings = re.findall(r"```hex\n(.*?)```", text, re.S)
-told, told_names, told_pools, told_part = re.findall(r"```tsv\n(.*?)```", text, re.S)
+told, told_names, told_pools, told_part, told_usage = re.findall(r"```tsv\n(.*?)```", text, re.S)
 
 
 def expect_drawn(drawn, drawing, path):
@@ -59,3 +59,11 @@ if seen != (1, 6, 4, 3, 33, 250):
     sys.exit(f"The two files of the series together say {seen}.")
 expect_told([sys.executable, reader, "--names", named], told_names)
 expect_told([sys.executable, reader, "--names", golden], "")
+used = os.path.join(root, "tests/golden/example-1.3.wake")
+subprocess.run([sys.executable, reader, "--check", used], check=True)
+subprocess.run([os.environ["HEAPWAKE"], "verify", used], check=True)
+expect_told([sys.executable, reader, "--usage", used], told_usage)
+maps = json.loads(subprocess.run([os.environ["HEAPWAKE"], "report", "--maps", "--json", used], capture_output=True, check=True).stdout)
+seen = [(m["name"], m["peak_rss_bytes"], m["left_bytes"], [u["rss_bytes"] for u in m["usage"]]) for m in maps["mappings"]]
+if seen != [("", 20480, 16384, [20480, 16384]), ("[anon:cells]", 8192, 16384, [8192, 4096]), ("", 0, 4096, [0])]:
+    sys.exit(f"{used} says of its mappings {seen}.")

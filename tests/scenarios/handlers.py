@@ -43,6 +43,18 @@ if check.equal("exit status", 0, run.status):
     check.equal("released", told["handler_freed"], ledger.freed[7069])
     check.equal("cut stacks", 0, info("out.wake")["cut_stacks"])
 
+check.about("edge")
+run = record([workload("handlers"), "edge"])
+if check.equal("exit status", 0, run.status):
+    told = truth(run)
+    check.sound("out.wake")
+    check.equal("made", told["handler_made"], Ledger(events("out.wake")).made[7069])
+    check.equal("cut stacks", 0, info("out.wake")["cut_stacks"])
+    answer = tool("report", "--json", "--calls", "--where", "size-min=7069", "--where", "size-max=7069", "out.wake")
+    names = {tuple(f["function"] for f in site["frames"] if f["function"] in ("stop_at_edge", "call_at_edge", "edge_mode", "main"))
+             for site in json.loads(answer.out)["calls"]["sites"]}
+    check.equal("the way to the interrupted function", {("stop_at_edge", "call_at_edge", "edge_mode", "main")}, names)
+
 for i in range(2):
     for mode in ("timer", "timers"):
         check.about(f"{mode}, run {i}")

@@ -4,6 +4,7 @@
 function, with lines from its debug information; and of memtraq, text and records, from
 logs written by hand as its sources say."""
 import glob
+import json
 import os
 import struct
 import subprocess
@@ -20,7 +21,7 @@ MEMTRAQ = """timestamp;thread-name;thread-id;event;param1;param2;param3;result;c
 1000020;worker;140002;malloc;50;void;0x6000;./app(+0x1300) [0x401300];./app(main+0x10) [0x401100]
 1000030;app;140001;tag;ready;1;void;./app(main+0x10) [0x401100]
 1000040;app;140001;realloc;0x5000;300;0x7000;./app(parse+0x30) [0x401250];./app(main+0x10) [0x401100]
-1000050;worker;140002;free;0x6000;void;void
+1000050;worker;140002;free;0x6000;void;void;./app(drop+0x8) [0x401400];./app(main+0x10) [0x401100]
 1000060;worker;140002;free;0x9999;void;void
 1000070;app;140001;realloc;0x7000;900;(nil);./app(parse+0x30) [0x401250]
 1000080;app;140001;malloc;8;void;0x5000;0x401111
@@ -71,6 +72,9 @@ def check_memtraq():
     tags = [(e.time, e.kind) for e in events("memtraq.wake") if e.event == "tag"]
     check.equal("tags", [(30000, "ready")], tags)
     check.equal("moment of a tag", 0, tool("diff", "memtraq.wake@ready", "memtraq.wake@end").status)
+    events_of = json.loads(tool("history", "--json", "memtraq.wake", "0x6000").out)["events"]
+    check.equal("where the block was freed", [["", "main"], ["drop", "main"]],
+                [[frame["function"] for frame in e["frames"]] for e in events_of])
     works_everywhere(check, "memtraq.wake")
     check.about("")
 
@@ -98,6 +102,8 @@ def check_records(width):
     for key, value in (("allocations", 3), ("frees", 2), ("allocated_bytes", 450), ("leaked_bytes", 300), ("threads", 2),
                        ("peak_bytes", 350), ("unknown_frees", 1), ("runtime_ns", 50000)):
         check.equal(key, value, facts[key])
+    check.equal("frees with a stack", [False, True],
+                [e.stack != "0" for e in events("records.wake") if e.event == "free" and e.kind == "free"])
     with open("app.records", "rb") as f:
         refuse(check, f.read()[:-3], "byte ", name="cut.records")
     check.about("")

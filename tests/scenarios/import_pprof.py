@@ -5,6 +5,7 @@ function by function; a profile that `go tool pprof` has written is read too."""
 import gzip
 import json
 
+from format.protowrite import field, number
 from imports import by_function, refuse, same_figures, take, works_everywhere
 from support import Check, info, native, record, tool, workload
 
@@ -16,20 +17,6 @@ LEGACY = """heap profile: 5: 500 [15: 2500] @ heapprofile
 MAPPED_LIBRARIES:
 00400000-00500000 r-xp 00000000 08:01 77 /nowhere/app
 """
-
-
-def number(value):
-    out = b""
-    while value > 127:
-        out, value = out + bytes([value & 127 | 128]), value >> 7
-    return out + bytes([value])
-
-
-def field(key, value):
-    """A field of a protobuf message: a number, or bytes."""
-    if isinstance(value, int):
-        return number(key << 3) + number(value)
-    return number(key << 3 | 2) + number(len(value)) + value
 
 
 def profile(types, values, texts=(), location=1):

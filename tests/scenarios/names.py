@@ -13,6 +13,7 @@ import sys
 import time
 
 from format import wake_reader
+from format.protowrite import number
 from support import HEAPWAKE, PROBE, Check, info, native, record, tool, workload
 
 PROGRAM = workload("ends")
@@ -31,16 +32,8 @@ def write(path, data):
         f.write(data)
 
 
-def varint(value):
-    data = b""
-    while value >= 0x80:
-        data += bytes([value & 0x7f | 0x80])
-        value >>= 7
-    return data + bytes([value])
-
-
 def text(data):
-    return varint(len(data)) + data
+    return number(len(data)) + data
 
 
 def chunk(kind, payload):
@@ -82,6 +75,11 @@ def check_binaries():
     check.equal("extract --force", 0, tool("extract", "--force", "-C", "out", "with.wake").status)
     check.holds(read(PROGRAM) == read("out" + PROGRAM), "--force does not replace.")
     check.equal("verify", 0, tool("verify", "with.wake").status)
+    os.symlink(PROGRAM, "own")
+    record(["./own", *COMMAND[1:]], "own.wake", ["--embed-binaries"])
+    os.mkdir("apart")
+    check.equal("extract a program that was started from its folder", 0, tool("extract", "-C", "apart", "own.wake").status)
+    check.holds(read(PROGRAM) == read("apart/own"), "The program itself is not embedded.")
     check.equal("extract without binaries", 1, tool("extract", "without.wake").status)
 
 
@@ -121,10 +119,10 @@ def check_names():
     build_id = subprocess.run(["readelf", "-n", PROGRAM], capture_output=True, text=True).stdout
     build_id = bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", build_id).group(1))
     texts = [b"outer", b"inner<int>(\x1b[31m)", b"_Z5innerv", "küche.cc".encode()]
-    symbols = varint(4) + b"".join(text(t) for t in texts)
-    symbols += varint(1) + text(text(build_id) + text(PROGRAM.encode()) + varint(3) + text(b""))
-    symbols += varint(1) + varint(1) + varint(int(place.group(1), 16)) + varint(4)
-    symbols += varint(2) + varint(3) + varint(4) + varint(7 * 2 + 1) + varint(1) + varint(0) + varint(4) + varint(9 * 2)
+    symbols = number(4) + b"".join(text(t) for t in texts)
+    symbols += number(1) + text(text(build_id) + text(PROGRAM.encode()) + number(3) + text(b""))
+    symbols += number(1) + number(1) + number(int(place.group(1), 16)) + number(4)
+    symbols += number(2) + number(3) + number(4) + number(7 * 2 + 1) + number(1) + number(0) + number(4) + number(9 * 2)
     write("named.wake", read("without.wake") + chunk(13, symbols))
     shown = tool("dump", "--stacks", "named.wake").out.decode()
     check.holds("        inner<int>(\\x1b[31m) küche.cc:7 (inlined)\n        outer küche.cc:9\n" in shown,

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What cannot be recorded, or is asked for twice, gets one clear line and never hangs: programs
-with a sanitizer, two copies of the probe, heapwake under itself, set-user-ID programs."""
+with a sanitizer, two copies of the probe, heapwake under itself, set-user-ID programs. A child
+with a sanitizer runs as if alone."""
 import glob
 import os
 import shutil
 import subprocess
+import sys
 import time
 
 from support import HEAPWAKE, PROBE, Check, Ledger, events, native, record, tool
@@ -51,6 +53,67 @@ def check_sanitizers(check):
     if build("harmless", "-fsanitize=undefined"):
         check.equal("exit status", 3, record(["./harmless"]).status)
         check.equal("made", 1, Ledger(events("out.wake")).made[7401])
+    return built
+
+
+def starts_alone(name):
+    """Whether what was built can run here: a sanitizer's own library may be missing."""
+    return native([f"./{name}"]).status == 3
+
+
+def is_fit_for_sanitizers():
+    """Where the system scatters addresses over more than 28 bits, runtimes of some age fail
+    now and then by themselves: they find their own place taken."""
+    try:
+        with open("/proc/sys/vm/mmap_rnd_bits", encoding="ascii") as f:
+            return int(f.read()) <= 28
+    except OSError:
+        return False
+
+
+def check_sanitized_children(check):
+    """The runtime of a sanitizer may be a library, in front of which nothing may be loaded; it
+    may be in the program. Neither notices that its parent is recorded, however it is started."""
+    if not is_fit_for_sanitizers():
+        print("Children with sanitizers are not tried: here those do not even start alone each time.")
+        return 1
+    built = 0
+    with open("spawner.py", "w", encoding="ascii") as f:
+        f.write("""import os, sys
+way, path = sys.argv[1:]
+child = os.posix_spawn(path, [path], os.environ) if way == "spawn" else os.fork()
+if child == 0:
+    if way == "own":
+        os.execve(path, [path], {"LD_PRELOAD": os.environ["LD_PRELOAD"], "KEPT": "1"})
+    elif way == "descriptor":
+        os.execve(os.open(path, os.O_RDONLY), [path], os.environ)
+    elif way == "preloaded":
+        os.execve(path, [path], {**os.environ, "LD_PRELOAD": os.environ["RUNTIME"]})
+    elif way == "search":
+        os.execlp(os.path.basename(path), path)
+    os.execv(path, [path])
+print("status", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""")
+    for compiler, option, more in (("gcc", "address", []), ("gcc", "address", ["-static-libasan"]), ("gcc", "thread", []),
+                                   ("gcc", "leak", []), ("gcc", "address,undefined", ["-no-pie"]), ("clang", "address", []),
+                                   ("clang", "memory", [])):
+        if not build("sanitized", f"-fsanitize={option}", *more, compiler=compiler) or not starts_alone("sanitized"):
+            continue
+        built += 1
+        with open("script", "w", encoding="ascii") as f:
+            f.write(f"#!{os.path.abspath('sanitized')}\n")
+        os.chmod("script", 0o755)
+        if more == ["-no-pie"]:  # a program without a sanitizer, and the runtime in front of it
+            where = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout.strip()
+            run = record([sys.executable, "spawner.py", "preloaded", os.path.abspath("small")], env={"RUNTIME": os.path.realpath(where)})
+            check.about("a child, the runtime preloaded")
+            check.equal("exit status and output", (0, b"ran\nstatus 3\n"), (run.status, run.out))
+        for way in ("exec", "spawn", "own", "descriptor", "search", "script")[:2 if built > 1 else None]:
+            check.about(f"a child, {way}, {compiler} -fsanitize={option} {' '.join(more)}")
+            path = os.path.abspath("script" if way == "script" else "sanitized")
+            run = record([sys.executable, "spawner.py", way, path], env={"PATH": os.getcwd() + ":" + os.environ["PATH"]})
+            check.equal("exit status and output", (0, b"ran\nstatus 3\n"), (run.status, run.out))
+            check.sound("out.wake")
     return built
 
 
@@ -118,6 +181,7 @@ if __name__ == "__main__":
     check.about("small")
     check.holds(build("small"), "The compiler cannot build a small program.")
     check.holds(check_sanitizers(check) > 0, "No sanitizer could be tried.")
+    check.holds(check_sanitized_children(check) > 0, "No sanitized child could be tried.")
     check_two_probes(check)
     check_itself(check)
     check_set_user(check)

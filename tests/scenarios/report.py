@@ -270,6 +270,7 @@ def check_misuse():
             (["--by", "colour", "blame.wake"], "--by takes"),
             (["-n", "many", "blame.wake"], "-n takes a number"),
             (["--threshold", "101", "blame.wake"], "--threshold takes a percentage"),
+            (["--at", "101%", "blame.wake"], "\"101%\" is no value"),
             (["--include", "(", "blame.wake"], "is not a regular expression"),
             (["--tree", "--by", "line", "blame.wake"], "Only one of"),
             (["blame.wake", "--callers"], "--callers needs a value")]:

@@ -3,9 +3,13 @@
 """Sampling: estimates against what the program says about itself, site by site;
 all readings of the samples agree; frees of blocks that were not sampled are not
 even sent. Bounds are five standard deviations: chance fails one run in a million."""
+import contextlib
+import csv
+import io
 import json
 import math
 import os
+import sqlite3
 
 from scenarios.support import Check, Ledger, events, info, native, record, tool, truth, workload
 
@@ -122,4 +126,19 @@ check.equal("peak of what if", summary["peak_bytes"], what_if["was"]["peak_bytes
 for format in ("csv", "json", "heaptrack"):
     done = tool("export", "-f", format, "faces.wake")
     check.holds(done.status == 0 and b"lists the samples" in done.err, f"export -f {format}: {done.err.decode()}")
+estimate = summary["allocations"], summary["allocated_bytes"]
+rows = list(csv.DictReader(io.StringIO(tool("export", "-f", "csv", "faces.wake").out.decode())))
+check.equal("what rows of csv stand for", estimate, (sum(int(r["blocks"]) for r in rows), sum(int(r["bytes"]) for r in rows)))
+check.holds(sum(int(r["size"]) for r in rows) < estimate[1], "Sizes of csv are not those of the samples.")
+process = json.loads(tool("export", "-f", "json", "faces.wake").out)["processes"][0]
+blocks = [dict(zip(process["block_columns"], row, strict=True)) for row in process["blocks"]]
+check.equal("what blocks of json stand for", estimate, (sum(b["blocks"] for b in blocks), sum(b["bytes"] for b in blocks)))
+check.equal("export -f sqlite", 0, tool("export", "-f", "sqlite", "-o", "faces.db", "faces.wake").status)
+with contextlib.closing(sqlite3.connect("faces.db")) as db:
+    check.equal("what blocks of sqlite stand for", estimate, db.execute("SELECT sum(blocks), sum(bytes) FROM block").fetchone())
+tool("export", "-f", "heaptrack", "-o", "faces.heaptrack", "faces.wake")
+check.equal("import", 0, tool("import", "-o", "back.wake", "faces.heaptrack").status)
+back = info("back.wake")
+for key in ("allocated_bytes", "peak_bytes", "leaked_bytes"):
+    check.equal(f"{key} of heaptrack", summary[key], back[key])
 check.done()

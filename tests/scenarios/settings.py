@@ -29,7 +29,7 @@ for name, value in (("HEAPWAKE_DEPTH", "banana"), ("HEAPWAKE_DEPTH", "0"), ("HEA
                     ("HEAPWAKE_POOL", "12"), ("HEAPWAKE_POOL", "9G"), ("HEAPWAKE_SIGUSR1", "kill"), ("HEAPWAKE_SIGUSR2", "on"),
                     ("HEAPWAKE_CULL", "often"), ("HEAPWAKE_CULL_MS", "0"), ("HEAPWAKE_CULL_PENDING", "many"),
                     ("HEAPWAKE_MAX_SIZE", "1K"), ("HEAPWAKE_SAMPLE", "half"), ("HEAPWAKE_SAMPLE", "1.5K"),
-                    ("HEAPWAKE_ROTATE", "1K"), ("HEAPWAKE_ROTATE", "never"),
+                    ("HEAPWAKE_ROTATE", "1K"), ("HEAPWAKE_ROTATE", "never"), ("HEAPWAKE_MAP_USAGE", "5"), ("HEAPWAKE_MAP_USAGE", "1s"),
                     ("HEAPWAKE_LOGFILE", "/nowhere/at/all")):
     run = record({name: value})
     expect(f"{name}={value}", run.returncode == 3 and run.stdout == "out\n", run)
@@ -38,7 +38,7 @@ for name, value in (("HEAPWAKE_DEPTH", "banana"), ("HEAPWAKE_DEPTH", "0"), ("HEA
 for name, value in (("HEAPWAKE_DEPTH", "64"), ("HEAPWAKE_MMAP", "0"), ("HEAPWAKE_CHILDREN", "no"),
                     ("HEAPWAKE_SYMBOLS", "0"), ("HEAPWAKE_EMBED_BINARIES", "0"), ("HEAPWAKE_LOG", "error"), ("HEAPWAKE_ENABLED", "0"),
                     ("HEAPWAKE_FREE_STACKS", "1"), ("HEAPWAKE_PRECISE_TIMESTAMPS", "1"), ("HEAPWAKE_ZERO_MEMORY", "1"),
-                    ("HEAPWAKE_POOL", "1m"), ("HEAPWAKE_POOL", "524288K"), ("HEAPWAKE_SIGUSR1", "toggle")):
+                    ("HEAPWAKE_POOL", "1m"), ("HEAPWAKE_POOL", "524288K"), ("HEAPWAKE_SIGUSR1", "toggle"), ("HEAPWAKE_MAP_USAGE", "0"), ("HEAPWAKE_MAP_USAGE", "10")):
     run = record({name: value})
     expect(f"{name}={value} says nothing", run.returncode == 3 and run.stderr == "", run)
 

@@ -5,43 +5,9 @@ by return address: through libraries, libc, signals, plugins that come and go,
 threads, exceptions on their way and 10,000 frames; code without unwind data cuts
 the stack and is named as the reason."""
 import os
-import re
-import subprocess
 
-from support import HEAPWAKE, WORKLOADS, Check, record, tool, truths, workload
-
-BLOCK = re.compile(r"^ *[\d.]+ .*  alloc +0x([0-9a-f]+) +(\d+) bytes")
-LEFT_OUT = re.compile(r"\((\d+) frames in the middle left out\)")
-
-
-def read_stacks(path):
-    """(address, size) -> frames as (module, offset), the mark of a cut, frames left out"""
-    found, frames = {}, None
-    done = subprocess.run([HEAPWAKE, "dump", "--stacks", path], capture_output=True, text=True, check=True)
-    for line in done.stdout.splitlines():
-        block = BLOCK.match(line)
-        if not line.startswith("        ") or block:
-            here = {"frames": [], "cut": "", "omitted": 0}
-            frames = here["frames"]
-            if block:
-                found[int(block.group(1), 16), int(block.group(2))] = here
-        elif line.strip().startswith("("):
-            omitted = LEFT_OUT.search(line)
-            here["omitted" if omitted else "cut"] = int(omitted.group(1)) if omitted else line.strip()
-        else:
-            path, _, offset = line.strip().rpartition("+")
-            frames.append((path.rpartition("/")[2], int(offset, 16)) if path else ("", int(offset, 16)))
-    return found
-
-
-def matches(told, seen):
-    """Frames as the program told them; None is one or more frames unknown to it."""
-    if not told:
-        return not seen
-    if told[0] is None:
-        return any(matches(told[1:], seen[i:]) for i in range(1, min(len(seen), 40) + 1))
-    first = told.index(None) if None in told else len(told)
-    return told[:first] == seen[:first] and matches(told[first:], seen[first:])
+from stack_truth import matches, read_stacks
+from support import WORKLOADS, Check, record, tool, truths, workload
 
 
 def compare(check, program, run, path, depth=None):

@@ -4,13 +4,17 @@
 readable, every event is in it or counted as lost, and beside the closing line one
 sentence at most, of heapwake's own, says what is wrong, where there is a stderr."""
 import glob
+import json
 import os
 import re
 import resource
 import signal
 import subprocess
+import sys
 import time
 
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/format"))
+from wake_reader import Recording
 from support import HEAPWAKE, PROBE, Check, Ledger, events, info, native, tool, truth, workload
 
 check = Check()
@@ -38,6 +42,16 @@ def run_and_compare(what, expected=alone, argv=(*steady,), output="out.wake", ac
         check_accounts(path, truth(expected))
     check.holds(glob.glob("*.wake*") or "othing " in said[0], f"there is no recording, and it is not said: {said}")
     return " ".join(said)
+
+
+def check_missed(path, count):
+    """Everybody who reads the file is told how many processes are not in it."""
+    said = f"{count} more process{'' if count == 1 else 'es'} could not be recorded"
+    check.equal(f"{path}: unrecorded processes", (count, count), (info(path)["unrecorded_processes"], Recording(path).unrecorded()))
+    for command in ("info", "report", "verify"):
+        run = tool(command, path)
+        check.holds(run.status == 0 and said in run.out.decode(), f"{command} {path} ends with {run.status}, says {run.out!r}")
+    check.equal(f"{path}: report --json", count, json.loads(tool("report", "--json", path).out)["summary"]["unrecorded_processes"])
 
 
 def check_accounts(path, told):
@@ -109,6 +123,21 @@ check.about("a child that may make no file")
 lost = native([HEAPWAKE, "record", "--symbols", "no", "-o", "child.wake", "--", "sh", "-c", "ulimit -f 0; (:); :"])
 check.equal("exit status", 0, lost.status)
 check.holds(b"; 1 more process could not be recorded" in lost.err, f"the child is not missed: {lost.err!r}")
+check_missed("child.wake", 1)
+check.equal("merge", 0, tool("merge", "child.wake", "child.wake", "-o", "twice.wake").status)
+check_missed("twice.wake", 2)
+check.equal("anonymize", 0, tool("anonymize", "child.wake", "-o", "nobody.wake").status)
+check_missed("nobody.wake", 1)
+check.equal("symbolize", 0, tool("symbolize", "child.wake").status)
+check_missed("child.wake", 1)
+check.equal("strip", 0, tool("strip", "--threshold", "1ns", "child.wake", "-o", "bare.wake").status)
+check_missed("bare.wake", 1)
+check.about("children that may make no file, a file for each process")
+lost = native([HEAPWAKE, "record", "--symbols", "no", "-o", "each-%p.wake", "--", "sh", "-c", "(:); ulimit -f 0; (:); (:); :"])
+check.equal("exit status", 0, lost.status)
+each = glob.glob("each-*.wake")
+check.equal("files, missed processes in all of them", (2, 2), (len(each), sum(info(path)["unrecorded_processes"] for path in each)))
+check.equal("report, of all together", 2, json.loads(tool("report", "--json", *each).out)["summary"]["unrecorded_processes"])
 for megabytes in (16, 40, 100, 300):
     tight = {"preexec_fn": limited(resource.RLIMIT_AS, megabytes << 20)}
     run_and_compare(f"RLIMIT_AS of {megabytes} MiB", native(steady, **tight), **tight)
@@ -187,4 +216,13 @@ check.equal("verify", 0, tool("verify", "out.wake").status)
 run = native(argv, {"LD_PRELOAD": PROBE})
 check.about("seccomp, preloaded")
 check.equal("exit status and stdout", (expected.status, expected.out), (run.status, run.out))
+for way in ("become", "alone"):  # what comes after is not recorded: the filter would kill it
+    check.about(f"a filter, then another program, {way}")
+    expected = native([*steady, way])
+    check.equal("without heapwake", (alone.status, alone.out), (expected.status, expected.out))
+    run = native([HEAPWAKE, "record", "-q", "-o", "become.wake", "--", *steady, way])
+    check.equal("exit status, stdout, stderr", (alone.status, alone.out, b""), (run.status, run.out, run.err))
+    check.sound("become.wake")
+    ledger = Ledger(events("become.wake"))
+    check.equal("made and released before", (BLOCKS, BLOCKS), (ledger.made[7069], ledger.freed[7069]))
 check.done()

@@ -127,6 +127,22 @@ def check_compilers():
     check_points(compile_points("nested", compiler="gcc", source=NESTED), source=NESTED)
 
 
+def check_missing_half():
+    """What -gsplit-dwarf put into another file is not there, or only in a package."""
+    program = compile_points("half", "-gsplit-dwarf")
+    points = points_of(program)
+    check.about("split, all there")
+    check.equal("remark", "", Answer(program, *points.values()).remark)
+    halves = [name for name in os.listdir() if name.startswith("half") and name.endswith(".dwo")]
+    check.equal("halves", 1, len(halves))
+    os.rename(halves[0], "half.dwp")
+    check.about("split, the half is gone")
+    answer = Answer(program, *points.values())
+    check.equal("source", LINES, answer.source)
+    check.equal("remark", f"Part of the debugging information of {program} is in {os.path.abspath(halves[0])}, which is not there "
+                "(packages of such files, .dwp, are not read): inlined functions are not known.", answer.remark)
+
+
 def check_instructions():
     """Every instruction, against addr2line: depth, file and line of the innermost frame, function of the outermost.
     Padding is left out: addr2line says of it what the code before it is."""
@@ -354,6 +370,7 @@ def check_rust():
 
 
 check_compilers()
+check_missing_half()
 check_instructions()
 check_stubs()
 check_separate()

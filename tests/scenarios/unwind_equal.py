@@ -145,7 +145,8 @@ def compare(name, command, every, least):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace")
     # A handler that interrupts the probe itself in the middle of a walk: one stack of 46,300 was once seen cut there, on
-    # a busy machine; marked, and never wrong. Nowhere else may a stack be cut.
+    # a busy machine; marked, and never wrong. What can do that was found later (handlers.py, edge); whether it was that is
+    # not known. Nowhere else may a stack be cut.
     said = re.search(r"^(stacks \d+ .*)$", done.stdout, re.M)
     numbers = dict(re.findall(r"(\w+) (\d+)", said.group(1))) if said else {}
     print(f"{name}: {said.group(1) if said else 'no result'}")

@@ -13,6 +13,9 @@
  *           of its free, of a realloc, and of an mmap
  *   stack   a handler allocates on an alternate stack of the least size + 16 KiB,
  *           with a guard page below
+ *   edge    a handler on an alternate stack interrupts a function that is about to return, whose
+ *           stack pointer is at the beginning of a page: what it has saved, and will be asked
+ *           for, is in the page below
  *
  * build: -L{build}/tests/workloads -lsafealloc -Wl,-rpath,{build}/tests/workloads -lrt
  */
@@ -230,6 +233,51 @@ static void stack_mode(void)
     truth_add("{\"handler_made\": %ld, \"handler_freed\": %ld}\n", handler_made, handler_freed);
 }
 
+/* The caller's frame hangs on RBP, so whoever does not know what stop_at_edge has saved ends there. */
+void call_at_edge(void);
+__asm__(".type call_at_edge, @function\n"
+        "call_at_edge:\n"
+        "  .cfi_startproc\n"
+        "  push %rbp\n"
+        "  .cfi_def_cfa_offset 16\n"
+        "  .cfi_offset %rbp, -16\n"
+        "  mov %rsp, %rbp\n"
+        "  .cfi_def_cfa_register %rbp\n"
+        "  sub $4096, %rsp\n"
+        "  and $-4096, %rsp\n"
+        "  add $8, %rsp\n"
+        "  call stop_at_edge\n"
+        "  leave\n"
+        "  .cfi_def_cfa %rsp, 8\n"
+        "  ret\n"
+        "  .cfi_endproc\n"
+        ".size call_at_edge, . - call_at_edge\n"
+        ".type stop_at_edge, @function\n"
+        "stop_at_edge:\n"
+        "  .cfi_startproc\n"
+        "  push %rbp\n"
+        "  .cfi_def_cfa_offset 16\n"
+        "  .cfi_offset %rbp, -16\n"
+        "  xor %ebp, %ebp\n"
+        "  pop %rbp\n"
+        "  .cfi_def_cfa_offset 8\n"
+        "  int3\n"
+        "  ret\n"
+        "  .cfi_endproc\n"
+        ".size stop_at_edge, . - stop_at_edge\n");
+
+static void edge_mode(void)
+{
+    size_t size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 65536;
+    char *low = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t stack = {.ss_sp = low, .ss_size = size};
+    sigaltstack(&stack, NULL);
+    set_handler(SIGTRAP, allocate_in_handler, SA_ONSTACK);
+    for (int i = 0; i < 10; i++)
+        call_at_edge();
+    truth_add("{\"handler_made\": %ld, \"handler_freed\": %ld}\n", handler_made, handler_freed);
+}
+
 int main(int argc, char **argv)
 {
     if (strncmp(argv[1], "timer", 5) == 0)
@@ -240,6 +288,8 @@ int main(int argc, char **argv)
         steps_mode(argc > 2 ? atol(argv[2]) : 1);
     else if (strcmp(argv[1], "within") == 0)
         within_mode();
+    else if (strcmp(argv[1], "edge") == 0)
+        edge_mode();
     else
         stack_mode();
     truth_tell(1);

@@ -5,12 +5,14 @@
  *
  *     mismatch   new with free, malloc with delete, new[] with delete, new with delete[], new with realloc
  *     double     a block is freed twice
+ *     stale      a block that realloc has moved is freed where it was
+ *     again      the same, with realloc
  *     inside     an address inside of a block
  *     never      an address that nobody allocated
  *     fork       a child frees what its parent made, then its own
  *     good       all kinds of allocation, each with its own release
  *
- * build: -Wno-mismatched-new-delete -Wno-use-after-free -Wno-free-nonheap-object -Wno-pedantic
+ * build: -fno-optimize-sibling-calls -Wno-mismatched-new-delete -Wno-use-after-free -Wno-free-nonheap-object -Wno-pedantic
  */
 #include "truth.h"
 
@@ -62,7 +64,7 @@ NOINLINE static char *make(size_t size)
     return static_cast<char *>(keep(malloc(size)));
 }
 
-static void twice()
+NOINLINE static void twice()
 {
     char *block = make(777);
     tell_address(block);
@@ -70,21 +72,34 @@ static void twice()
     free(keep(block));
 }
 
-static void inside()
+NOINLINE static char *move(char *block, size_t size)
+{
+    return static_cast<char *>(keep(realloc(block, size)));
+}
+
+NOINLINE static char *moved()
+{
+    char *block = make(777);
+    tell_address(block);
+    move(block, 1 << 20);
+    return static_cast<char *>(keep(block));
+}
+
+NOINLINE static void inside()
 {
     char *block = make(888);
     tell_address(block + 128);
     free(keep(block + 128));
 }
 
-static void never()
+NOINLINE static void never()
 {
     static char buffer[4096] __attribute__((aligned(16)));
     tell_address(buffer + 1024);
     free(keep(buffer + 1024));
 }
 
-static void with_child()
+NOINLINE static void with_child()
 {
     char *block = make(999);
     tell_address(block);
@@ -132,6 +147,12 @@ int main(int, char **argv)
         return 0;
     case 'n':
         never();
+        return 0;
+    case 's':
+        free(moved());
+        return 0;
+    case 'a':
+        move(moved(), 777);
         return 0;
     default:
         argv[1] != nullptr &&strcmp(argv[1], "fork") == 0 ? with_child() : properly();

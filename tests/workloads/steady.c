@@ -5,6 +5,9 @@
  *
  *   seccomp   from the middle on, a filter kills on all but the calls that
  *             glibc's malloc, write and exit need
+ *   become    in the middle a filter is installed that kills on what nobody needs who
+ *             does not record (memfd_create and sockets), and it begins anew, without WAY
+ *   alone     the same with an empty environment
  *   wait      in the middle says "half" and waits for a line on its input
  */
 #include "truth.h"
@@ -58,6 +61,25 @@ static void lock_down(void)
         _exit(96);
 }
 
+static void become(const char *program, const char *blocks, int keep)
+{
+    struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 2, 0),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 1, 0),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+    struct sock_fprog filter = {sizeof code / sizeof *code, code};
+    char *const nothing[] = {NULL};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        _exit(96);
+    if (keep)
+        execl(program, program, blocks, (char *)NULL);
+    else
+        execle(program, program, blocks, (char *)NULL, nothing);
+    _exit(94);
+}
+
 int main(int argc, char **argv)
 {
     long blocks = argc > 1 ? atol(argv[1]) : 1000;
@@ -66,6 +88,8 @@ int main(int argc, char **argv)
     churn(blocks);
     if (strcmp(way, "seccomp") == 0)
         lock_down();
+    if (strcmp(way, "become") == 0 || strcmp(way, "alone") == 0)
+        become(argv[0], argv[1], way[0] == 'b');
     if (strcmp(way, "wait") == 0 && (write(1, "half\n", 5) != 5 || read(0, &byte, 1) != 1))
         _exit(95);
     churn(blocks);

@@ -35,6 +35,9 @@ enum arch_slot {
 /* The call instruction leaves the return address here, relative to the CFA. */
 enum { ARCH_RA_OFFSET = -8 };
 
+/* So many bytes below SP are a function's own: nobody writes there, no signal either. */
+enum { ARCH_RED_ZONE = 128 };
+
 /* The kernel's signal frame: with SP at the ucontext, as it is when the handler
  * has returned, the interrupted registers lie at SP plus these. */
 enum arch_signal {

@@ -12,8 +12,8 @@
  * Invariants
  *  1. row->start <= pc at all times, and pc < row->end at the end.
  *  2. An expression is held as the distance of its length byte from row->origin
- *     (the FDE's first instruction); it was found to lie inside its record, so
- *     cfi_row_expr need not look again.
+ *     (the FDE's first instruction); it was found to lie inside its record.
+ *     cfi_row_expr looks again: bytes that a program announced may be replaced.
  *
  * Refused: more than CFI_REMEMBER_DEPTH nested DW_CFA_remember_state (compilers
  * nest none), values that do not fit (saved registers more than 256 MiB from the
@@ -312,6 +312,7 @@ enum cfi_status cfi_find_row(const struct cfi_section *section, uint64_t pc, str
     row->start = row->fde_start = entry.start;
     row->end = row->fde_end = entry.end;
     row->origin = entry.program.at;
+    row->limit = section->hi;
     row->is_signal_frame = entry.is_signal_frame;
     status = run_entry(section, pc, &entry, row);
     if (status == CFI_OK && row->state.cfa.kind == CFI_CFA_NONE)
@@ -321,9 +322,8 @@ enum cfi_status cfi_find_row(const struct cfi_section *section, uint64_t pc, str
 
 struct cfi_expr cfi_row_expr(const struct cfi_row *row, int32_t value)
 {
-    const uint8_t *at = row->origin + value;
     struct cursor in;
-    cursor_init(&in, at, 10); /* the longest uleb */
+    cursor_init(&in, row->origin + value, (size_t)(row->limit - (row->origin + value)));
     size_t length = cursor_uleb(&in);
-    return (struct cfi_expr){.bytes = in.at, .length = length};
+    return (struct cfi_expr){.bytes = in.at, .length = length <= cursor_left(&in) ? length : 0};
 }

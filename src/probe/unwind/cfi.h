@@ -90,6 +90,7 @@ struct cfi_row {
     uint64_t fde_start;
     uint64_t fde_end;
     const uint8_t *origin; /* what expression values count from */
+    const uint8_t *limit;  /* no expression goes beyond */
     struct cfi_state state;
     bool is_signal_frame; /* the caller's pc is no return address: do not look up pc - 1 */
 };
@@ -114,7 +115,7 @@ static inline int32_t cfi_slot_value(struct cfi_slot slot)
 enum cfi_status cfi_find_row(const struct cfi_section *section, uint64_t pc, struct cfi_row *row);
 
 /* The expression that a value of this row stands for. Valid as long as the module
- * is mapped. */
+ * is mapped; empty if it would go beyond the section, whose bytes may be others by now. */
 struct cfi_expr cfi_row_expr(const struct cfi_row *row, int32_t value);
 
 /* The registers of one frame. Bit n of known says that value[n] is one.

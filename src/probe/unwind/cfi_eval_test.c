@@ -226,6 +226,7 @@ static void step_runs_expressions_with_the_cfa_below(void **state)
     struct cfi_registers registers = frame();
     struct cfi_row row = row_of(0, 0);
     row.origin = bytes;
+    row.limit = bytes + sizeof bytes;
     row.state.cfa = (struct cfi_cfa){.kind = CFI_CFA_EXPRESSION, .expression = 0};
     row.state.slot[ARCH_SLOT_FP] = slot(CFI_EXPRESSION, 3);
     row.state.slot[ARCH_SLOT_RBX] = slot(CFI_VAL_EXPRESSION, 3);

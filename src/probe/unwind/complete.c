@@ -62,12 +62,16 @@ static enum record_cut complete_cut(enum cfi_status status)
     }
 }
 
-/* The interrupted code ran on another stack: is it one that can be read? */
+/* The interrupted code ran on another stack: is it one that can be read? A function that is about
+ * to return has given up its room, and what it saved there may be asked for: from the page below, even. */
 static bool complete_switch(struct walk *walk, uint64_t sp)
 {
+    uint64_t saved = (sp - ARCH_RED_ZONE) & ~UINT64_C(7);
     if (life_sandbox || !sys_is_readable(sp & ~UINT64_C(7)))
         return false;
     (void)range_enter(walk, sp);
+    if (saved < walk->range.lo && sys_is_readable(saved))
+        walk->range.lo = saved & ~UINT64_C(4095);
     return true;
 }
 

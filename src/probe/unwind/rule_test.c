@@ -33,7 +33,7 @@ static struct cfi_slot slot(enum cfi_kind kind, int32_t value)
 /* A row as compilers make them at the entry of a function. */
 static struct cfi_row row_of(uint16_t column, int32_t offset)
 {
-    struct cfi_row row = {.origin = expressions};
+    struct cfi_row row = {.origin = expressions, .limit = expressions + sizeof expressions};
     row.state.cfa = (struct cfi_cfa){.kind = CFI_CFA_REGISTER, .column = column, .offset = offset};
     row.state.slot[ARCH_SLOT_SP] = slot(CFI_VAL_OFFSET, 0);
     row.state.slot[ARCH_SLOT_RA] = slot(CFI_OFFSET, ARCH_RA_OFFSET);
@@ -118,6 +118,7 @@ static void plt_rule_holds_the_threshold(void **state)
     };
     struct cfi_row row = row_by(0);
     row.origin = bytes;
+    row.limit = bytes + sizeof bytes;
     for (uint8_t threshold = 0; threshold < 16; threshold++) {
         bytes[7] = (uint8_t)(lit + threshold);
         assert_rule(&row, RULE_PLT, threshold, 0);

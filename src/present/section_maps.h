@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * section_maps: mappings, those first of which most was in memory: who made them, how they
+ * were cut and removed, what is left of them.
+ *
+ *     "maps": {mappings, left, left_bytes, peak_bytes, peak_time_ns, samples, not_followed},
+ *     "mappings": [{id, pid, tid, address, bytes, permissions, permissions_seen, by, flags, name, time_ns,
+ *                   frames, previous, leaked, left_bytes, gone_ns, peak_rss_bytes, peak_rss_time_ns, blurred,
+ *                   pieces: [{address, bytes}],
+ *                   removals: [{time_ns, tid, address, bytes, by, cut, mapping, frames}],
+ *                   usage: [{time_ns, rss_bytes, anonymous_bytes, swap_bytes}]}],
+ *     "other_memory": [{pid, name, peak_bytes, peak_rss_bytes}]
+ */
+#ifndef HW_PRESENT_SECTION_MAPS_H
+#define HW_PRESENT_SECTION_MAPS_H
+
+#include "present/json.h"
+#include "present/page.h"
+#include "query/maps.h"
+#include "query/trace.h"
+#include "tool/err.h"
+
+#include <stddef.h>
+
+struct section_maps {
+    struct traces *traces;
+    const struct maps *maps; /* after maps_order */
+    size_t limit;            /* mappings shown; 0 = all */
+};
+
+/* ERR_MEMORY. */
+int section_maps_text(struct page *p, const struct section_maps *s, struct err *err);
+int section_maps_json(struct json *j, const struct section_maps *s, struct err *err);
+
+#endif

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A series of rotated files is one recording to every command that reads one: named by a
+pattern it gives the answers that a single file of the same program gives."""
+import glob
+import json
+import shutil
+
+from support import Check, ask, events, record, tool, workload
+
+check = Check()
+SERIES = "s.wake.*"
+record([workload("turnover"), "40000"], "s.wake", ["--rotate", "64K"])
+record([workload("turnover"), "40000"], "one.wake")
+check.holds(len(glob.glob(SERIES)) >= 3, f"There are only the files {glob.glob(SERIES)}.")
+
+
+def answer(*argv):
+    done = ask(*argv)
+    check.equal(f"exit status of {argv}", 0, done.returncode)
+    return done.stdout
+
+
+def same(what, make):
+    check.equal(what, make("one.wake"), make(SERIES))
+
+
+def facts(path):
+    found = json.loads(answer("info", "--json", path))
+    return {key: found[key] for key in ("processes", "allocations", "frees", "allocated_bytes", "peak_bytes", "peak_blocks",
+                                        "leaked_bytes", "leaked_blocks", "complete")}
+
+
+def limits(path):
+    done = ask("check", "--json", "--max-peak", "1K", "--max-leak", "1G", path)
+    check.equal(f"exit status of check {path}", 1, done.returncode)
+    return [(limit["limit"], limit["kept"], limit["seen"]) for limit in json.loads(done.stdout)["limits"]]
+
+
+def replayed(path):
+    return json.loads(answer("replay", "--json", "--allocators", "glibc", path))["process"]["allocations"]
+
+
+same("info", facts)
+same("check", limits)
+same("export", lambda path: answer("export", "-f", "folded", path))
+same("events", lambda path: [(e.event, e.size, e.kind) for e in events(path) if e.event in ("alloc", "free")])
+same("replay", replayed)
+check.equal("verify", 0, tool("verify", SERIES).status)
+diff = json.loads(answer("diff", "--json", "--allocated", "--leaks", "one.wake", SERIES))
+check.equal("sites that differ", [0, 0], [diff[key]["site_count"] for key in ("allocated", "leaks")])
+moments = json.loads(answer("diff", "--json", SERIES + "@0%", SERIES + "@end"))["live"]
+check.equal("live in the end", (0, facts("one.wake")["leaked_bytes"]), (moments["before_bytes"], moments["after_bytes"]))
+address = next(e.address for e in events(SERIES) if e.event == "alloc")
+check.equal("history", sum(e.address == address for e in events(SERIES) if e.event in ("alloc", "free")),
+            sum(h["address"] == hex(address) for h in json.loads(answer("history", "--json", SERIES, hex(address)))["events"]))
+answer("strip", "--threshold", "1h", SERIES, "-o", "stripped.wake")
+check.sound("stripped.wake")
+check.equal("totals of the stripped copy", facts("one.wake")["allocated_bytes"], facts("stripped.wake")["allocated_bytes"])
+
+misuse = answer("report", "--misuse", *sorted(glob.glob(SERIES)))
+check.holds("Misuse: none seen" in misuse, f"report --misuse of a series says {misuse}")
+check.equal("report --misuse of two recordings", 2, tool("report", "--misuse", "one.wake", SERIES).status)
+check.holds("Misuse: none seen" in answer("report", "--misuse", SERIES), "report --misuse takes no pattern.")
+
+# What is no series, and names that only look like a pattern.
+for argv, status, sentence in ((["info", "*.wake*"], 1, "recordings; one is needed"), (["info", "none.*"], 1, "No file is called"),
+                               (["merge", SERIES, "-o", "m.wake"], 1, "one of a series"),
+                               (["info", *sorted(glob.glob(SERIES))], 2, "pattern in quotes")):
+    done = ask(*argv)
+    check.equal(f"exit status of {argv}", status, done.returncode)
+    check.holds(sentence in done.stderr, f"{argv} says {done.stderr!r}")
+shutil.copy("one.wake", "odd[1].wake")
+check.equal("a file with a name like a pattern", facts("one.wake"), facts("odd[1].wake"))
+check.done()
