@@ -15,9 +15,11 @@
 It stops at the first thing that is not as the document says. Tests compare it
 with heapwake's own reader.
 """
+import os
 import struct
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from wake_bytes import CAP, MASK, Bad, Bytes, Chunk, checksum, demand, unpack
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',

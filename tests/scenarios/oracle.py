@@ -44,8 +44,8 @@ def recorded(path):
     return sums
 
 
-def compare(name, argv, env):
-    check.about(name)
+def witness(argv, env):
+    """What both saw of one run, and how many threads each process had."""
     for folder in ("counts", "place"):
         shutil.rmtree(folder, ignore_errors=True)
         os.mkdir(folder)
@@ -53,12 +53,32 @@ def compare(name, argv, env):
     libraries = ":".join(filter(None, (PROBE, COUNTER, env.get("LD_PRELOAD"))))
     words = [f"{key}={value}" for key, value in {**env, "LD_PRELOAD": libraries}.items()]
     record(["env", *words, "COUNT_FOLDER=" + os.path.abspath("counts"), *argv], path, ["--symbols", "no"], cwd="place")
-    truth, seen = counted("counts"), recorded(path)
+    threads = collections.Counter()
+    for p in info(path)["processes_list"][1:]:
+        threads[p["pid"]] += p["threads"]
+    return counted("counts"), recorded(path), threads
+
+
+def is_under_way(truth, seen, threads):
+    """A thread that the end of its process interrupts has made a block that is not told, or told of a
+    release that is not made: one at most."""
+    made, released = truth[0] - seen[0], seen[2] - truth[2]
+    return threads > 1 and made >= 0 and released >= 0 and 0 < made + released < threads
+
+
+def compare(name, argv, env):
+    check.about(name)
+    for _ in range(3):
+        truth, seen, threads = witness(argv, env)
+        pids = sorted(set(truth) | {p for p in seen if seen[p][0]})
+        differ = [pid for pid in pids if truth[pid] != seen[pid]]
+        if not differ or not all(is_under_way(truth[pid], seen[pid], threads[pid]) for pid in differ):
+            break
     check.holds(truth, "the witness saw nothing.")
     if name in SHARED:  # processes that share their memory
         check.equal("made, bytes, released", add(truth), add(seen))
     else:
-        for pid in sorted(set(truth) | {p for p in seen if seen[p][0]}):
+        for pid in pids:
             check.equal(f"made, bytes, released by {pid}", truth[pid], seen[pid])
     return add(truth)[0]
 
