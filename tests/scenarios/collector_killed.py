@@ -88,14 +88,23 @@ def check_files():
     return whole
 
 
-def settle():
-    """Waits until nobody writes any more: where a collector was killed before the
-    program knew of it, the program has started one of its own."""
-    for _ in range(400):
-        if not writers("*.wake.partial*"):
-            return
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def settle(collector):
+    """Waits until nobody writes any more, or will: the collector may have been stopped before it had
+    begun, and the program may have ended since. Where one was killed before the program knew of it,
+    the program has started one of its own."""
+    last = time.monotonic() + TIMEOUT_S
+    while is_running(collector) or writers("*.wake.partial*"):
+        if time.monotonic() > last:
+            raise SystemExit(f"{check.where}somebody writes for ever.")
         time.sleep(0.02)
-    raise SystemExit(f"{check.where}somebody writes for ever.")
 
 
 def clear():
@@ -112,7 +121,7 @@ def one_run(way, stop):
         time.sleep(random.random() * 0.3)
         send(collector, signal.SIGCONT)
     check_program(way, process)
-    settle()
+    settle(collector)
     whole = check_files()
     if stop:
         check.equal("a whole recording", True, whole)
@@ -124,9 +133,10 @@ def one_run(way, stop):
 span = {}  # how long a run takes, and a little more
 for way in ("record", "bare"):
     begun = time.monotonic()
-    check_program(way, start(way)[0])
+    first, its_collector = start(way)
+    check_program(way, first)
     span[way] = 1.1 * (time.monotonic() - begun)
-    settle()
+    settle(its_collector)
     clear()
 cut = 0
 for number in range((KILLS + STOPS) * REPEAT):
