@@ -37,7 +37,7 @@ void hook_note_syscall(long number, unsigned long a, unsigned long b)
 {
     if (number == SYS_prctl)
         hook_note_prctl((int)a, b);
-    else if (a == SECCOMP_SET_MODE_STRICT)
+    else if ((unsigned)a == SECCOMP_SET_MODE_STRICT)
         hook_note_prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     else
         life_sandbox = 1;

@@ -136,7 +136,8 @@ void share_leave_counter(void)
 {
     if (share.head == NULL || share.stamp_kind != SEGMENT_STAMP_TSC)
         return;
-    __atomic_store_n(&share.head->sequence, arch_counter(), __ATOMIC_RELEASE);
+    if (*lane_fork_word != 0) /* else a child that has not told of itself, and the head is its parent's */
+        __atomic_store_n(&share.head->sequence, arch_counter(), __ATOMIC_RELEASE);
     __atomic_store_n(&share.stamp_kind, SHARE_STAMP_CLOCK, __ATOMIC_RELEASE);
 }
 

@@ -274,6 +274,33 @@ static void filtered_exec(void)
     deeper(30, 9615);
 }
 
+/* A child that no hook has seen being made, and that has made nothing yet; its parent is busy with
+ * more than fits into buffers. */
+static void *churn(void *unused)
+{
+    for (int i = 0; i < 300000; i++)
+        drop(make(9616), 9616);
+    return unused;
+}
+
+static void strict_child(void)
+{
+    pthread_t threads[2];
+    int status;
+    work(9616, 10);
+    pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (pid == 0) {
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+        syscall(SYS_exit, 7);
+    }
+    expect(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7,
+           "the child failed");
+    for (int i = 0; i < 2; i++)
+        expect(pthread_create(&threads[i], NULL, churn, NULL) == 0, "no thread");
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
 /* Four threads hand blocks to each other through one place, so that their order shows. */
 static void *passed_on[1];
 
@@ -325,5 +352,6 @@ HOSTILE_CASES({"close_all", close_all}, {"close_loop", close_loop}, {"occupy_all
               {"not_dumpable", not_dumpable}, {"no_new_privileges", no_new_privileges},
               {"drop_root", drop_root}, {"new_root", new_root}, {"namespaces", namespaces},
               {"pid_namespace", pid_namespace}, {"strict", strict}, {"strict_by_syscall", strict_by_syscall},
-              {"no_counter", no_counter}, {"no_counter_by_syscall", no_counter_by_syscall},
-              {"folder_gone", folder_gone}, {"filtered_exec", filtered_exec})
+              {"strict_child", strict_child}, {"no_counter", no_counter},
+              {"no_counter_by_syscall", no_counter_by_syscall}, {"folder_gone", folder_gone},
+              {"filtered_exec", filtered_exec})
