@@ -3,10 +3,9 @@
 """Files that are no recordings, or damaged ones: report and export say one sentence about what is wrong, show what is sound, and neither
 crash, hang nor lie."""
 import json
-import os
 import random
 
-from support import Check, ask, put, record, workload
+from support import Check, ask, no_recordings, put, record, workload
 
 check = Check()
 record([workload("stacks_cxx")], output="good.wake")
@@ -24,14 +23,8 @@ def refused(what, path, word):
         check.equal(f"{what}, {argv[0]}: standard output", "", done.stdout)
 
 
-refused("empty", put("empty.wake", b""), "is empty")
-refused("a heaptrack file", put("heaptrack.txt", b"v 10400 3\nX ./app\nI 1000 400\n"), "not a heapwake recording")
-refused("noise", put("noise.wake", random.randbytes(50000)), "not a heapwake recording")
-os.mkdir("folder")
-refused("a directory", "folder", "is a directory")
-refused("nothing there", "absent.wake", "No such file")
-os.mkfifo("pipe")
-refused("a FIFO", "pipe", "pipe")
+for what, path, word in no_recordings():
+    refused(what, path, word)
 whole = json.loads(ask("report", "--json", "-n", "0", "good.wake").stdout)
 limit = {m: whole[m]["total_bytes"] for m in ("peak", "leaks", "calls")}
 cuts = sorted({random.randrange(64, len(good)) for _ in range(60)} | {len(good) - 1, 64, 65, 100})

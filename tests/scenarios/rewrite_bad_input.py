@@ -6,7 +6,7 @@ import json
 import os
 import random
 
-from support import Check, ask, info, put, record, workload
+from support import Check, ask, info, no_recordings, put, record, workload
 
 check = Check()
 record([workload("relay")], "good.wake")
@@ -35,14 +35,8 @@ def sums(*paths):
     return [report[m]["total_bytes"] for m in ("peak", "leaks", "calls")]
 
 
-refused("empty", put("empty.wake", b""), "is empty")
-refused("a heaptrack file", put("heaptrack.txt", b"v 10400 3\nX ./app\nI 1000 400\n"), "not a heapwake recording")
-refused("noise", put("noise.wake", random.randbytes(50000)), "not a heapwake recording")
-os.mkdir("folder")
-refused("a directory", "folder", "is a directory")
-refused("nothing there", "absent.wake", "No such file")
-os.mkfifo("pipe")
-refused("a FIFO", "pipe", "pipe")
+for what, path, word in no_recordings():
+    refused(what, path, word)
 
 whole = info("good.wake")
 cuts = sorted({random.randrange(64, len(good)) for _ in range(12)} | {len(good) - 1, 64, 65, 100})

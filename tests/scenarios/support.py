@@ -14,6 +14,7 @@ import fnmatch
 import glob
 import json
 import os
+import random
 import subprocess
 import sys
 
@@ -77,6 +78,18 @@ def put(name, data):
     with open(name, "wb") as f:
         f.write(data)
     return name
+
+
+def no_recordings():
+    """Paths that are none: what is there, the path, and what a refusal says."""
+    os.mkdir("folder")
+    os.mkfifo("pipe")
+    return [("empty", put("empty.wake", b""), "is empty"),
+            ("a heaptrack file", put("heaptrack.txt", b"v 10400 3\nX ./app\nI 1000 400\n"), "not a heapwake recording"),
+            ("noise", put("noise.wake", random.randbytes(50000)), "not a heapwake recording"),
+            ("a directory", "folder", "is a directory"),
+            ("nothing there", "absent.wake", "No such file"),
+            ("a FIFO", "pipe", "pipe")]
 
 
 def writers(pattern):
