@@ -19,36 +19,68 @@ static inline uint64_t word(const uint64_t *at)
     return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
-/* Without branches on what the record is: whether an allocation or a release
- * comes next is a coin toss in many programs. */
-static inline void decode_hot(struct drain *d, struct drain_lane *lane, uint64_t first, const uint64_t *at,
-                              struct item *out)
+/* What changes seldom while a lane is read, held where the compiler keeps it in registers: items are
+ * written between, and it cannot know that none of them lies in the lane. */
+struct decode_state {
+    const uint64_t *at, *end; /* as in the lane's cursor */
+    uint64_t stamp;
+    uint32_t thread, lane;
+    bool counts; /* no scope of the program's leaves allocations out */
+    struct blocks blocks;
+};
+
+static inline struct decode_state decode_open(const struct drain *d, const struct drain_lane *lane)
+{
+    return (struct decode_state){
+        .at = lane->read.at,
+        .end = lane->read.end,
+        .stamp = lane->stamp,
+        .thread = lane->thread,
+        .lane = lane->index,
+        .counts = lane->suppressed == 0,
+        .blocks = d->blocks != NULL ? *d->blocks : (struct blocks){0},
+    };
+}
+
+static inline void decode_close(const struct decode_state *s, struct drain_lane *lane)
+{
+    lane->read.at = s->at;
+    lane->stamp = s->stamp;
+}
+
+/* Without branches on what the record is, because whether an allocation or a release comes next is a coin
+ * toss in many programs; and without ?:, of which compilers make branches.  A release has its address in its
+ * first word, where an allocation has it in its second. */
+static inline __attribute__((always_inline)) void decode_hot(struct decode_state *s, uint64_t first,
+                                                             uint32_t words, struct item *out)
 {
     unsigned kind = first & RECORD_KIND_MASK;
-    unsigned is_alloc = first / RECORD_ALLOC & 1;
-    uint64_t second = word(at + is_alloc);
-    uint64_t size = is_alloc ? first >> 8 & 0xffffff : 0;
-    out->address = is_alloc ? second & ADDRESS_MASK : first >> 16;
-    out->size = size;
-    out->usable = is_alloc ? size + (second >> RECORD_ADDRESS_BITS) : 0;
-    out->stack = is_alloc ? (uint32_t)(first >> 32) : 0;
-    out->old = 0;
-    out->previous = 0;
-    out->thread = lane->thread;
-    out->lane = lane->index;
-    out->op = is_alloc ? ITEM_ALLOC : kind == HOW_REALLOC ? ITEM_RELEASE : ITEM_FREE;
-    out->kind = (uint8_t)kind;
-    out->linked = 0;
-    out->traits = 0;
-    at += 1 + is_alloc;
-    if (first & RECORD_STAMPED)
-        lane->stamp = word(at++);
-    out->stamp = lane->stamp;
-    if (__builtin_expect(is_alloc && kind == KIND_REALLOC, 0))
-        out->old = word(at);
-    if (d->blocks != NULL)
-        blocks_prefetch(d->blocks, out->address);
+    uint64_t is_alloc = first / RECORD_ALLOC & 1;
+    uint64_t only_alloc = 0 - is_alloc; /* a mask */
+    uint64_t second = word(s->at + is_alloc);
+    uint64_t size = first >> 8 & 0xffffff & only_alloc;
+    uint64_t address = second >> (16 & ~only_alloc) & ADDRESS_MASK;
+    unsigned is_release = (first & (RECORD_ALLOC | RECORD_KIND_MASK)) == HOW_REALLOC;
+    blocks_prefetch(&s->blocks, address);
+    if ((first & RECORD_STAMPED) != 0)
+        s->stamp = word(s->at + 1 + is_alloc);
+    *out = (struct item){
+        .address = address,
+        .size = size,
+        .usable = size + (second >> RECORD_ADDRESS_BITS & only_alloc),
+        .stamp = s->stamp,
+        .stack = (uint32_t)(first >> 32 & only_alloc),
+        .thread = s->thread,
+        .lane = s->lane,
+        .op = (uint8_t)(ITEM_FREE - is_alloc + is_release),
+        .kind = (uint8_t)kind,
+    };
+    s->at += words;
+    if (__builtin_expect((first & (RECORD_ALLOC | RECORD_KIND_MASK)) == (RECORD_ALLOC | KIND_REALLOC), 0))
+        out->old = word(s->at - 1);
 }
+
+_Static_assert(ITEM_FREE - 1 == ITEM_ALLOC && ITEM_FREE + 1 == ITEM_RELEASE, "decode_hot counts on it");
 
 /* Items of what the program itself tells.  True: *out is an event. */
 static bool decode_note(struct drain_lane *lane, uint64_t first, const uint64_t *at, struct item *out)
@@ -186,10 +218,10 @@ static void decode_stamp(struct drain *d, struct drain_lane *lane, uint64_t valu
         lane->stamp = value;
 }
 
-/* Steps over one record that is not hot.  *n grows when it was an event.
+/* Steps over one record that is not hot.  *made grows when it was an event.
  * False: there is nothing more to read now. */
 static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first, struct item *out,
-                        uint32_t *n, bool define)
+                        uint32_t *made, bool define)
 {
     struct drain_cursor *c = &lane->read;
     uint32_t words = shape_measure(first);
@@ -234,7 +266,7 @@ static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first
         if (!decode_is_sound(out))
             d->anomalies++;
         else if (lane->suppressed == 0 || decode_counts(d, out))
-            ++*n;
+            ++*made;
     } else if (define) {
         drain_define(d, lane, first, at);
     }
@@ -244,27 +276,32 @@ static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first
 static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d, struct drain_lane *lane,
                                                                  struct item *out, uint32_t max, bool define)
 {
-    uint32_t n = 0;
-    struct drain_cursor *c = &lane->read;
     const uint64_t *limit = define ? NULL : lane->limit;
-    while (n < max && c->at != limit && c->at < c->end) {
-        uint64_t first = __atomic_load_n(c->at, __ATOMIC_ACQUIRE);
-        uint32_t words = shape_words[first & 0xff];
-        if (__builtin_expect((first & (RECORD_ALLOC | RECORD_FREE)) != 0 && words != 0 &&
-                                 words <= (size_t)(c->end - c->at),
-                             1)) {
-            decode_hot(d, lane, first, c->at, &out[n]);
-            c->at += words;
-            if (__builtin_expect(out[n].address == 0, 0))
+    struct decode_state s = decode_open(d, lane);
+    struct item *to = out, *last = out + max;
+    while (to < last && s.at != limit && s.at < s.end) {
+        uint64_t first = __atomic_load_n(s.at, __ATOMIC_ACQUIRE);
+        uint32_t words = shape_event_words[first & 0xff];
+        if (__builtin_expect(words != 0 && words <= (size_t)(s.end - s.at), 1)) {
+            decode_hot(&s, first, words, to);
+            if (__builtin_expect(to->address == 0, 0))
                 d->anomalies++;
-            else if (__builtin_expect(lane->suppressed == 0, 1) || decode_counts(d, &out[n]))
-                n++;
+            else if (__builtin_expect(s.counts, 1) || decode_counts(d, to))
+                to++;
             continue;
         }
-        if (first == 0 || !decode_cold(d, lane, first, &out[n], &n, define))
+        if (first == 0)
+            break;
+        uint32_t made = 0;
+        decode_close(&s, lane);
+        bool goes_on = decode_cold(d, lane, first, to, &made, define);
+        s = decode_open(d, lane);
+        to += made;
+        if (!goes_on)
             break;
     }
-    return n;
+    decode_close(&s, lane);
+    return (uint32_t)(to - out);
 }
 
 bool drain_fetch(struct drain *d, struct drain_lane *lane)

@@ -175,18 +175,29 @@ void drain_define(struct drain *d, struct drain_lane *lane, uint64_t first, cons
     }
 }
 
+/* Steps over events, which define nothing, up to a record that is none, is not there yet or does not fit. */
+static const uint64_t *drain_skip_events(const uint64_t *at, const uint64_t *end)
+{
+    while (at < end) {
+        uint64_t first = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+        uint32_t words = shape_event_words[first & 0xff];
+        if (words == 0 || words > (size_t)(end - at))
+            break;
+        at += words;
+    }
+    return at;
+}
+
 void drain_scan(struct drain *d, struct drain_lane *lane)
 {
     struct drain_cursor *c = &lane->scan;
     if (lane->closed || (c->at == NULL && !drain_begin(d, lane, c, true)))
         return;
-    while (!lane->closed && c->at < c->end) {
+    while (!lane->closed && (c->at = drain_skip_events(c->at, c->end)) < c->end) {
         uint64_t first = __atomic_load_n(c->at, __ATOMIC_ACQUIRE);
         if (first == 0)
             return;
-        uint32_t words = shape_words[first & 0xff];
-        if (words == 0)
-            words = shape_measure(first);
+        uint32_t words = shape_measure(first);
         if (words == 0 || words > (size_t)(c->end - c->at)) {
             drain_close_lane(d, lane);
             return;
@@ -196,8 +207,7 @@ void drain_scan(struct drain *d, struct drain_lane *lane)
                 return;
             continue;
         }
-        if ((first & (RECORD_ALLOC | RECORD_FREE)) == 0)
-            drain_define(d, lane, first, c->at);
+        drain_define(d, lane, first, c->at);
         c->at += words;
     }
 }

@@ -9,26 +9,18 @@
 #define ALLOC(kind) [RECORD_ALLOC | (kind)] = 2, [RECORD_ALLOC | RECORD_STAMPED | (kind)] = 3
 #define FREE(how) [RECORD_FREE | (how)] = 1, [RECORD_FREE | RECORD_STAMPED | (how)] = 2
 
-const uint8_t shape_words[256] = {
-    ALLOC(KIND_MALLOC),
-    ALLOC(KIND_CALLOC),
-    ALLOC(KIND_MEMALIGN),
-    ALLOC(KIND_ALIGNED_ALLOC),
-    ALLOC(KIND_POSIX_MEMALIGN),
-    ALLOC(KIND_VALLOC),
-    ALLOC(KIND_PVALLOC),
-    ALLOC(KIND_NEW),
-    ALLOC(KIND_NEW_ARRAY),
-    ALLOC(KIND_NEW_ALIGNED),
-    ALLOC(KIND_NEW_ARRAY_ALIGNED),
-    [RECORD_ALLOC | KIND_REALLOC] = 3, /* and the old address */
-    [RECORD_ALLOC | RECORD_STAMPED | KIND_REALLOC] = 4,
-    FREE(HOW_FREE),
-    FREE(HOW_REALLOC),
-    FREE(HOW_DELETE),
-    FREE(HOW_DELETE_ARRAY),
-    FREE(HOW_FREE_SIZED),
-    FREE(HOW_IGNORE),
+#define EVENTS                                                                                       \
+    ALLOC(KIND_MALLOC), ALLOC(KIND_CALLOC), ALLOC(KIND_MEMALIGN), ALLOC(KIND_ALIGNED_ALLOC),         \
+        ALLOC(KIND_POSIX_MEMALIGN), ALLOC(KIND_VALLOC), ALLOC(KIND_PVALLOC), ALLOC(KIND_NEW),        \
+        ALLOC(KIND_NEW_ARRAY), ALLOC(KIND_NEW_ALIGNED), ALLOC(KIND_NEW_ARRAY_ALIGNED),               \
+        [RECORD_ALLOC | KIND_REALLOC] = 3, [RECORD_ALLOC | RECORD_STAMPED | KIND_REALLOC] = 4,       \
+                        FREE(HOW_FREE), FREE(HOW_REALLOC), FREE(HOW_DELETE), FREE(HOW_DELETE_ARRAY), \
+                        FREE(HOW_FREE_SIZED), FREE(HOW_IGNORE)
+
+const uint8_t shape_event_words[256] = {EVENTS};
+
+static const uint8_t shape_words[256] = {
+    EVENTS,
     [RECORD_CHUNK] = 1,
     [RECORD_LINK] = 1,
     [RECORD_STAMP] = 2,

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* Words of records of fixed length by opcode; 0: variable, or no opcode at all. */
-extern const uint8_t shape_words[256];
+/* Words of ALLOC and FREE by opcode; 0: it is neither. */
+extern const uint8_t shape_event_words[256];
 
 /* Words of any record; 0: makes no sense. */
 uint32_t shape_measure(uint64_t first);

@@ -115,6 +115,14 @@ size_t codec_bound(size_t length)
     return ZSTD_compressBound(length);
 }
 
+size_t codec_keep(uint8_t *to, const void *from, size_t length, unsigned *flags)
+{
+    if (length > 0)
+        memcpy(to, from, length);
+    *flags = FORMAT_PLAIN;
+    return length;
+}
+
 size_t codec_pack(struct codec *c, uint8_t *to, const void *from, size_t length, unsigned *flags)
 {
     if (length >= CODEC_TOO_SHORT) {
@@ -129,10 +137,7 @@ size_t codec_pack(struct codec *c, uint8_t *to, const void *from, size_t length,
             return packed;
         }
     }
-    if (length > 0)
-        memcpy(to, from, length);
-    *flags = FORMAT_PLAIN;
-    return length;
+    return codec_keep(to, from, length, flags);
 }
 
 bool codec_unpack(struct codec *c, uint8_t *to, size_t raw, const uint8_t *from, size_t stored,

@@ -78,6 +78,8 @@ size_t codec_bound(size_t length);
 /* Compresses, or copies where that does not pay; *flags gets FORMAT_PLAIN or
  * FORMAT_ZSTD.  The number of bytes at `to`. */
 size_t codec_pack(struct codec *c, uint8_t *to, const void *from, size_t length, unsigned *flags);
+/* The same without compression. */
+size_t codec_keep(uint8_t *to, const void *from, size_t length, unsigned *flags);
 /* The opposite: exactly raw bytes at `to`, or false. */
 bool codec_unpack(struct codec *c, uint8_t *to, size_t raw, const uint8_t *from, size_t stored,
                   unsigned flags);

@@ -44,6 +44,8 @@ enum {
     STREAM_RAW_MAX = 4 << 20,     /* bytes: a chunk closes soon after */
     STREAM_RARE_MAX = 80,         /* bytes of a rare record */
     STREAM_COLUMN_MIN = 2 * STREAM_STAGE * VARINT_MAX,
+    STREAM_HASTE_NS = 4000,   /* from one event to the next: where it is less, there is no time to lose */
+    STREAM_PLAIN_CHUNKS = 15, /* before zstd is tried again */
 };
 
 void stream_init(struct wake_stream *s, void *owner)
@@ -442,6 +444,22 @@ size_t stream_bound(struct wake_stream *s)
     return bound;
 }
 
+/* Packs a column.  Of one that zstd shrinks by less than a quarter, it takes most of the time: where events
+ * come fast, that is left out, and tried again from time to time. */
+static size_t stream_pack(struct wake_stream *s, struct codec *codec, unsigned column, uint8_t *to,
+                          unsigned *flags)
+{
+    size_t length = (size_t)(s->at[column] - s->begin[column]);
+    bool in_haste = (s->prelude.last_ns - s->prelude.first_ns) / STREAM_HASTE_NS < s->prelude.events;
+    if (in_haste && s->plain[column] > 0) {
+        s->plain[column]--;
+        return codec_keep(to, s->begin[column], length, flags);
+    }
+    size_t stored = codec_pack(codec, to, s->begin[column], length, flags);
+    s->plain[column] = stored > length / 4 * 3 ? STREAM_PLAIN_CHUNKS : 0;
+    return stored;
+}
+
 size_t stream_encode(struct wake_stream *s, struct codec *codec, uint8_t *to, uint32_t *raw,
                      struct events_prelude *prelude)
 {
@@ -463,7 +481,7 @@ size_t stream_encode(struct wake_stream *s, struct codec *codec, uint8_t *to, ui
         if (length == 0)
             continue;
         unsigned flags;
-        size_t stored = codec_pack(codec, data, s->begin[i], length, &flags);
+        size_t stored = stream_pack(s, codec, i, data, &flags);
         put_le16(entry, (uint16_t)i);
         put_le16(entry + 2, (uint16_t)flags);
         put_le32(entry + 4, (uint32_t)length);

@@ -52,6 +52,7 @@ struct wake_stream {
     uint8_t *at[COLUMN_COUNT];    /* where the next byte goes */
     uint8_t *begin[COLUMN_COUNT]; /* NULL: nothing yet */
     size_t capacity[COLUMN_COUNT];
+    uint8_t plain[COLUMN_COUNT]; /* chunks for which zstd need not be tried */
     struct expect expect;
 
     struct events_prelude prelude; /* of the chunk that is being filled */
