@@ -22,18 +22,24 @@ static inline uint64_t word(const uint64_t *at)
 /* What changes seldom while a lane is read, held where the compiler keeps it in registers: items are
  * written between, and it cannot know that none of them lies in the lane. */
 struct decode_state {
-    const uint64_t *at, *end; /* as in the lane's cursor */
+    const uint64_t *at;    /* as in the lane's cursor */
+    const uint64_t *stop;  /* the lane's limit, or the end of the chunk when that comes first */
+    const uint64_t *roomy; /* up to here any event fits */
     uint64_t stamp;
     uint32_t thread, lane;
     bool counts; /* no scope of the program's leaves allocations out */
     struct blocks blocks;
 };
 
-static inline struct decode_state decode_open(const struct drain *d, const struct drain_lane *lane)
+static inline struct decode_state decode_open(const struct drain *d, const struct drain_lane *lane,
+                                              const uint64_t *limit)
 {
+    const struct drain_cursor *c = &lane->read;
+    const uint64_t *stop = limit >= c->at && limit < c->end ? limit : c->end;
     return (struct decode_state){
-        .at = lane->read.at,
-        .end = lane->read.end,
+        .at = c->at,
+        .stop = stop,
+        .roomy = stop - c->at >= SHAPE_EVENT_WORDS_MAX ? stop - SHAPE_EVENT_WORDS_MAX : NULL,
         .stamp = lane->stamp,
         .thread = lane->thread,
         .lane = lane->index,
@@ -277,12 +283,13 @@ static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d
                                                                  struct item *out, uint32_t max, bool define)
 {
     const uint64_t *limit = define ? NULL : lane->limit;
-    struct decode_state s = decode_open(d, lane);
+    struct decode_state s = decode_open(d, lane, limit);
     struct item *to = out, *last = out + max;
-    while (to < last && s.at != limit && s.at < s.end) {
+    while (to < last && s.at < s.stop) {
         uint64_t first = __atomic_load_n(s.at, __ATOMIC_ACQUIRE);
         uint32_t words = shape_event_words[first & 0xff];
-        if (__builtin_expect(words != 0 && words <= (size_t)(s.end - s.at), 1)) {
+        if (__builtin_expect(words != 0, 1) &&
+            (__builtin_expect(s.at <= s.roomy, 1) || words <= (size_t)(s.stop - s.at))) {
             decode_hot(&s, first, words, to);
             if (__builtin_expect(to->address == 0, 0))
                 d->anomalies++;
@@ -295,7 +302,7 @@ static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d
         uint32_t made = 0;
         decode_close(&s, lane);
         bool goes_on = decode_cold(d, lane, first, to, &made, define);
-        s = decode_open(d, lane);
+        s = decode_open(d, lane, limit);
         to += made;
         if (!goes_on)
             break;

@@ -8,7 +8,9 @@
 
 #include <stdint.h>
 
-/* Words of ALLOC and FREE by opcode; 0: it is neither. */
+enum { SHAPE_EVENT_WORDS_MAX = 4 };
+
+/* Words of ALLOC and FREE by opcode, SHAPE_EVENT_WORDS_MAX at most; 0: it is neither. */
 extern const uint8_t shape_event_words[256];
 
 /* Words of any record; 0: makes no sense. */

@@ -151,12 +151,13 @@ static void stream_put_usable(struct wake_stream *s, uint32_t count)
 {
     uint8_t *at = s->at[COLUMN_USABLE];
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t size = s->stage.size[i], usable = s->stage.usable[i], odd = 0;
-        if (__builtin_expect(usable != expect_usable(&s->expect, size), 0)) {
-            expect_learn(&s->expect, size, usable);
-            odd = varint_zigzag(usable - size) + 1;
+        uint64_t size = s->stage.size[i], usable = s->stage.usable[i];
+        if (__builtin_expect(usable == expect_usable(&s->expect, size), 1)) {
+            *at++ = 0;
+            continue;
         }
-        at = varint_put(at, odd);
+        expect_learn(&s->expect, size, usable);
+        at = varint_put(at, varint_zigzag(usable - size) + 1);
     }
     s->at[COLUMN_USABLE] = at;
 }
@@ -255,8 +256,11 @@ static inline bool stream_begin(struct wake_stream *s, uint64_t time_ns, uint32_
     return true;
 }
 
-void stream_put_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind, uint32_t stack,
-                      uint64_t address, uint64_t size, uint64_t usable, uint64_t previous)
+/* Inlined where events come from: nine arguments cost more than the call. */
+static inline __attribute__((always_inline)) void stream_alloc(struct wake_stream *s, uint64_t time_ns,
+                                                               uint32_t thread, unsigned kind, uint32_t stack,
+                                                               uint64_t address, uint64_t size,
+                                                               uint64_t usable, uint64_t previous)
 {
     struct stream_stage *stage = &s->stage;
     if (!stream_begin(s, time_ns, thread, kind & OP_ALLOC_MAX)) {
@@ -287,9 +291,16 @@ void stream_put_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, 
         s->live_bytes_max = s->live_bytes;
 }
 
+void stream_put_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned kind, uint32_t stack,
+                      uint64_t address, uint64_t size, uint64_t usable, uint64_t previous)
+{
+    stream_alloc(s, time_ns, thread, kind, stack, address, size, usable, previous);
+}
+
 /* False: it is no release of a known block, or lost. */
-static inline bool stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
-                               uint64_t allocation, uint64_t size)
+static inline __attribute__((always_inline)) bool stream_free(struct wake_stream *s, uint64_t time_ns,
+                                                              uint32_t thread, unsigned how,
+                                                              uint64_t allocation, uint64_t size)
 {
     if (__builtin_expect(allocation >= s->next_allocation, 0)) {
         stream_put_rare(s, time_ns, thread, RARE_FREE_UNKNOWN, (uint64_t[]){how, 0}, 2);
@@ -342,7 +353,7 @@ void wake_stream_alloc(struct wake_stream *s, uint64_t time_ns, uint32_t thread,
 {
     uint64_t number = s->made++;
     if (__builtin_expect(s->cull == NULL, 1)) {
-        stream_put_alloc(s, time_ns, thread, kind, stack, address, size, usable, previous);
+        stream_alloc(s, time_ns, thread, kind, stack, address, size, usable, previous);
         return;
     }
     const struct cull_event e = {.time_ns = time_ns,
@@ -369,7 +380,12 @@ void wake_stream_free_from(struct wake_stream *s, uint64_t time_ns, uint32_t thr
 void wake_stream_free(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned how,
                       uint64_t allocation, uint64_t size)
 {
-    wake_stream_free_from(s, time_ns, thread, how, 0, allocation, size);
+    if (__builtin_expect(s->cull != NULL, 0)) {
+        wake_stream_free_from(s, time_ns, thread, how, 0, allocation, size);
+        return;
+    }
+    s->released++;
+    stream_free(s, time_ns, thread, how, allocation, size);
 }
 
 static void stream_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned type,
