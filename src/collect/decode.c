@@ -23,7 +23,7 @@ static inline uint64_t word(const uint64_t *at)
  * written between, and it cannot know that none of them lies in the lane. */
 struct decode_state {
     const uint64_t *at;    /* as in the lane's cursor */
-    const uint64_t *stop;  /* the lane's limit, or the end of the chunk when that comes first */
+    const uint64_t *stop;  /* the limit, or the end of the chunk when that comes first */
     const uint64_t *roomy; /* up to here any event fits */
     uint64_t stamp;
     uint32_t thread, lane;
@@ -279,10 +279,11 @@ static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first
     return !lane->closed;
 }
 
+/* limit: NULL, or where definitions end that are in the book already. */
 static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d, struct drain_lane *lane,
-                                                                 struct item *out, uint32_t max, bool define)
+                                                                 struct item *out, uint32_t max,
+                                                                 const uint64_t *limit, bool define)
 {
-    const uint64_t *limit = define ? NULL : lane->limit;
     struct decode_state s = decode_open(d, lane, limit);
     struct item *to = out, *last = out + max;
     while (to < last && s.at < s.stop) {
@@ -311,24 +312,26 @@ static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d
     return (uint32_t)(to - out);
 }
 
+uint32_t drain_stream(struct drain *d, struct drain_lane *lane, struct item *out, uint32_t max)
+{
+    if (lane->closed || (lane->read.at == NULL && !drain_begin(d, lane, &lane->read, true)))
+        return 0;
+    uint32_t n = decode_run(d, lane, out, max, NULL, true);
+    lane->scan = lane->read;
+    return n;
+}
+
 bool drain_fetch(struct drain *d, struct drain_lane *lane)
 {
-    if (lane->limit == NULL || (lane->read.at == NULL && !drain_begin(d, lane, &lane->read, false)))
-        return false;
     struct item *half = lane->last > lane->ahead[1] ? lane->ahead[0] : lane->ahead[1];
-    uint32_t count = decode_run(d, lane, half, DRAIN_AHEAD, false);
+    uint32_t count = 0;
+    if (lane->read.at != lane->scan.at && (lane->read.at != NULL || drain_begin(d, lane, &lane->read, false)))
+        count = decode_run(d, lane, half, DRAIN_AHEAD, lane->scan.at, false);
+    if (count == 0 && lane->read.at == lane->scan.at)
+        count = drain_stream(d, lane, half, DRAIN_AHEAD);
     if (count == 0)
         return false;
     lane->next = half;
     lane->last = half + count;
     return true;
-}
-
-uint32_t drain_stream(struct drain *d, struct drain_lane *lane, struct item *out, uint32_t max)
-{
-    if (lane->closed || (lane->read.at == NULL && !drain_begin(d, lane, &lane->read, true)))
-        return 0;
-    uint32_t n = decode_run(d, lane, out, max, true);
-    lane->scan = lane->read;
-    return n;
 }

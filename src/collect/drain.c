@@ -188,7 +188,8 @@ static const uint64_t *drain_skip_events(const uint64_t *at, const uint64_t *end
     return at;
 }
 
-void drain_scan(struct drain *d, struct drain_lane *lane)
+/* Moves scan to the end of what is published, entering definitions. */
+static void drain_scan(struct drain *d, struct drain_lane *lane)
 {
     struct drain_cursor *c = &lane->scan;
     if (lane->closed || (c->at == NULL && !drain_begin(d, lane, c, true)))
@@ -210,4 +211,19 @@ void drain_scan(struct drain *d, struct drain_lane *lane)
         drain_define(d, lane, first, c->at);
         c->at += words;
     }
+}
+
+void drain_catch_up(struct drain *d, const struct drain_lane *reading)
+{
+    uint32_t now = __atomic_load_n(&d->view->head->definitions, __ATOMIC_ACQUIRE);
+    drain_look(d);
+    if (now != d->seen) {
+        for (uint32_t i = 0; i < d->lane_count; i++) {
+            if (d->lanes[i] != reading)
+                drain_scan(d, d->lanes[i]);
+        }
+        if (reading == NULL)
+            d->seen = now;
+    }
+    book_settle(d->book);
 }

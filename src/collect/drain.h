@@ -2,14 +2,15 @@
  *
  * drain: reads the lanes of one segment (wire/segment.h).
  *
- * Each lane has two cursors.  `scan` runs ahead, to the end of what has been
- * published, and enters definitions in the book; `read` follows and decodes
- * events, never past the lane's `limit`, which is where scan stood when the
- * round began.  When read leaves a chunk, the chunk is zeroed and given back.
+ * Each lane has two cursors.  `read` decodes events, and enters definitions in
+ * the book on its way.  Where an event may refer to a definition in another
+ * lane, `scan` runs ahead, to the end of what has been published, and enters
+ * them first; read then passes over them.  When read leaves a chunk, the chunk
+ * is zeroed and given back.
  *
- *     chain of chunks:  ....|######read======limit......scan|0000
- *                            given back   |          |      first zero word
- *                            already      this round  next round
+ *     chain of chunks:  ....|######read======scan......|0000
+ *                            given back      |         first zero word
+ *                            already         definitions up to here are known
  *
  * Nothing in the segment is trusted.  A lane whose records make no sense is
  * closed and counted; every chunk belongs to one lane at a time (owner[]), so
@@ -38,7 +39,6 @@ struct drain_cursor {
 
 struct drain_lane {
     struct drain_cursor scan, read;
-    const uint64_t *limit;
     uint64_t stamp; /* latest at read */
     uint32_t thread;
     uint32_t index;
@@ -60,6 +60,7 @@ struct drain {
     struct drain_lane **lanes;   /* lane_count of them, room for lane_room */
     uint32_t lane_count, lane_room;
     uint32_t *owner;       /* lane + 1 by chunk, 0 = free */
+    uint32_t seen;         /* segment_head.definitions before the last look at all lanes */
     uint64_t anomalies;    /* lanes closed, records ignored */
     VEC(uint32_t) forks;   /* children announced by FORK records, not yet looked at */
     uint32_t closed_lanes; /* whose chunks never come back */
@@ -73,12 +74,12 @@ void drain_release(struct drain *d);
 void drain_look(struct drain *d);
 /* Has anything been published beyond the lane's scan cursor? */
 bool drain_has_news(const struct drain *d, const struct drain_lane *lane);
-/* Moves scan to the end of what is published, entering definitions. */
-void drain_scan(struct drain *d, struct drain_lane *lane);
+/* To be called once events have been decoded: enters whatever they refer to.  `reading`: a lane that is
+ * read as a stream and is left alone, or NULL. */
+void drain_catch_up(struct drain *d, const struct drain_lane *reading);
 
-/* Decodes further events up to the lane's limit, when lane->next has come to
- * lane->last; false: none left.  Those before stay as they are until the next
- * call after this one. */
+/* Decodes further events, when lane->next has come to lane->last; false: none left.  Those before stay
+ * as they are until the next call after this one. */
 bool drain_fetch(struct drain *d, struct drain_lane *lane);
 /* For a lane whose scan and read stand at one place: decodes up to max events
  * and enters definitions on the way; moves both cursors. */

@@ -142,6 +142,13 @@ static inline void fake_put(struct fake_lane *l, const uint64_t *words, unsigned
     l->at += count;
 }
 
+/* The same, of something that events of other lanes may refer to. */
+static inline void fake_define(struct fake_lane *l, const uint64_t *words, unsigned count)
+{
+    fake_put(l, words, count);
+    __atomic_fetch_add(&l->segment->head->definitions, 1, __ATOMIC_RELEASE);
+}
+
 static inline void fake_lane_open(struct fake_lane *l, struct fake_segment *s)
 {
     *l = (struct fake_lane){.segment = s};
@@ -152,7 +159,7 @@ static inline void fake_put_thread(struct fake_lane *l, uint32_t tid, uint64_t n
 {
     uint64_t w[5] = {RECORD_THREAD | (uint64_t)tid << 32, number, 0, 0, stamp};
     memcpy(&w[2], "worker", 6);
-    fake_put(l, w, 5);
+    fake_define(l, w, 5);
 }
 
 static inline void fake_put_stack(struct fake_lane *l, uint32_t id, const uint64_t *addresses, uint32_t count)
@@ -161,7 +168,7 @@ static inline void fake_put_stack(struct fake_lane *l, uint32_t id, const uint64
     fake_put(l, w, 3);
     w[0] = RECORD_FRAMES | (uint64_t)count << 32;
     memcpy(w + 1, addresses, count * sizeof *addresses);
-    fake_put(l, w, 1 + count);
+    fake_define(l, w, 1 + count);
 }
 
 static inline void fake_put_module(struct fake_lane *l, uint64_t start, uint64_t end, uint64_t generation,
@@ -171,7 +178,7 @@ static inline void fake_put_module(struct fake_lane *l, uint64_t start, uint64_t
     uint64_t words = 5 + (length + 7) / 8;
     uint64_t w[64] = {RECORD_MODULE | (uint64_t)length << 16 | words << 32, start, end, start, generation};
     memcpy(w + 5, path, length);
-    fake_put(l, w, (unsigned)words);
+    fake_define(l, w, (unsigned)words);
 }
 
 static inline void fake_put_alloc(struct fake_lane *l, uint64_t address, uint64_t size, uint32_t stack,

@@ -38,8 +38,16 @@ static void order_tick(struct order *o)
         o->tick(o->tick_of);
 }
 
+/* After decoding: whatever these events refer to is published by now. */
+static void order_catch_up(struct order *o, const struct drain_lane *reading)
+{
+    drain_catch_up(o->drain, reading);
+    o->pair->is_alone &= o->drain->lane_count <= 1;
+}
+
 static void order_flush(struct order *o)
 {
+    order_catch_up(o, NULL);
     pair_apply_each(o->pair, o->batch, o->batch_count);
     o->batch_count = 0;
     o->batch_number++;
@@ -87,19 +95,14 @@ static struct drain_lane *order_only_lane(struct order *o)
     return only;
 }
 
-/* Has another lane become active?  What it defined is entered in the book. */
 static bool order_others_wake(struct order *o, const struct drain_lane *lane)
 {
-    bool woken = false;
     drain_look(o->drain);
     for (uint32_t i = 0; i < o->drain->lane_count; i++) {
-        struct drain_lane *other = o->drain->lanes[i];
-        if (other != lane && drain_has_news(o->drain, other)) {
-            drain_scan(o->drain, other);
-            woken = true;
-        }
+        if (o->drain->lanes[i] != lane && drain_has_news(o->drain, o->drain->lanes[i]))
+            return true;
     }
-    return woken;
+    return false;
 }
 
 static uint64_t order_stream(struct order *o, struct drain_lane *lane)
@@ -110,10 +113,8 @@ static uint64_t order_stream(struct order *o, struct drain_lane *lane)
         if (count == 0)
             break;
         taken += count;
-        /* After decoding: whatever these records refer to is published by now. */
         bool woken = order_others_wake(o, lane);
-        book_settle(o->drain->book);
-        o->pair->is_alone &= o->drain->lane_count <= 1;
+        order_catch_up(o, lane);
         pair_apply(o->pair, o->stream, count);
         order_tick(o);
         if (woken)
@@ -162,23 +163,6 @@ static bool order_is_held(const struct drain_lane *lane, uint64_t until)
 {
     uint64_t ahead = lane->next->stamp - until;
     return lane->next->stamp >= until && ahead < ORDER_AHEAD_MAX;
-}
-
-static bool order_scan(struct order *o)
-{
-    struct drain *d = o->drain;
-    for (int pass = 0; pass < 2; pass++) {
-        drain_look(d);
-        for (uint32_t i = 0; i < d->lane_count; i++) {
-            drain_scan(d, d->lanes[i]);
-            if (pass == 0)
-                d->lanes[i]->limit = d->lanes[i]->scan.at;
-        }
-        if (pass == 0 && !heap_reserve(o, d->lane_count))
-            return false;
-    }
-    book_settle(d->book);
-    return true;
 }
 
 /* The stamp of the runner-up: the top lane is read up to it without looking at the heap. */
@@ -254,10 +238,9 @@ uint64_t order_round(struct order *o, bool last)
     struct drain_lane *only = order_only_lane(o);
     if (only != NULL)
         taken = order_stream(o, only);
-    else if (order_scan(o)) {
-        o->pair->is_alone &= o->drain->lane_count <= 1;
+    else if (heap_reserve(o, o->drain->lane_count))
         taken = order_merge(o, until);
-    } else
+    else
         o->drain->out_of_memory = true;
     book_settle(o->drain->book); /* stacks that no event has named yet */
     pair_end_round(o->pair);

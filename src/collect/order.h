@@ -5,12 +5,11 @@
  *
  * A round
  *  1. notes the present stamp T;
- *  2. scans every lane to its end (reach S1), then again (S2): every
- *     definition that an event in S1 refers to is in the book by then
- *     (wire/segment.h, invariant 3);
- *  3. merges the events of S1 by stamp, up to T.  What is stamped later waits
- *     for the next round: its causes may have been published after their lane
- *     was scanned.
+ *  2. merges the events of all lanes by stamp, up to T.  What is stamped later
+ *     waits for the next round: its causes may have been published after their
+ *     lane was looked at;
+ *  3. before each batch of events goes on, makes sure that every definition they
+ *     refer to is in the book (wire/segment.h, invariant 3).
  *
  * While only one lane has anything new there is nothing to merge, and its
  * records are streamed straight through.

@@ -83,6 +83,23 @@ static void definitions_of_another_lane_are_known_in_time(void **state)
     world_close(&w, NULL);
 }
 
+/* Further ahead in a lane than its events are read: there, only a look at all lanes finds it. */
+static void definitions_far_ahead_in_another_lane_are_known_in_time(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open(&w, 16, 2);
+    uint64_t first = world_now();
+    for (uint64_t i = 0; i < 4 * DRAIN_AHEAD; i++)
+        fake_put_alloc(&w.lane[1], B + 16 * i, 1, 0, first + 1 + i);
+    fake_put_stack(&w.lane[1], 3, (uint64_t[]){7, 8}, 2);
+    fake_put_alloc(&w.lane[0], A, 1, 3, first);
+    assert_int_equal(image_drain(w.image), 1 + 4 * DRAIN_AHEAD);
+    assert_int_equal(fake.calls[0].address, A);
+    assert_int_equal(fake.calls[0].stack, 1);
+    world_close(&w, NULL);
+}
+
 static void a_late_publication_changes_nothing_for_others(void **state)
 {
     struct world w;
@@ -253,6 +270,7 @@ int main(void)
         cmocka_unit_test(what_is_stamped_after_the_round_began_waits_for_the_next),
         cmocka_unit_test(a_stamp_from_the_far_future_holds_nothing_up),
         cmocka_unit_test(definitions_of_another_lane_are_known_in_time),
+        cmocka_unit_test(definitions_far_ahead_in_another_lane_are_known_in_time),
         cmocka_unit_test(a_late_publication_changes_nothing_for_others),
         cmocka_unit_test(a_free_that_nobody_told_the_block_of_is_none_of_the_next_in_its_place),
         cmocka_unit_test(recording_is_off_only_when_all_from_before_has_been_read),

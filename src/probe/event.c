@@ -17,6 +17,7 @@
 #include "probe/memory.h"
 #include "probe/real.h"
 #include "probe/sampling.h"
+#include "probe/share.h"
 #include "probe/stack.h"
 #include "probe/tracing.h"
 
@@ -369,6 +370,7 @@ void event_put_thread(struct lane *lane)
         sys_prctl(PR_GET_NAME, lane->at + 2);
     lane->at[4] = lane_now();
     lane_publish(lane, RECORD_THREAD | (uint64_t)lane->tid << 32, 5);
+    share_count_definition();
     lane->clock = 0;
     TRACE(TRACE_HOOKS, 1, "thread %u has lane %u, number %u", lane->tid, lane->index, lane->thread);
 }

@@ -27,6 +27,7 @@
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "probe/share.h"
 
 #include <elf.h>
 #include <link.h>
@@ -150,6 +151,7 @@ static void module_tell(struct lane *lane, const struct module *m, const char *p
     lane_publish(lane,
                  RECORD_MODULE | (uint64_t)id.length << 8 | (uint64_t)length << 16 | (uint64_t)words << 32,
                  words);
+    share_count_definition();
 }
 
 static uint64_t module_identity(struct module_id id)
@@ -224,6 +226,7 @@ static void module_tell_gone(struct lane *lane, uint64_t pc)
         lane->at[2] = m->end;
         lane->at[3] = __atomic_add_fetch(&module_generation, 1, __ATOMIC_ACQ_REL);
         lane_publish(lane, RECORD_GONE, 4);
+        share_count_definition();
         module_add(&hole);
         return;
     }

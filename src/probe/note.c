@@ -12,6 +12,7 @@
 #include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/memory.h"
+#include "probe/share.h"
 #include "probe/stack.h"
 
 enum { NOTE_POOLS_MAX = 256, NOTE_NAME_MAX = 64, NOTE_UNIT_MAX = 32 };
@@ -33,6 +34,7 @@ static uint32_t note_text(struct lane *lane, const char *text)
     lane->at[1] = number;
     memory_copy(lane->at + 2, text, length);
     lane_publish(lane, RECORD_TEXT | (uint64_t)length << 16 | (uint64_t)words << 32, words);
+    share_count_definition();
     return number;
 }
 
@@ -104,6 +106,7 @@ static void note_tell_pool(struct lane *lane, uint32_t number)
     if (lane_reserve(lane, 2)) {
         lane->at[1] = name | unit << 32;
         lane_publish(lane, RECORD_POOL | (uint64_t)number << 32, 2);
+        share_count_definition();
         __atomic_store_n(&pool->told_by, life.pid, __ATOMIC_RELEASE);
     }
 }

@@ -93,6 +93,12 @@ void share_leave(void);
 /* Unmaps it (a forked child, of its parent's). */
 void share_close(void);
 
+/* Something that events of other threads may refer to has been published, and none of them can yet. */
+static inline void share_count_definition(void)
+{
+    __atomic_fetch_add(&share.head->definitions, 1, __ATOMIC_RELEASE);
+}
+
 static inline uint64_t *share_chunk(uint32_t index)
 {
     uint8_t *window = share.window[index / SHARE_WINDOW_CHUNKS];

@@ -116,6 +116,7 @@ static __attribute__((noinline)) uint32_t stack_add(struct lane *lane, uint64_t 
     uint32_t id = __atomic_fetch_add(&stack_next, 1, __ATOMIC_RELAXED);
     if (!stack_define(lane, id, omitted))
         return 0;
+    share_count_definition();
     TRACE(TRACE_UNWIND, lane->walk.cut == CUT_NOT ? 2 : 1, "stack %u has %u frames, cut %u", id, lane->walk.n,
           lane->walk.cut);
     for (uint32_t i = lane->walk.n; i-- > 0;)

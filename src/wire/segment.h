@@ -27,9 +27,9 @@
  *  2. Only the collector gives chunks back: it zeroes a chunk once its LINK
  *     has been followed and pushes it on the free list.
  *  3. Whatever a record refers to (a stack, a module) was published before it,
- *     possibly in another lane.  So a reader that notes how far every lane
- *     reaches, and then notes it once more, finds in the second reach
- *     everything that the first reach refers to.
+ *     possibly in another lane, and counted in `definitions` between the two.
+ *     So a reader that finds that count, after reading an event, as it was
+ *     before its last look at all lanes, has seen everything the event refers to.
  *  4. For one address, publication order is the true order: a release is
  *     published before the real free, an acquisition before the pointer is
  *     returned to the program.
@@ -57,7 +57,7 @@
 #include <stdint.h>
 
 #define SEGMENT_MAGIC UINT64_C(0x31474553454b4157) /* "WAKESEG1" */
-#define SEGMENT_VERSION 2u
+#define SEGMENT_VERSION 3u
 
 enum {
     SEGMENT_HEAD_SIZE = 4096,
@@ -153,8 +153,8 @@ struct segment_head {
     uint32_t stop_reason;            /* enum record_lost */
     uint32_t has_gaps; /* 1: there are blocks that were not told of: by somebody's wish, or sampled */
     uint64_t exec_ns;  /* CLOCK_MONOTONIC when the process set out to become another image; 0: has not */
-    uint32_t wishes[SEGMENT_WISHES]; /* how often each was uttered; written by a signal handler */
-    uint32_t unused2;
+    uint32_t wishes[SEGMENT_WISHES];    /* how often each was uttered; written by a signal handler */
+    uint32_t definitions;               /* threads, stacks, modules, texts and pools told of so far */
     uint64_t asked;                     /* requests that somebody waits for: the latest number given out */
     uint64_t answered[SEGMENT_ANSWERS]; /* request n is done when answered[n % SEGMENT_ANSWERS] >= n */
 
