@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "store/live.h"
 #include "store/reader.h"
 #include "store/sample.h"
@@ -126,6 +127,44 @@ static void every_event_comes_back(void **state)
     wake_reader_close(r);
     sample_release(&one);
     sample_release(&two);
+}
+
+static int check_noise(const struct wake_block *b, void *context)
+{
+    uint64_t *seed = context;
+    for (uint32_t i = 0; i < b->count; i++)
+        assert_int_equal(b->size[i], hash_mix(++*seed) % 100);
+    return 0;
+}
+
+/* Blocks of sizes that can be packed a little, so many ns from one to the next.  The bytes of the file. */
+static uint64_t write_noise(uint64_t step_ns)
+{
+    struct wake_writer *w;
+    struct wake_reader *r;
+    struct err err;
+    uint64_t seed = 0;
+    assert_int_equal(wake_writer_open(&w, path, &err), 0);
+    struct wake_stream *s = wake_writer_stream(w, begin_process(w, 100));
+    for (uint64_t i = 1; i <= 400000; i++) {
+        uint64_t size = hash_mix(i) % 100;
+        wake_stream_alloc(s, i * step_ns, 1, KIND_MALLOC, 0, 4096 + i * 16384, size, size, 0);
+    }
+    assert_int_equal(wake_writer_close(w, 0, &err), 0);
+    assert_int_equal(wake_reader_open(&r, path, &err), 0);
+    assert_int_equal(wake_reader_visit(r, 0, 0, UINT64_MAX, check_noise, &seed, NULL), 0);
+    assert_int_equal(seed, 400000);
+    wake_reader_close(r);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return (uint64_t)st.st_size;
+}
+
+static void fast_events_are_packed_less(void **state)
+{
+    (void)state;
+    uint64_t slow = write_noise(100000), fast = write_noise(100);
+    assert_true(fast > slow && fast < slow + slow / 4);
 }
 
 /* What sample_add_meta has told of the use of memory. */
@@ -480,6 +519,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_event_comes_back),
+        cmocka_unit_test(fast_events_are_packed_less),
         cmocka_unit_test(meta_data_comes_back),
         cmocka_unit_test(notes_come_back),
         cmocka_unit_test(what_could_not_be_recorded_is_counted),
