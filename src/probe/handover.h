@@ -9,6 +9,8 @@
 #ifndef HW_PROBE_HANDOVER_H
 #define HW_PROBE_HANDOVER_H
 
+#include "probe/inner.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,7 +23,7 @@ struct handover {
     bool is_set;
 };
 
-extern struct handover handover;
+INNER struct handover handover;
 
 /* Reads `name:token`; false when it makes no sense. */
 bool handover_parse(struct handover *to, const char *text);

@@ -22,6 +22,7 @@
 #ifndef HW_PROBE_LANE_H
 #define HW_PROBE_LANE_H
 
+#include "probe/inner.h"
 #include "probe/share.h"
 #include "probe/unwind/walk.h"
 #include "wire/record.h"
@@ -53,8 +54,8 @@ struct lane {
     bool is_nested;
 };
 
-extern __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
-extern uint64_t *lane_fork_word;
+INNER __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
+INNER uint64_t *lane_fork_word;
 
 /* Slow ways in: first event of a thread, nested, stale, forked, or off. NULL: do not record. */
 struct lane *lane_enter_slow(const void *frame);

@@ -12,6 +12,8 @@
 #ifndef HW_PROBE_REAL_H
 #define HW_PROBE_REAL_H
 
+#include "probe/inner.h"
+
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -73,8 +75,8 @@ struct real {
     bool is_glibc;
 };
 
-extern struct real real;
-extern struct real real_found; /* before it takes effect */
+INNER struct real real;
+INNER struct real real_found; /* before it takes effect */
 
 /* Finds everything; may call back into our hooks (dlsym allocates), which then
  * serve from the early pool. The functions stay NULL until real_publish, and
