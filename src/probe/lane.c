@@ -149,6 +149,31 @@ static struct lane *lane_inherit(uint32_t tid)
     return NULL;
 }
 
+/* A lane may change hands while another thread looks: pointer and tid count only together. */
+void lane_show(struct lane *lane)
+{
+    __atomic_store_n(&lane->pointer_tid, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&lane->pointer, arch_thread_pointer(), __ATOMIC_SEQ_CST);
+    __atomic_store_n(&lane->pointer_tid, lane->tid, __ATOMIC_SEQ_CST);
+}
+
+uint32_t lane_next_tid(uintptr_t pointer, uint32_t *at)
+{
+    if (life.state != LIFE_ON || *lane_fork_word != 1)
+        return 0; /* the lanes are a parent's, or there are none */
+    uint32_t count = __atomic_load_n(&share.head->lane_count, __ATOMIC_ACQUIRE);
+    while (*at < count && *at < SHARE_LANES_MAX) {
+        struct lane *lane = __atomic_load_n(&lane_table[(*at)++], __ATOMIC_ACQUIRE);
+        if (lane == NULL)
+            continue;
+        uint32_t tid = __atomic_load_n(&lane->pointer_tid, __ATOMIC_SEQ_CST);
+        if (tid != 0 && __atomic_load_n(&lane->pointer, __ATOMIC_SEQ_CST) == pointer &&
+            __atomic_load_n(&lane->pointer_tid, __ATOMIC_SEQ_CST) == tid)
+            return tid;
+    }
+    return 0;
+}
+
 /* The gate was left between taking a chunk and going on in it. Once the LINK is
  * published the collector may give the chunk that it is in back, zeroed, first word
  * first (drain_give_back). So a zero where the LINK belongs means that it was not

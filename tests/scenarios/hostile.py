@@ -22,6 +22,7 @@ import shutil
 import signal
 import sys
 
+from stack_truth import blocks_with_stacks
 from support import HEAPWAKE, PROBE, Check, Ledger, events, native, tool
 
 ROOT, BUILD = os.environ["ROOT"], os.environ["BUILD"]
@@ -30,7 +31,8 @@ TABLE = os.path.join(ROOT, "tests/hostile/cases.txt")
 REPEAT = int(os.environ.get("REPEAT", "20"))
 BATCH = 19  # runs in one recording
 LEAST = 120  # entries of the catalogue
-NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly"}
+LEAST_OFTEN = 99  # of them have a case in the table that runs REPEAT times, not fewer and not elsewhere
+NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly", "gone"}
 
 
 class Case:
@@ -125,6 +127,27 @@ def blocks_of(told):
     return +sums
 
 
+def own_functions(frames):
+    """Of frames as dump shows them, the functions that stand in a case's own source."""
+    return " ".join(frame.split()[0] for frame in frames if re.search(r"/tests/hostile/\w+\.c:\d+", frame))
+
+
+def check_names_and_stacks(check, path, told):
+    """Of what the cases say about names of threads and about stacks, what the recording shows."""
+    if not any(line["names"] or line["stacks"] for line in told):
+        return
+    check.equal("status of symbolize", 0, tool("symbolize", path).status)
+    names, stacks = {}, collections.defaultdict(set)
+    for pid, tid, name, size, frames in blocks_with_stacks(path):
+        names[pid, tid] = name
+        stacks[pid, size].add((own_functions(frames), " ".join(frame for frame in frames if frame.startswith("("))))
+    for line in told:
+        for tid, name in line["names"].items():
+            check.equal(f"name of {tid}", name, names.get((line["pid"], int(tid))))
+        for size, functions in line["stacks"].items():
+            check.equal(f"stacks of {size}", {(functions, "")}, stacks[line["pid"], int(size)])
+
+
 def seen_in(ledger):
     """The same of a recording."""
     seen = collections.Counter()
@@ -149,6 +172,7 @@ def check_recording(check, case, path, told):
             check.holds(seen[key] >= count, f"{key}: told {count}, recorded {seen[key]}.")
         else:
             check.equal(str(key), count, seen[key])
+    check_names_and_stacks(check, path, told)
     done = tool("report", "--json", path)
     if check.equal("status of report", 0, done.status):
         summary = json.loads(done.out)["summary"]
