@@ -9,7 +9,8 @@ output, and what it says about its blocks is what dump, info and report say.
     HOSTILE='clone fork' tests/run hostile   those whose name holds one of the words
 
 A case runs once under `record` itself, and the other times one after the other
-in one recording, as children of a program that does nothing else (again.c).
+in one recording, as children of a program that does nothing else (again.c). One
+that kills its recorder has a recording for each run.
 """
 # timeout: 1500
 import collections
@@ -21,12 +22,14 @@ import re
 import shutil
 import signal
 import sys
+import time
 
 from stack_truth import blocks_with_stacks
-from support import HEAPWAKE, PROBE, Check, Ledger, events, native, tool
+from support import HEAPWAKE, PROBE, TIMEOUT_S, Check, Ledger, events, native, tool
 
 ROOT, BUILD = os.environ["ROOT"], os.environ["BUILD"]
 PROGRAMS = os.path.join(BUILD, "tests/hostile")
+AGAIN = os.path.join(PROGRAMS, "again")
 TABLE = os.path.join(ROOT, "tests/hostile/cases.txt")
 REPEAT = int(os.environ.get("REPEAT", "20"))
 BATCH = 19  # runs in one recording
@@ -182,33 +185,92 @@ def check_recording(check, case, path, told):
             check.equal(f"info and report: {key}", facts[key], summary[key])
 
 
-def check_run(check, case, folder, way, times, alone):
-    """One recording: of the program itself, or of several runs of it."""
-    check.about(f"{case.name}, {way}")
-    path = os.path.join(folder, "out.wake")
-    argv = case.argv if way == "once" else [os.path.join(PROGRAMS, "again"), times, *case.argv]
-    run = native([HEAPWAKE, "record", "-q", "--symbols", "no", "-o", path, "--", *argv], case.env, cwd=folder)
-    told, ends, rest = lines_of(run)
+def is_somebody_in(folder):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if (os.readlink(f"/proc/{pid}/cwd") + "/").startswith(folder + "/"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def wait_for_recorders(folder):
+    """Without theirs, programs may have started others, which end after them."""
+    until = time.monotonic() + TIMEOUT_S
+    while is_somebody_in(folder):
+        if time.monotonic() > until:
+            raise SystemExit("somebody writes for ever.")
+        time.sleep(0.02)
+
+
+def check_left(check, folder, told):
+    """What is left where the recorder was killed: all of what was told before that, nothing that was not, and
+    what calls itself whole is."""
+    first, all_told, seen = blocks_of(told[:1]), blocks_of(told), collections.Counter()
+    for path in glob.glob(os.path.join(folder, "*.wake*")):
+        facts, here = check.honest(path), seen_in(Ledger(events(path)))
+        pids = {pid for pid, _, _ in here}
+        if facts["complete"] and facts["lost_events"] == 0:
+            check.equal(path, {key: n for key, n in all_told.items() if key[0] in pids},
+                        {key: here[key] for key in all_told if key[0] in pids})
+        seen += here
+    for key, count in all_told.items():
+        check.holds(seen[key] == count if key in first else seen[key] <= count,
+                    f"{key}: told {count}, recorded {seen[key]}.")
+
+
+def check_program(check, case, alone, run, times, ends):
+    """The program as alone, so many times: what it says, and the ends that `again` tells of."""
+    told, seen_ends, rest = lines_of(run)
     told_alone, _, rest_alone = lines_of(alone)
-    if way == "once":
-        check.holds(end_alone(run.status) == case.end or (case.end.startswith("SIG") and
-                    run.status == 128 + signal.Signals[case.end]), f"it ended with {run.status}.")
-    else:
-        check.equal("status", 0, run.status)
-        check.equal("ends", [case.end] * times, [end_of(status) for status in ends])
+    check.equal("ends", ends, [end_of(status) for status in seen_ends])
     check.equal("processes that told", len(told_alone) * times, len(told))
     check.equal("complaints", [], [line["complaints"] for line in told if line["complaints"]])
     check.equal("other lines", sorted(rest_alone * times), sorted(rest))
     if "stderr" not in case.notes:
         check.equal("stderr", without_numbers(alone.err) * times, without_numbers(run.err))
-    if "file" in case.notes:
-        path = os.path.join(folder, case.notes["file"][0])
-    if path.endswith("none"):
+    return told
+
+
+def record(case, folder, argv):
+    path = os.path.join(folder, "out.wake")
+    return native([HEAPWAKE, "record", "-q", "--symbols", "no", "-o", path, "--", *argv], case.env, cwd=folder)
+
+
+def check_run(check, case, folder, way, times, alone):
+    """One recording: of the program itself, or of several runs of it."""
+    check.about(f"{case.name}, {way}")
+    run = record(case, folder, case.argv if way == "once" else [AGAIN, times, *case.argv])
+    if way == "once":
+        check.holds(end_alone(run.status) == case.end or (case.end.startswith("SIG") and
+                    run.status == 128 + signal.Signals[case.end]), f"it ended with {run.status}.")
+    else:
+        check.equal("status", 0, run.status)
+    told = check_program(check, case, alone, run, times, [] if way == "once" else [case.end] * times)
+    name = case.notes["file"][0] if "file" in case.notes else "out.wake"
+    if name == "none":
         return
     try:
-        check_recording(check, case, path, told)
+        check_recording(check, case, os.path.join(folder, name), told)
     except SystemExit as error:  # the tool did not answer
         check.holds(False, str(error))
+
+
+def check_runs_without(check, case, folder, alone):
+    """A program that kills its recorder: each run has its own."""
+    told = []
+    for number in range(case.times):
+        check.about(f"{case.name}, run {number}")
+        where = os.path.join(folder, str(number))
+        os.mkdir(where)
+        run = record(case, where, [AGAIN, 1, *case.argv])
+        check.equal("end of the recorder", -signal.SIGKILL, run.status)
+        told.append(check_program(check, case, alone, run, 1, [case.end]))
+    wait_for_recorders(folder)
+    for number in range(case.times):
+        check.about(f"{case.name}, run {number}")
+        check_left(check, os.path.join(folder, str(number)), told[number])
 
 
 def check_case(case):
@@ -222,9 +284,12 @@ def check_case(case):
         print(alone.out.decode(errors="replace") + alone.err.decode(errors="replace"))
         return check
     check.holds(all(not line["complaints"] for line in told_alone), f"alone it complains: {told_alone}")
-    check_run(check, case, folder, "once", 1, alone)
-    for first in range(1, case.times, BATCH):
-        check_run(check, case, folder, f"again from {first}", min(BATCH, case.times - first), alone)
+    if "gone" in case.notes:
+        check_runs_without(check, case, folder, alone)
+    else:
+        check_run(check, case, folder, "once", 1, alone)
+        for first in range(1, case.times, BATCH):
+            check_run(check, case, folder, f"again from {first}", min(BATCH, case.times - first), alone)
     shutil.rmtree(folder)
     return check
 
