@@ -296,10 +296,45 @@ static void vfork_threads(void)
     pthread_join(two, NULL);
 }
 
+/* A build or a script: short processes, many at once, each the child of another one's child. */
+enum { SWARM = 12, SWARM_EACH = 4 };
+
+static void swarm_member(int number)
+{
+    become_child();
+    work(13177, 3);
+    for (int i = 0; i < SWARM_EACH; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            if (i == 0) /* as a compiler is started */
+                execl(hostile_argv[0], hostile_argv[0], "leaf", (char *)NULL);
+            become_child();
+            if (i != 1) /* number 1 has nothing to tell but that it was there */
+                work(13183, 2 + i);
+            leave(0);
+        }
+        expect_end(pid, 0, 0);
+    }
+    leave(number);
+}
+
+static void swarm(void)
+{
+    pid_t pids[SWARM];
+    for (int i = 0; i < SWARM; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0)
+            swarm_member(i);
+    }
+    for (int i = 0; i < SWARM; i++)
+        expect_end(pids[i], i, 0);
+    work(13177, 3);
+}
+
 HOSTILE_CASES({"leaf", leaf}, {"generations", generations}, {"fork_from_thread", fork_from_thread},
               {"fork_handlers", fork_handlers}, {"fork_in_handler", fork_in_handler},
               {"raw_clone3", raw_clone3}, {"clone_vm", clone_vm}, {"clone_vm_vfork", clone_vm_vfork},
               {"clone_files_no_signal", clone_files_no_signal},
               {"spawn_own_environment", spawn_own_environment}, {"script", script}, {"fexec", fexec},
               {"exec_fails", exec_fails}, {"exec_from_thread", exec_from_thread},
-              {"vfork_threads", vfork_threads})
+              {"vfork_threads", vfork_threads}, {"swarm", swarm})
