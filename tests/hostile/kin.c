@@ -331,10 +331,40 @@ static void swarm(void)
     work(13177, 3);
 }
 
+/* A process number that is given out again, while the recording goes on: to a child that is forked, then
+ * to one that becomes another program. */
+static void reborn_life(int life)
+{
+    become_child();
+    work(13291 + (size_t)life, 6);
+    if (life == 2) {
+        tell();
+        execl(hostile_argv[0], hostile_argv[0], "leaf", (char *)NULL);
+    }
+    leave(0);
+}
+
+static void same_number(void)
+{
+    pid_t first = fork();
+    if (first == 0)
+        reborn_life(0);
+    expect_end(first, 0, 0);
+    for (int life = 1; life < 4; life++) {
+        struct clone_args arguments = {
+            .exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&first, .set_tid_size = 1};
+        long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
+        if (pid == 0)
+            reborn_life(life);
+        expect(pid == first, "the number was not given again");
+        expect_end((pid_t)pid, 0, 0);
+    }
+}
+
 HOSTILE_CASES({"leaf", leaf}, {"generations", generations}, {"fork_from_thread", fork_from_thread},
               {"fork_handlers", fork_handlers}, {"fork_in_handler", fork_in_handler},
               {"raw_clone3", raw_clone3}, {"clone_vm", clone_vm}, {"clone_vm_vfork", clone_vm_vfork},
               {"clone_files_no_signal", clone_files_no_signal},
               {"spawn_own_environment", spawn_own_environment}, {"script", script}, {"fexec", fexec},
               {"exec_fails", exec_fails}, {"exec_from_thread", exec_from_thread},
-              {"vfork_threads", vfork_threads}, {"swarm", swarm})
+              {"vfork_threads", vfork_threads}, {"swarm", swarm}, {"same_number", same_number})
