@@ -77,7 +77,7 @@ static void exit_race(void)
         pthread_t thread;
         pthread_create(&thread, NULL, run_on, NULL);
     }
-    usleep(1000);
+    usleep(3000);
     tell();
     exit(25);
 }
