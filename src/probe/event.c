@@ -82,7 +82,7 @@ static __attribute__((noinline)) void event_put_alloc_long(struct lane *lane, co
 static __attribute__((noinline)) size_t event_ask_usable_size(const void *block, size_t size)
 {
     static __thread bool is_asking __attribute__((tls_model("initial-exec")));
-    if (is_asking || real.malloc_usable_size == NULL)
+    if (is_asking || !real.has_usable_size)
         return size;
     is_asking = true;
     size_t usable = real.malloc_usable_size((void *)(uintptr_t)block);

@@ -73,6 +73,8 @@ struct real {
     void (*program_free)(void *); /* the free that the program's own calls reach */
     /* real.malloc is glibc's own: the size of a block stands in the word before it. */
     bool is_glibc;
+    bool
+        has_usable_size; /* of the very allocator that malloc belongs to; another's must not see its blocks */
 };
 
 INNER struct real real;
