@@ -9,7 +9,8 @@ output, and what it says about its blocks is what dump, info and report say.
     HOSTILE='clone fork' tests/run hostile   those whose name holds one of the words
 
 A case runs once under `record` itself, and the other times one after the other
-in one recording, as children of a program that does nothing else (again.c).
+in one recording, as children of a program that does nothing else (again.c); with
+the note `apart` each in a recording of its own.
 """
 # timeout: 1500
 import collections
@@ -30,7 +31,7 @@ TABLE = os.path.join(ROOT, "tests/hostile/cases.txt")
 REPEAT = int(os.environ.get("REPEAT", "20"))
 BATCH = 19  # runs in one recording
 LEAST = 120  # entries of the catalogue
-NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly"}
+NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly", "whole", "apart"}
 
 
 class Case:
@@ -137,6 +138,8 @@ def seen_in(ledger):
 def check_recording(check, case, path, told):
     ledger = Ledger(events(path))
     facts = check.honest(path) if "loose" in case.notes else check.sound(path)
+    if "whole" in case.notes:
+        check.equal("cut stacks", 0, facts["cut_stacks"])
     seen = seen_in(ledger)
     for spool in glob.glob(os.path.join(os.path.dirname(path), "*.spool")):
         seen += seen_in(Ledger(events(spool)))
@@ -198,8 +201,10 @@ def check_case(case):
         print(alone.out.decode(errors="replace") + alone.err.decode(errors="replace"))
         return check
     check.holds(all(not line["complaints"] for line in told_alone), f"alone it complains: {told_alone}")
-    check_run(check, case, folder, "once", 1, alone)
-    for first in range(1, case.times, BATCH):
+    apart = case.times if "apart" in case.notes else 1
+    for _ in range(apart):
+        check_run(check, case, folder, "once", 1, alone)
+    for first in range(apart, case.times, BATCH):
         check_run(check, case, folder, f"again from {first}", min(BATCH, case.times - first), alone)
     shutil.rmtree(folder)
     return check
