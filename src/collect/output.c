@@ -227,6 +227,21 @@ static void output_tell_unrecorded(struct output *o, struct output_file *f)
     o->unrecorded = 0;
 }
 
+/* Few events, or none, of such a process are no sign that it allocates little. */
+static void output_tell_bypassed(struct output_file *f)
+{
+    char text[200];
+    if (f->bypassed == 0)
+        return;
+    int length =
+        snprintf(text, sizeof text,
+                 "Another malloc stands before heapwake's in %llu process%s: what it does not pass on "
+                 "is not recorded.",
+                 (unsigned long long)f->bypassed, f->bypassed == 1 ? "" : "es");
+    wake_writer_add_note(f->writer, text, (size_t)length);
+    f->bypassed = 0;
+}
+
 static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns, bool publish)
 {
     struct err err;
@@ -234,6 +249,7 @@ static void output_close_file(struct output *o, struct output_file *f, uint64_t 
     if (f->writer == NULL)
         return;
     output_tell_unrecorded(o, f);
+    output_tell_bypassed(f);
     if (wake_writer_close(f->writer, cpu_ns, &err) != 0 && o->failure.code == 0)
         o->failure = err;
     f->writer = NULL;
@@ -267,6 +283,7 @@ void output_rotate(struct output *o, struct output_file *f, uint64_t now_ns, uin
         return; /* it goes on in the same file */
     }
     output_tell_unrecorded(o, f);
+    output_tell_bypassed(f);
     if (wake_writer_rotate(f->writer, next.partial, cpu_ns, &err) != 0 && o->failure.code == 0)
         o->failure = err;
     *closed = (struct output_file){.base = f->base, .part = f->part, .name = f->name, .partial = f->partial};
