@@ -31,7 +31,7 @@ TABLE = os.path.join(ROOT, "tests/hostile/cases.txt")
 REPEAT = int(os.environ.get("REPEAT", "20"))
 BATCH = 19  # runs in one recording
 LEAST = 120  # entries of the catalogue
-NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly", "whole", "apart", "noted"}
+NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly", "whole", "apart", "noted", "repeats"}
 ALLOCATORS = {name: next(iter(glob.glob(f"/usr/lib/*/{file}") + glob.glob(f"/usr/lib*/{file}")), "/nowhere") for name, file in
               (("jemalloc", "libjemalloc.so.2"), ("tcmalloc", "libtcmalloc_minimal.so.4"), ("mimalloc", "libmimalloc.so.2"))}
 
@@ -213,6 +213,12 @@ def check_case(case):
     return check
 
 
+def is_in_scenario(case):
+    """Whether the scenario that it is to be seen in has a case of this name (many_times.py)."""
+    with open(os.path.join(ROOT, "tests", case.seen), encoding="utf-8") as f:
+        return f'"{case.name}": {case.name}' in f.read()
+
+
 def main():
     cases = read_table()
     words = os.environ.get("HOSTILE", "").split()
@@ -220,6 +226,7 @@ def main():
     entries = {entry for case in cases for entry in case.entries}
     wrong = [f"{c.name}: there is no tests/{c.seen.split()[0]}." for c in cases
              if c.seen and not os.path.exists(os.path.join(ROOT, "tests", c.seen.split()[0]))]
+    wrong += [f"{c.name}: tests/{c.seen} has no such case." for c in cases if "repeats" in c.notes and not is_in_scenario(c)]
     if len(entries) < LEAST:
         wrong.append(f"The table covers {len(entries)} entries of the catalogue, {LEAST} are promised.")
     to_run = [c for c in chosen if not c.seen]
