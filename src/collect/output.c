@@ -4,6 +4,7 @@
  */
 #include "collect/output.h"
 
+#include "tool/file.h"
 #include "tool/memory.h"
 
 #include <errno.h>
@@ -128,7 +129,7 @@ static struct output_file *output_new(struct output *o, char *name, uint64_t sta
         return NULL;
     }
     f->part_ns = start_ns;
-    f->partial = output_reserve(f->name, err);
+    f->partial = file_new_check(f->name, err) == 0 ? output_reserve(f->name, err) : NULL;
     if (f->partial == NULL || (rotates ? wake_writer_open_series(&f->writer, f->partial, err)
                                        : wake_writer_open(&f->writer, f->partial, err)) != 0) {
         if (f->partial != NULL)
@@ -211,13 +212,15 @@ static const char *output_path(const struct output_file *f)
 
 static void output_publish(struct output *o, struct output_file *f)
 {
+    struct err other;
     if (f->is_published)
         return;
-    if (rename(f->partial, f->name) == 0)
-        f->is_published = true;
-    else if (o->failure.code == 0)
+    err_init(&other);
+    bool is_other = file_new_check(f->name, &other) != 0; /* by now */
+    f->is_published = !is_other && rename(f->partial, f->name) == 0;
+    if (!f->is_published && o->failure.code == 0)
         err_set(&o->failure, ERR_IO, "'%s' keeps its name, as it cannot become '%s': %s.", f->partial,
-                f->name, strerror(errno));
+                f->name, is_other ? "that is something else" : strerror(errno));
 }
 
 /* Each of them stands in one file. */
