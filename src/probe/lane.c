@@ -24,6 +24,7 @@ enum { LANE_LOOKS = 2, LANE_NESTED_MAX = 8 };
 __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
 static uint64_t lane_fork_none = 2;
 uint64_t *lane_fork_word = &lane_fork_none;
+static bool lane_fork_is_hidden;
 
 static struct lane **lane_table;
 static uint32_t lane_look;
@@ -34,10 +35,16 @@ bool lane_init(void)
     uint64_t *word = memory_pages(4096);
     if (lane_table == NULL || word == NULL)
         return false;
-    sys_madvise(word, 4096, MADV_WIPEONFORK);
+    lane_fork_is_hidden = sys_failed(sys_madvise(word, 4096, MADV_WIPEONFORK));
     *word = 1;
     lane_fork_word = word;
     return true;
+}
+
+void lane_forked(void)
+{
+    if (lane_fork_is_hidden && *lane_fork_word == 1)
+        *lane_fork_word = 0;
 }
 
 void lane_stop(void)

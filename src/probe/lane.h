@@ -55,6 +55,9 @@ struct lane {
 
 extern __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
 extern uint64_t *lane_fork_word;
+/* In a child that was made by fork(): does what the kernel cannot do before 4.14, which has no
+ * wipe-on-fork pages. Children made in other ways are not noticed there. */
+void lane_forked(void);
 
 /* Slow ways in: first event of a thread, nested, stale, forked, or off. NULL: do not record. */
 struct lane *lane_enter_slow(const void *frame);
