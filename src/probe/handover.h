@@ -33,6 +33,9 @@ void handover_print(const struct handover *from, char *text);
  * collector counts us as one that it cannot record. */
 bool handover_send(const struct handover *to, int fd);
 
+/* Nobody listens there any more. */
+bool handover_is_refused(const struct handover *to);
+
 /* Starts a collector that listens at a new address, which becomes *to. */
 bool spawn_collector(struct handover *to);
 

@@ -5,7 +5,7 @@ SEED, its name and the number of the time, which stand before whatever is wrong.
 
     many_times({"cut": cut, "flips": flips})      def cut(check, chance): ...
 
-    REPEAT=100 SEED=7 HARD='cut flips' tests/run hard_files
+    REPEAT=100 SEED=7 CASES='cut flips' tests/run hard_files
 
 A case runs in a folder of its own, the same one each time. Which entries of the
 catalogue it stands for says tests/hostile/cases.txt.
@@ -90,7 +90,7 @@ def agree(check, path):
 
 
 def many_times(cases):
-    words, check, home = os.environ.get("HARD", "").split(), Check(), os.getcwd()
+    words, check, home = os.environ.get("CASES", "").split(), Check(), os.getcwd()
     chosen = {name: case for name, case in cases.items() if not words or any(word in name for word in words)}
     for name, case in chosen.items():
         os.mkdir(name)
