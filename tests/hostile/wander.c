@@ -202,7 +202,7 @@ static void *take_turns(void *argument)
 {
     static void *block;
     int me = argument != NULL;
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 60; i++) {
         while (turn % 2 != me)
             sched_yield();
         if (block != NULL)
