@@ -208,12 +208,12 @@ static int answer_from_tally(struct answer *a, struct tally *tally, struct media
         code = answer_add_row(a,
                               &(struct query_row){.process = process,
                                                   .stack = t->stack,
-                                                  .thread = t->thread,
-                                                  .kind = t->kind,
+                                                  .thread = tally->split == SPLIT_THREAD ? t->part : 0,
+                                                  .kind = tally->split == SPLIT_KIND ? t->part : 0,
                                                   .m = tally_get(t)},
                               err);
     }
-    answer_add_peak(a, process, tally->peak_bytes, tally->peak_time_ns);
+    answer_add_peak(a, process, tally->level.peak_bytes, tally->level.peak_time_ns);
     if (a->watch.interrupted)
         a->result->read_until_ns = seen_ns;
     return code;
