@@ -75,6 +75,13 @@ void tally_note_live(struct tally *t)
     }
 }
 
+void tally_keep_peak(struct tally_row *r, uint64_t epoch)
+{
+    r->peak_blocks = r->made_blocks - r->gone_blocks;
+    r->peak_bytes = r->made_bytes - r->gone_bytes;
+    r->epoch = epoch;
+}
+
 void tally_settle(struct tally *t)
 {
     for (uint32_t i = 0; i < t->rows.count; i++)

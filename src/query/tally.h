@@ -93,15 +93,16 @@ static inline uint32_t tally_find(struct tally *t, uint32_t stack, uint32_t thre
     return t->latest_row;
 }
 
+/* The first change of a row since the peak.  Not inline: compilers would mix its loads with those of
+ * every change. */
+void tally_keep_peak(struct tally_row *r, uint64_t epoch);
+
 /* A row that is about to change. */
 static inline struct tally_row *tally_touch(const struct tally *t, const struct tally_level *l, uint32_t row)
 {
     struct tally_row *r = &t->rows.data[row];
-    if (r->epoch != l->epoch) {
-        r->peak_blocks = r->made_blocks - r->gone_blocks;
-        r->peak_bytes = r->made_bytes - r->gone_bytes;
-        r->epoch = l->epoch;
-    }
+    if (r->epoch != l->epoch)
+        tally_keep_peak(r, l->epoch);
     return r;
 }
 
