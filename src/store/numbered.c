@@ -88,12 +88,13 @@ static bool numbered_give_up(struct numbered *n, uint64_t page, size_t size)
 {
     struct numbered_page *p = numbered_get_page(n, page);
     uint64_t first = page << NUMBERED_BITS;
-    for (unsigned i = 0; i < NUMBERED_PAGE; i++) {
-        if ((p->used[i / 64] >> i % 64 & 1) == 0)
-            continue;
-        if (!numbered_keep(n, first + i, p->entries + i * size, size)) {
+    for (unsigned word = 0; word < NUMBERED_PAGE / 64; word++) {
+        for (uint64_t left = p->used[word]; left != 0; left &= left - 1) {
+            unsigned i = word * 64 + (unsigned)__builtin_ctzll(left);
+            if (numbered_keep(n, first + i, p->entries + i * size, size))
+                continue;
             while (i-- > 0)
-                if ((p->used[i / 64] >> i % 64 & 1) != 0)
+                if (numbered_page_has(p, i))
                     (void)numbered_drop(n, first + i, size);
             p->sparse = NUMBERED_NEVER;
             return false;

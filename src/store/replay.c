@@ -191,6 +191,13 @@ static inline __attribute__((always_inline)) void replay_values(struct replay *r
             to[at == NULL ? j : at[j]] = (c.at[0] & 0x7f) | second << 7;
             c.at += 1 + two;
         }
+        /* Three bytes: old blocks that are released. */
+        for (; j < sure && c.end - c.at >= 3 && (c.at[0] & c.at[1]) >= 0x80 && c.at[2] < 0x80; j++) {
+            to[at == NULL ? j : at[j]] = (c.at[0] & 0x7f) | (c.at[1] & 0x7f) << 7 | (uint64_t)c.at[2] << 14;
+            c.at += 3;
+        }
+        if (j < sure && (c.at[0] & c.at[1]) < 0x80)
+            continue;
         if (j < count) {
             to[at == NULL ? j : at[j]] = replay_column_get(&c);
             j++;
