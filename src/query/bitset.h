@@ -13,7 +13,7 @@
 #include "tool/map.h"
 #include "tool/vec.h"
 
-enum { BITSET_PAGE_BITS = 15 };
+enum { BITSET_PAGE_BITS = 18 };
 
 struct bitset_page {
     uint64_t words[(1 << BITSET_PAGE_BITS) / 64];
