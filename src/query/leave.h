@@ -5,7 +5,7 @@
  *
  * So no live block is followed, and what lies before or behind all releases that matter is not read.  It
  * leaves a bit for every allocation that passes or, where blocks that nobody released pass, for every one
- * that does not.
+ * that does not (is_inverse).
  */
 #ifndef HW_QUERY_LEAVE_H
 #define HW_QUERY_LEAVE_H
@@ -20,8 +20,6 @@
 
 /* Whether it can decide. */
 bool leave_suits(const struct filter *f);
-/* Whether the bits are those of blocks that do not pass. */
-bool leave_inverts(const struct filter *f);
 /* Fills `chosen`.  0, WATCH_STOP, or an error. */
 int leave_run(struct filter *f, struct bitset *chosen, struct watch *watch, struct wake_reader *reader,
               uint32_t process, struct err *err);

@@ -222,14 +222,14 @@ static int answer_from_tally(struct answer *a, struct tally *tally, struct media
 
 /* ---------------------------------------------------------------- processes */
 
-/* chosen, inverts: see struct scan.  has_rows: the rows come from the totals, and the events have the rest. */
-static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen, bool inverts, bool has_rows,
+/* chosen: see struct scan.  has_rows: the rows come from the totals, and the events have the rest. */
+static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen, bool has_rows,
                        uint32_t process, struct err *err)
 {
     struct scan *s = memory_new_zeroed(1, sizeof *s);
     if (s == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the query.");
-    int code = scan_run(s, a->query, &a->when, f, chosen, inverts, &a->watch, a->reader, process, a->result, err);
+    int code = scan_run(s, a->query, &a->when, f, chosen, &a->watch, a->reader, process, a->result, err);
     if (code == 0 && has_rows) {
         code = answer_from_totals(a, process, err);
     } else if (code == 0) {
@@ -269,7 +269,7 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     bool agrees = decide_totals_agree(a->reader, process);
     bool is_partial = answer_omitted(a, process) != 0 || answer_is_sampled(a, process);
     bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
-    bool leaves = leave_suits(f), has_late = (f->checks & CHECK_AT_DEATH) != 0;
+    bool leaves = leave_suits(f);
     struct bitset chosen;
     int code = 0;
     if (late_suits(a->query, f) && (!leaves || a->query->sums_only) &&
@@ -283,7 +283,7 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
                       : decide_run(f, &chosen, &a->watch, a->reader, process, err);
     }
     if (code == 0)
-        code = answer_scan(a, f, has_late ? &chosen : NULL, leaves && leave_inverts(f), has_rows, process, err);
+        code = answer_scan(a, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL, has_rows, process, err);
     bitset_release(&chosen);
     return code;
 }

@@ -322,7 +322,7 @@ static void what_one_reading_began_two_finish(void **state)
     (void)state;
     struct {
         uint64_t count, live;
-    } queues[] = {{100000, 80000}, {200000, 10}, {50000, 10}};
+    } queues[] = {{100000, 80000}, {200000, 10}, {16000, 10}};
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
         struct wake_reader *reader;
         struct query_result result;

@@ -308,11 +308,19 @@ static uint32_t scan_find(const struct wake_block *b, uint32_t low, uint64_t ns)
     return low;
 }
 
+/* Allocations are numbered as they come, so a word of bits lasts for many. */
 static void scan_choose(struct scan *s, const struct wake_block *b)
 {
-    for (uint32_t i = 0; i < b->count; i++)
-        if (b->event[i] == WAKE_ALLOC && s->pass[i])
-            s->pass[i] = bitset_has(s->chosen, b->number[i]) != s->inverts;
+    uint64_t at = UINT64_MAX, word = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] != WAKE_ALLOC)
+            continue;
+        if (__builtin_expect(b->number[i] / 64 != at, 0)) {
+            at = b->number[i] / 64;
+            word = bitset_word(s->chosen, b->number[i]);
+        }
+        s->pass[i] &= (uint8_t)(word >> b->number[i] % 64 & 1);
+    }
 }
 
 static int scan_block(const struct wake_block *b, void *context)
@@ -381,7 +389,7 @@ static uint64_t scan_behind(uint64_t ns)
 }
 
 int scan_run(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
-             struct bitset *chosen, bool inverts, struct watch *watch, struct wake_reader *reader, uint32_t process,
+             struct bitset *chosen, struct watch *watch, struct wake_reader *reader, uint32_t process,
              struct query_result *result, struct err *err)
 {
     const struct wake_process *p = wake_reader_process(reader, process);
@@ -391,7 +399,6 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
         .when = w,
         .filter = f,
         .chosen = chosen,
-        .inverts = inverts,
         .result = result,
         .watch = watch,
         .leaked = f->leaked.data,

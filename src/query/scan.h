@@ -44,7 +44,6 @@ struct scan {
     const struct when *when;
     struct filter *filter;
     struct bitset *chosen; /* what conditions at death decided; NULL: there are none */
-    bool inverts;          /* `chosen` has those that do not pass */
     struct query_result *result;
     struct watch *watch;
     struct tally tally;
@@ -77,7 +76,7 @@ struct scan {
 /* Reads the events; afterwards the tally is settled.  What it counts into
  * `result`: histograms and the timeline. */
 int scan_run(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
-             struct bitset *chosen, bool inverts, struct watch *watch, struct wake_reader *reader, uint32_t process,
+             struct bitset *chosen, struct watch *watch, struct wake_reader *reader, uint32_t process,
              struct query_result *result, struct err *err);
 /* Accepts a zeroed one. */
 void scan_release(struct scan *s);
