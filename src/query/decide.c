@@ -12,6 +12,7 @@
 #include "query/ahead.h"
 #include "query/chain.h"
 #include "query/cohort.h"
+#include "query/gather.h"
 #include "store/numbered.h"
 #include "wire/record.h"
 
@@ -280,6 +281,8 @@ int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
         .has_chains = (f->checks & CHECK_CHAIN) != 0,
     };
     int code = ERR_MEMORY;
+    if (gather_suits(f))
+        return gather_run(f, watch, reader, process, err);
     numbered_init(&d.live);
     chains_init(&d.chains, f, chosen);
     filter_restart(f);

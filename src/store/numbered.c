@@ -27,7 +27,7 @@ const struct numbered_page numbered_none = {.count = 1, .sparse = 0};
 
 void numbered_init(struct numbered *n)
 {
-    *n = (struct numbered){.current_page = NUMBERED_NO_PAGE};
+    *n = (struct numbered){.current_page = NUMBERED_NO_PAGE, .beyond = NUMBERED_NONE};
     map_init(&n->old);
 }
 
@@ -123,6 +123,7 @@ static bool numbered_move(struct numbered *n, uint64_t page, size_t size)
         if (numbered_get_page(n, n->first_page + i) != NULL && !numbered_give_up(n, n->first_page + i, size))
             return false;
     n->directory.count = 0;
+    n->beyond = map_count(&n->old) > 0 ? NUMBERED_LEFT : NUMBERED_NONE;
     n->current_page = NUMBERED_NO_PAGE;
     n->first_page = page;
     return true;

@@ -64,6 +64,7 @@ extern const struct numbered_page numbered_left, numbered_none;
 struct numbered {
     VEC(struct numbered_page *) directory; /* index: page - first_page */
     uint64_t first_page;
+    struct numbered_page *beyond;  /* stands for pages that the directory does not reach */
     struct numbered_page *current; /* where the latest number is */
     uint64_t current_page;         /* NUMBERED_NO_PAGE: none */
     VEC(struct numbered_page *) spare;
@@ -112,7 +113,7 @@ static inline void *numbered_add(struct numbered *n, uint64_t number, size_t siz
 static inline struct numbered_page *numbered_page_of(const struct numbered *n, uint64_t number)
 {
     uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
-    return index < n->directory.count ? n->directory.data[index] : NUMBERED_LEFT;
+    return index < n->directory.count ? n->directory.data[index] : n->beyond;
 }
 
 static inline bool numbered_page_has(const struct numbered_page *page, uint64_t number)
