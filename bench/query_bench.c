@@ -108,8 +108,8 @@ static int run(struct wake_reader *reader, const struct question *question, unsi
     q.place_context = reader;
     query_result_init(&result);
     for (unsigned i = 0; question->words[i] != NULL && code == 0; i += 2)
-        code = query_parse(&q, question->words[i], 
-                           meant(reader, question->words[i + 1], text, sizeof text), &err);
+        code = query_parse(&q, question->words[i], meant(reader, question->words[i + 1], text, sizeof text),
+                           &err);
     for (unsigned i = 0; i < rounds && code == 0; i++) {
         double start = now_ns();
         code = query_run(&q, reader, &result, &err);

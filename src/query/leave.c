@@ -10,7 +10,7 @@ struct leave {
     struct watch *watch;
     struct slots slots;
     bool has_threads; /* the thread column is read */
-    bool failed; /* no memory */
+    bool failed;      /* no memory */
 };
 
 bool leave_suits(const struct filter *f)
@@ -87,8 +87,8 @@ int leave_run(struct filter *f, struct bitset *chosen, struct watch *watch, stru
     const struct query_range span = leave_span(f, chosen->is_inverse);
     int code = ERR_MEMORY;
     if (slots_init(&l.slots, f->query, f->process))
-        code = wake_reader_visit_columns(reader, process, span.min, span.max,
-                                         l.has_threads ? WAKE_THREAD : 0, leave_block, &l, err);
+        code = wake_reader_visit_columns(reader, process, span.min, span.max, l.has_threads ? WAKE_THREAD : 0,
+                                         leave_block, &l, err);
     if (code == ERR_MEMORY)
         err_set(err, code, "There is no memory for the blocks of the query.");
     slots_release(&l.slots);

@@ -8,8 +8,9 @@
  *     whole run, nothing that totals do not have;
  *  1. one reading of the events: conditions that are known at birth;
  *  2. one reading that counts blocks when they die: conditions that are known then;
- *  3. two readings: the first decides, the second counts.  For chains, groups and timelines,
- *     and where so many blocks are live at once that the peak of 2. would take too much memory.
+ *  3. two readings: the first decides, the second counts.  For chains, groups and timelines, where
+ *     the release of a block decides alone, and where so many blocks are live at once that the peak of 2. would
+ *     take too much memory.
  *
  * The totals are used only where they agree with what the chunk headers say
  * about the events that are in the file.

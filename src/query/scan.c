@@ -179,8 +179,8 @@ static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const 
                                   uint32_t i, bool is_plain, bool counts)
 {
     uint64_t number = b->number[i];
-    const struct scan_block *was = numbered_take(
-        &s->live, number, is_plain ? sizeof(struct scan_block) : sizeof(struct scan_dated));
+    const struct scan_block *was =
+        numbered_take(&s->live, number, is_plain ? sizeof(struct scan_block) : sizeof(struct scan_dated));
     if (was == NULL)
         return;
     uint64_t size = was->size;

@@ -70,8 +70,8 @@ struct numbered {
     VEC(struct numbered_page *) spare;
     VEC(void *) slabs; /* many pages each */
     size_t pages;      /* in all slabs */
-    struct map old; /* number -> index in rest */
-    void *rest;     /* entries that are left of old pages */
+    struct map old;    /* number -> index in rest */
+    void *rest;        /* entries that are left of old pages */
     size_t rest_count, rest_capacity;
     VEC(uint32_t) unused; /* indexes in rest */
     size_t count;

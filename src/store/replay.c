@@ -176,9 +176,8 @@ static inline uint64_t replay_column_get(struct replay_column *c)
 
 /* The next `count` values of a column to `to`: one behind the other or, if `at` is there, to these
  * places.  While there are two bytes for each that is left the end needs no look. */
-static inline __attribute__((always_inline)) void replay_values(struct replay *r, unsigned column,
-                                                                uint64_t *to, const uint16_t *at,
-                                                                uint32_t count)
+static inline __attribute__((always_inline)) void
+replay_values(struct replay *r, unsigned column, uint64_t *to, const uint16_t *at, uint32_t count)
 {
     struct replay_column c = replay_begin(r, column);
     for (uint32_t j = 0; j < count;) {
