@@ -192,7 +192,7 @@ replay_values(struct replay *r, unsigned column, uint64_t *to, const uint16_t *a
         }
         /* Three bytes: old blocks that are released. */
         for (; j < sure && c.end - c.at >= 3 && (c.at[0] & c.at[1]) >= 0x80 && c.at[2] < 0x80; j++) {
-            to[at == NULL ? j : at[j]] = (c.at[0] & 0x7f) | (c.at[1] & 0x7f) << 7 | (uint64_t)c.at[2] << 14;
+            to[at == NULL ? j : at[j]] = (c.at[0] & 0x7fu) | (c.at[1] & 0x7fu) << 7 | (uint64_t)c.at[2] << 14;
             c.at += 3;
         }
         if (j < sure && (c.at[0] & c.at[1]) < 0x80)
