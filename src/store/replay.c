@@ -67,11 +67,15 @@ static size_t replay_raw_size(const struct replay *r, struct cursor directory)
 static bool replay_is_wanted(unsigned column, unsigned wanted)
 {
     static const uint8_t needed_for[COLUMN_COUNT] = {
-        [COLUMN_THREAD] = WAKE_THREAD,       [COLUMN_STACK] = WAKE_STACK,
-        [COLUMN_SIZE] = WAKE_SIZE,           [COLUMN_USABLE] = WAKE_USABLE,
-        [COLUMN_ADDRESS_LOW] = WAKE_ADDRESS, [COLUMN_ADDRESS_HIGH] = WAKE_ADDRESS,
-        [COLUMN_ADDRESS_ODD] = WAKE_ADDRESS, [COLUMN_PREVIOUS] = WAKE_PREVIOUS,
-        [COLUMN_FREE_STACK] = WAKE_STACK,
+        [COLUMN_THREAD] = WAKE_THREAD,
+        [COLUMN_STACK] = WAKE_STACK,
+        [COLUMN_SIZE] = WAKE_SIZE,
+        [COLUMN_USABLE] = WAKE_USABLE,
+        [COLUMN_ADDRESS_LOW] = WAKE_ADDRESS,
+        [COLUMN_ADDRESS_HIGH] = WAKE_ADDRESS,
+        [COLUMN_ADDRESS_ODD] = WAKE_ADDRESS,
+        [COLUMN_PREVIOUS] = WAKE_PREVIOUS,
+        [COLUMN_FREE_STACK] = WAKE_FREE_STACK,
     };
     return needed_for[column] == 0 || (needed_for[column] & wanted) != 0;
 }
@@ -312,16 +316,17 @@ static void replay_stacks(struct replay *r, uint32_t count)
     replay_end(r, COLUMN_STACK, &c);
 }
 
-/* Behind replay_stacks, which has blanked the others. */
+/* Behind replay_stacks, which may blank everything.  Most recordings have none. */
 static void replay_free_stacks(struct replay *r)
 {
     const struct replay_arrays *a = r->arrays;
     const uint8_t *ops = r->at[COLUMN_OP];
     struct replay_column c = replay_begin(r, COLUMN_FREE_STACK);
+    bool has_some = r->at[COLUMN_FREE_STACK] != r->end[COLUMN_FREE_STACK];
     for (uint32_t j = 0; j < r->block_frees; j++) {
         uint32_t i = a->free_at[j];
-        if ((ops[i] & OP_STACK) != 0)
-            r->arrays->stack[i] = (uint32_t)replay_column_get(&c);
+        bool has = has_some && (ops[i] & OP_STACK) != 0;
+        r->arrays->stack[i] = has ? (uint32_t)replay_column_get(&c) : 0;
     }
     replay_end(r, COLUMN_FREE_STACK, &c);
 }
@@ -528,7 +533,7 @@ bool replay_next(struct replay *r)
         replay_threads(r, count);
     if ((r->wanted & WAKE_STACK) != 0)
         replay_stacks(r, count);
-    if (r->at[COLUMN_FREE_STACK] != r->end[COLUMN_FREE_STACK])
+    if ((r->wanted & WAKE_FREE_STACK) != 0)
         replay_free_stacks(r);
     if ((r->wanted & WAKE_SIZE) != 0)
         replay_sizes(r, count);
