@@ -272,6 +272,7 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     asking_end(&d->asking);
     parts_release(&parts);
     d->head.omitted_blocks = d->result.omitted_blocks;
+    d->head.releases_without_stack = d->result.releases_without_stack;
     if (code == 0)
         code = report_data_find_nameless(d, err);
     if (code == 0)

@@ -173,6 +173,14 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
                   units_count(a, h->omitted_blocks));
         page_end_line(p);
     }
+    if (h->releases_without_stack != 0) {
+        section_head_label(p, "not shown");
+        page_addf(p, COLOUR_ALARM, "%10s  blocks: where they were freed was not recorded",
+                  units_count(a, h->releases_without_stack));
+        page_end_line(p);
+        page_addf(p, COLOUR_ALARM, "%25s(heapwake record --free-stacks)", "");
+        page_end_line(p);
+    }
 }
 
 void section_head_text(struct page *p, const struct section_head *h)
@@ -240,6 +248,7 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "limit_ns", h->limit_ns);
     json_add_number(j, "limited_events", h->limited_events);
     json_add_number(j, "omitted_blocks", h->omitted_blocks);
+    json_add_number(j, "releases_without_stack", h->releases_without_stack);
     json_add_bool(j, "complete", h->complete);
     json_add_bool(j, "made_up", h->made_up);
     json_close_object(j);

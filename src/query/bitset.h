@@ -50,4 +50,14 @@ static inline bool bitset_set(struct bitset *b, uint64_t number)
     return true;
 }
 
+/* Whether it was there. */
+static inline bool bitset_take(struct bitset *b, uint64_t number)
+{
+    if (!bitset_has(b, number))
+        return false;
+    uint64_t at = number & ((UINT64_C(1) << BITSET_PAGE_BITS) - 1);
+    b->page->words[at / 64] &= ~(UINT64_C(1) << at % 64);
+    return true;
+}
+
 #endif

@@ -11,6 +11,8 @@
  *  3. two readings: the first decides, the second counts.  For chains, groups and timelines,
  *     and where so many blocks are live at once that the peak of 2. would take too much memory.
  *
+ * Conditions on the stack of a release are read ahead of all this (query/release.h).
+ *
  * The totals are used only where they agree with what the chunk headers say
  * about the events that are in the file.
  */
@@ -21,6 +23,8 @@
 #include "query/decide.h"
 #include "query/filter.h"
 #include "query/late.h"
+#include "query/mapped.h"
+#include "query/release.h"
 #include "query/scan.h"
 #include "query/timeline.h"
 #include "query/watch.h"
@@ -56,6 +60,8 @@ void query_release(struct query *q)
     vec_release(&q->filter.threads);
     vec_release(&q->filter.freeing_threads);
     vec_release(&q->filter.patterns);
+    vec_release(&q->filter.freeing_stacks);
+    vec_release(&q->filter.freeing_patterns);
     arena_release(&q->arena);
 }
 
@@ -288,6 +294,11 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
 {
     struct filter filter;
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
+    if (code == 0)
+        code = mapped_check(&filter, &a->watch, a->reader, process, err);
+    if (code == 0)
+        code = release_run(&filter, &a->watch, a->reader, process, err);
+    a->result->releases_without_stack += filter.releases_without_stack;
     if (code == 0 && answer_is_plain(a, &filter) && decide_totals_agree(a->reader, process))
         code = answer_from_totals(a, process, err);
     else if (code == 0)

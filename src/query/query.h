@@ -83,6 +83,8 @@ enum query_state {
     STATE_GROUP_LEAKED = 16 /* no block of its group was ever freed */
 };
 
+enum query_mapped { MAPPED_ANY = 0, MAPPED_OWN, MAPPED_SHARED };
+
 enum query_field { FIELD_FUNCTION, FIELD_SOURCE, FIELD_MODULE };
 
 /* POSIX extended regular expression.  A stack matches when one of its frames
@@ -102,6 +104,7 @@ struct query_thread {
 struct query_filter {
     struct query_time allocated_from, allocated_to;
     struct query_time freed_from, freed_to; /* a leaked block matches neither */
+    struct query_time kept_until;           /* leaked, or freed at the moment or later */
     struct query_time alive_at, alive_at_2; /* live at the moment */
     enum query_side allocated, freed;
     unsigned states; /* enum query_state */
@@ -117,11 +120,16 @@ struct query_filter {
         group_interval_max; /* ns between first and last birth, or share of the run */
     struct query_time group_peak_from, group_peak_to; /* when the group's bytes were first at their highest */
     uint32_t kinds;                                   /* bit n: enum record_kind n; 0 = any */
-    const char *mark;     /* born behind a mark of this name and before the next mark; NULL = any */
-    VEC(uint32_t) stacks; /* numbers; empty = any */
+    enum query_mapped mapped; /* glibc gave it a mapping of its own (query/mapped.h) */
+    const char *mark;         /* born behind a mark of this name and before the next mark; NULL = any */
+    VEC(uint32_t) stacks;     /* numbers; empty = any */
     VEC(struct query_thread) threads;         /* that allocated; empty = any */
     VEC(struct query_thread) freeing_threads; /* that freed; empty = any */
     VEC(struct query_pattern) patterns;       /* all must hold */
+    /* The same of the stack that it was released from.  A leaked block matches none of them, negated
+     * or not, nor does one of which that stack is not known (query/release.h). */
+    VEC(uint32_t) freeing_stacks;
+    VEC(struct query_pattern) freeing_patterns;
 };
 
 enum query_split { SPLIT_NONE = 0, SPLIT_THREAD, SPLIT_KIND };

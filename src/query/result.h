@@ -75,6 +75,9 @@ struct query_result {
     /* Allocations that the recording knows only by count (culled, or beyond the size of the file)
      * and that are in none of these figures, because they had to be made from events. */
     uint64_t omitted_blocks;
+    /* Where the query asks for stacks of releases: releases of which that is not known.  What they
+     * released matches no such condition. */
+    uint64_t releases_without_stack;
     uint64_t events;  /* that were read for this answer; 0 = the file's own totals were enough */
     bool interrupted; /* the user stopped it; the answer is about what was read until `read_until_ns` */
     uint64_t read_until_ns;
