@@ -109,6 +109,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
             .traces = &r->data.traces,
             .sites = &sites,
             .measure = measures[i],
+            .moment_ns = r->data.recordings == 1 ? r->data.result.moment_ns : UINT64_MAX,
             .limit = report_limit(o, brief ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN),
             .threshold = o->has_threshold    ? o->threshold
                          : brief && !o->json ? 0.01

@@ -80,6 +80,9 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
         char text[128];
         snprintf(text, sizeof text, " in %s place%s, all below the %g%% threshold",
                  units_count(a, node->rest), node->rest == 1 ? "" : "s", s->tree->threshold * 100);
+        if (width_of(text) > left + 2)
+            snprintf(text, sizeof text, " in %s place%s below %g%%", a, node->rest == 1 ? "" : "s",
+                     s->tree->threshold * 100);
         page_add_short(p, COLOUR_QUIET, text, left + 2);
     } else if (node->frame == 0) {
         page_add(p, COLOUR_QUIET, ": (no stack)");
