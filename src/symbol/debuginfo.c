@@ -14,7 +14,7 @@
 
 _Thread_local jmp_buf debuginfo_no_memory;
 
-static _Noreturn void debuginfo_give_up(void)
+static __attribute__((noreturn)) void debuginfo_give_up(void)
 {
     longjmp(debuginfo_no_memory, 1);
 }
