@@ -4,8 +4,8 @@
  *
  * For each process, the cheapest of
  *
- *  0. what the collector wrote at the end (totals for each stack): no filter, the
- *     whole run, nothing that totals do not have;
+ *  0. what the collector wrote at the end (totals for each stack): no filter, or conditions on
+ *     stacks alone and no peak, the whole run, nothing that totals do not have;
  *  1. one reading of the events: conditions that are known at birth;
  *  2. one reading that counts blocks when they die: conditions that are known then;
  *  3. two readings: the first decides, the second counts.  For chains, groups and timelines,
@@ -81,7 +81,8 @@ struct answer {
 static bool answer_is_whole(const struct answer *a, const struct filter *f)
 {
     const struct query *q = a->query;
-    return f->checks == 0 && q->split == SPLIT_NONE && q->want == 0 && q->temporary_allocations == 1 &&
+    bool suits = f->checks == 0 || (f->checks == CHECK_STACK && q->sums_only);
+    return suits && q->split == SPLIT_NONE && q->want == 0 && q->temporary_allocations == 1 &&
            q->temporary_ns == 0 && a->when.window.min == 0 && a->when.window.max >= a->when.run_to &&
            a->when.moment >= a->when.run_to;
 }
@@ -158,12 +159,15 @@ static void answer_add_peak(struct answer *a, uint32_t process, uint64_t bytes, 
     a->result->peak_time_ns = time_ns;
 }
 
-static int answer_from_totals(struct answer *a, uint32_t process, struct err *err)
+static int answer_from_totals(struct answer *a, const struct filter *f, uint32_t process, struct err *err)
 {
-    const struct wake_process *p = wake_reader_process(a->reader, process);
+    const struct wake_process *p = f->process;
+    bool is_all = f->checks == 0;
     int code = 0;
     for (uint32_t i = 0; i < p->totals.count && code == 0; i++) {
         const struct wake_stack_totals *t = &p->totals.data[i];
+        if (!is_all && !f->stacks[filter_stack(f, i)])
+            continue;
         uint64_t blocks = t->allocations - t->freed, bytes = t->allocated_bytes - t->freed_bytes;
         const struct query_row row = {.process = process,
                                       .stack = i,
@@ -172,8 +176,8 @@ static int answer_from_totals(struct answer *a, uint32_t process, struct err *er
                                           .allocated_bytes = t->allocated_bytes,
                                           .freed_blocks = t->freed,
                                           .freed_bytes = t->freed_bytes,
-                                          .peak_blocks = t->peak_blocks,
-                                          .peak_bytes = t->peak_bytes,
+                                          .peak_blocks = is_all ? t->peak_blocks : 0,
+                                          .peak_bytes = is_all ? t->peak_bytes : 0,
                                           .live_blocks = blocks,
                                           .live_bytes = bytes,
                                           .leaked_blocks = blocks,
@@ -183,7 +187,8 @@ static int answer_from_totals(struct answer *a, uint32_t process, struct err *er
                                       }};
         code = answer_add_row(a, &row, err);
     }
-    answer_add_peak(a, process, p->end.peak_bytes, p->end.peak_time_ns);
+    if (is_all)
+        answer_add_peak(a, process, p->end.peak_bytes, p->end.peak_time_ns);
     return code;
 }
 
@@ -236,7 +241,7 @@ static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen
         return err_set(err, ERR_MEMORY, "There is no memory for the query.");
     int code = scan_run(s, a->query, &a->when, f, chosen, &a->watch, a->reader, process, a->result, err);
     if (code == 0 && has_rows) {
-        code = answer_from_totals(a, process, err);
+        code = answer_from_totals(a, f, process, err);
     } else if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
         a->result->omitted_blocks += answer_omitted(a, process);
@@ -300,7 +305,7 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
         code = release_run(&filter, &a->watch, a->reader, process, err);
     a->result->releases_without_stack += filter.releases_without_stack;
     if (code == 0 && answer_is_plain(a, &filter) && decide_totals_agree(a->reader, process))
-        code = answer_from_totals(a, process, err);
+        code = answer_from_totals(a, &filter, process, err);
     else if (code == 0)
         code = answer_read(a, &filter, process, err);
     filter_release(&filter);
@@ -323,8 +328,8 @@ static int answer_prepare_ticks(struct answer *a, struct err *err)
         struct filter f;
         int code = filter_init(&f, q, &a->when, a->reader, process, err);
         if (code == 0)
-            result->timeline_is_rough = result->timeline_is_rough && answer_is_plain(a, &f) &&
-                                        decide_totals_agree(a->reader, process) &&
+            result->timeline_is_rough = result->timeline_is_rough && f.checks == 0 &&
+                                        answer_is_plain(a, &f) && decide_totals_agree(a->reader, process) &&
                                         !answer_is_sampled(a, process) &&
                                         timeline_has_fine_spans(result, a->reader, process);
         filter_release(&f);

@@ -248,6 +248,17 @@ static void totals_answer_without_reading_events(void **state)
     assert_int_equal(query_run(&q, reader, &result, &err), 0);
     assert_int_equal(result.events, 0);
     check_answer(&n, &q, &result);
+    /* A condition on stacks too, but for its peak. */
+    q.find_place = naive_place;
+    ask(&q, "function", "fn_1");
+    ask(&q, "not-module", "libfoo");
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_true(result.events > 0 && result.total.allocated_blocks > 0);
+    check_answer(&n, &q, &result);
+    q.sums_only = true;
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_int_equal(result.events, 0);
+    check_answer(&n, &q, &result);
     ask(&q, "detail", "yes");
     assert_int_equal(query_run(&q, reader, &result, &err), 0);
     assert_true(result.events > 0);
@@ -293,6 +304,14 @@ static void a_rough_timeline_needs_no_events(void **state)
     assert_int_equal(frees, exact.total.freed_blocks);
     /* With a condition the events are read. */
     assert_int_equal(query_parse(&q, "size-min", "10", &err), 0);
+    assert_int_equal(query_run(&q, reader, &rough, &err), 0);
+    assert_true(!rough.timeline_is_rough && rough.events > 0);
+    query_release(&q);
+    /* ... also with one that totals are enough for. */
+    query_init(&q);
+    q.ticks = 6;
+    q.rough_ticks = q.sums_only = true;
+    assert_int_equal(query_parse(&q, "stack", "1", &err), 0);
     assert_int_equal(query_run(&q, reader, &rough, &err), 0);
     assert_true(!rough.timeline_is_rough && rough.events > 0);
     query_release(&q);
