@@ -13,9 +13,10 @@
 
 /* ------------------------------------------------------------- what is set */
 
-static unsigned filter_check_births(const struct query_filter *f, const struct when *w)
+static unsigned filter_check_births(const struct query *q, const struct when *w)
 {
-    unsigned checks = 0;
+    const struct query_filter *f = &q->filter;
+    unsigned checks = q->keeps_stack != NULL ? CHECK_STACK : 0;
     if (!range_is_whole(&w->born) || f->allocated == SIDE_INSIDE || w->has_alive_at[0] || w->has_alive_at[1])
         checks |= CHECK_BORN;
     if (f->allocated == SIDE_OUTSIDE)
@@ -105,8 +106,11 @@ static int filter_allow_stacks(struct filter *f, uint32_t process, struct err *e
         f->stacks[i] = filter_names_stack(&f->query->filter, i) &&
                        range_has(&f->query->filter.depth, s == NULL ? 0 : s->depth);
     }
-    return pattern_narrow(f->query, f->query->filter.patterns.data, f->query->filter.patterns.count,
-                          f->process, process, f->stacks, f->stack_count, err);
+    int code = pattern_narrow(f->query, f->query->filter.patterns.data, f->query->filter.patterns.count,
+                              f->process, process, f->stacks, f->stack_count, err);
+    for (uint32_t i = 0; i < f->stack_count && f->query->keeps_stack != NULL; i++)
+        f->stacks[i] = f->stacks[i] && f->query->keeps_stack(f->query->keeps_context, process, i);
+    return code;
 }
 
 static void filter_narrow(struct query_range *range, uint64_t min, uint64_t max)
@@ -153,7 +157,7 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
         .query = q,
         .when = w,
         .process = p,
-        .checks = filter_check_births(&q->filter, w) | filter_check_rest(&q->filter, w),
+        .checks = filter_check_births(q, w) | filter_check_rest(&q->filter, w),
         .stack_count = p->stacks.count > 0 ? p->stacks.count : 1,
         .end_ns = p->end.end_ns,
     };

@@ -145,6 +145,8 @@ enum query_want {
 /* The names at a frame of a stack, or NULL. */
 typedef const struct name_place *query_place_fn(void *context, uint32_t process,
                                                 const struct wake_node *node);
+/* Whether the blocks of a stack count, beside all other conditions. */
+typedef bool query_stack_fn(void *context, uint32_t process, uint32_t stack);
 /* Called now and then: events read, and to be read in all. */
 typedef void query_progress_fn(void *context, uint64_t done, uint64_t total);
 
@@ -166,6 +168,8 @@ struct query {
 
     query_place_fn *find_place; /* needed for patterns of functions and sources */
     void *place_context;
+    query_stack_fn *keeps_stack; /* NULL = all */
+    void *keeps_context;
     query_progress_fn *progress; /* NULL = nobody watches */
     void *progress_context;
     const volatile sig_atomic_t *interrupt; /* not 0: stop; NULL = never */

@@ -130,6 +130,30 @@ def check_freed_stack(path, blocks):
         check.equal(f"freed-stack={stack}", (len(released), sum(released)), (found["total_blocks"], found["total_bytes"]))
 
 
+def check_sieve():
+    """--include and --exclude: all sections are about the same blocks, histograms too."""
+    check.about("include and exclude")
+    blocks = plan("sieve.wake")
+    for options, holds in (
+            (["--include", "^make_plain$"], lambda b: b["maker"] == "make_plain"),
+            (["--include", "filters\\.c", "--exclude", "^make_(plain|again)$"],
+             lambda b: b["maker"] in ("make_zeroed", "make_aligned"))):
+        right = [b["size"] for b in blocks if holds(b)]
+        freed = [b["size"] for b in blocks if holds(b) and not b["leaked"]]
+        for files in (["sieve.wake"], ["sieve.wake", "with.wake"]):  # the same blocks once more
+            run = tool("report", "--json", "--allocated", "--leaks", "--histogram", *OWN, *options, *files)
+            found = json.loads(run.out)
+            times = len(files)
+            for what, sizes, seen in (
+                    ("allocated", right, (found["allocated"]["total_blocks"], found["allocated"]["total_bytes"])),
+                    ("sizes", right, sums(found["sizes"])), ("lifetimes", freed, sums(found["lifetimes"]))):
+                check.equal(f"{options}, {times} recordings: {what}", (times * len(sizes), times * sum(sizes)), seen)
+
+
+def sums(histogram):
+    return sum(h["blocks"] for h in histogram), sum(h["bytes"] for h in histogram)
+
+
 def check_without():
     """What was not recorded is said, and is no match."""
     check.about("without stacks of releases")
@@ -147,4 +171,5 @@ def check_without():
 
 check_all()
 check_without()
+check_sieve()
 check.done()
