@@ -277,7 +277,7 @@ static void trees_are_indented_where_they_branch(void **state)
     s.page.width = 70;
     tree_init(&t, TREE_CALLEES, MEASURE_LEAKED, 0.3);
     assert_int_equal(tree_build(&t, &s.fake.traces, &s.sites, "main", &err), 0);
-    struct section_tree section = {&s.fake.traces, &t};
+    struct section_tree section = {&s.fake.traces, &t, NULL};
     section_tree_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out),
                         "Leaked: 4,096B in 4 blocks, callees below\n"
@@ -369,7 +369,7 @@ static void every_line_fits_the_page(void **state)
     section_sites_text(&page, &list);
     tree_init(&t, TREE_CALLERS, MEASURE_LEAKED, 0);
     assert_int_equal(tree_build(&t, &c, &sites, NULL, &err), 0);
-    section_tree_text(&page, &(struct section_tree){&c, &t});
+    section_tree_text(&page, &(struct section_tree){&c, &t, NULL});
     assert_null(memchr(strbuf_get(&out), '\033', out.length));
     assert_null(memchr(strbuf_get(&out), '\a', out.length));
     size_t lines = 0;
