@@ -75,8 +75,6 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
     size_t limit = report_limit(o, o->measures == 0 ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN);
     VEC(uint32_t) traces = {0};
     bool fine = true;
-    if (!o->verdicts && report_verdicts_are_slow(&r->data))
-        return 0;
     for (size_t i = 0; i < count; i++) {
         if (measures[i] != MEASURE_PEAK && measures[i] != MEASURE_LEAKED)
             continue;
@@ -86,7 +84,7 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
                 fine = vec_push(&traces, sites->list.data[k].trace);
         }
     }
-    int code = fine ? report_verdicts_find(&r->data, verdicts, traces.data, traces.count, err)
+    int code = fine ? report_verdicts_find(&r->data, verdicts, traces.data, traces.count, o->verdicts, err)
                     : err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
     vec_release(&traces);
     return code;
