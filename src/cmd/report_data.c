@@ -171,16 +171,15 @@ static int report_data_find_nameless(struct report_data *d, struct err *err)
 
 /* -------------------------------------------------------------------- reading */
 
-/* Chunks of events of the process that has fewest, of those with any. */
+/* Chunks of events of the process that has most. */
 static size_t report_data_count_spans(struct wake_reader *r)
 {
-    size_t least = 0;
+    size_t most = 0;
     for (size_t i = 0; i < wake_reader_process_count(r); i++) {
         size_t spans = wake_reader_span_count(r, i);
-        if (spans > 0 && (least == 0 || spans < least))
-            least = spans;
+        most = spans > most ? spans : most;
     }
-    return least;
+    return most;
 }
 
 /* moment: NULL = that of the query. */
@@ -193,8 +192,8 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
     if (moment != NULL) {
         q.moment = *moment;
     } else if (is_screen && d->recordings == 1) {
-        /* A long recording has enough chunks for a plot from their headers alone; the events of a
-         * short one are read in a moment. */
+        /* A large process has enough chunks for a plot from their headers alone; the events of a
+         * small one are read in a moment. */
         size_t rough = report_data_count_spans(r) / 2;
         q.rough_ticks = rough >= REPORT_TICKS_MIN;
         q.ticks = q.rough_ticks && rough < REPORT_TICKS ? (uint32_t)rough : REPORT_TICKS;

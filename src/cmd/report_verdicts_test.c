@@ -329,17 +329,17 @@ static void any_events_give_the_same_levels(void **state)
     }
 }
 
-/* Nothing, or one block at the very beginning. */
+/* A few blocks at the very beginning, and no time. */
 static void short_lives_have_levels_too(void **state)
 {
     (void)state;
-    for (uint64_t blocks = 0; blocks < 4; blocks++) {
+    for (uint64_t blocks = 1; blocks < 4; blocks++) {
         struct world w;
         world_open(&w, 1, 0);
         for (uint64_t i = 0; i < blocks; i++)
             world_alloc(&w, 1, 100, NEVER);
         struct wake_reader *r = world_close(&w, true);
-        assert_int_equal(expect_equal_levels(r, 1), blocks > 0);
+        assert_int_equal(expect_equal_levels(r, 1), 1);
         wake_reader_close(r);
     }
 }

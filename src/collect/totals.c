@@ -129,7 +129,7 @@ void totals_put_levels(struct totals *t, struct wake_writer *w, uint32_t process
     struct strbuf payload;
     strbuf_init(&payload);
     totals_note(t);
-    if (!t->course.failed)
+    if (!t->course.failed && t->course.rows.count != 0)
         levels_encode(&payload, &t->course, &at);
     if (!payload.failed)
         wake_writer_set_levels(w, process, payload.text, payload.length);

@@ -80,15 +80,18 @@ static bool answer_is_whole(const struct answer *a, const struct filter *f)
            a->when.moment >= a->when.run_to;
 }
 
-/* ... and no timeline is to be made of events. */
-static bool answer_is_plain(const struct answer *a, const struct filter *f)
-{
-    return answer_is_whole(a, f) && (a->query->ticks == 0 || a->result->timeline_is_rough);
-}
-
 static bool answer_is_sampled(const struct answer *a, uint32_t process)
 {
     return wake_reader_process(a->reader, process)->omitted.sample_rate != 0;
+}
+
+/* Totals and, if a timeline is wanted, the headers of chunks have all that is asked of a process. */
+static bool answer_is_plain(const struct answer *a, const struct filter *f, uint32_t process)
+{
+    bool has_ticks = a->query->rough_ticks && !answer_is_sampled(a, process) &&
+                     timeline_has_fine_spans(a->result, a->reader, process);
+    return answer_is_whole(a, f) && (a->query->ticks == 0 || has_ticks) &&
+           decide_totals_agree(a->reader, process);
 }
 
 /* Allocations that are not among the events. */
@@ -288,41 +291,16 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
 {
     struct filter filter;
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
-    if (code == 0 && answer_is_plain(a, &filter) && decide_totals_agree(a->reader, process))
+    if (code == 0 && answer_is_plain(a, &filter, process)) {
+        if (a->query->ticks != 0)
+            timeline_add_spans(a->result, a->reader, process);
+        a->result->timeline_is_rough |= a->query->ticks != 0;
         code = answer_from_totals(a, process, err);
-    else if (code == 0)
+    } else if (code == 0) {
         code = answer_read(a, &filter, process, err);
+    }
     filter_release(&filter);
     return code;
-}
-
-/* A timeline, and whether chunk headers are good enough for it. */
-static int answer_prepare_ticks(struct answer *a, struct err *err)
-{
-    const struct query *q = a->query;
-    struct query_result *result = a->result;
-    if (q->ticks == 0)
-        return 0;
-    if (!timeline_init(result, q, &a->when, a->reader))
-        return err_set(err, ERR_MEMORY, "There is no memory for %u ticks.", q->ticks);
-    result->timeline_is_rough =
-        q->rough_ticks && a->when.window.min == 0 && a->when.window.max >= a->when.run_to;
-    for (size_t i = 0; i < a->when.processes.count; i++) {
-        uint32_t process = a->when.processes.data[i];
-        struct filter f;
-        int code = filter_init(&f, q, &a->when, a->reader, process, err);
-        if (code == 0)
-            result->timeline_is_rough = result->timeline_is_rough && answer_is_plain(a, &f) &&
-                                        decide_totals_agree(a->reader, process) &&
-                                        !answer_is_sampled(a, process) &&
-                                        timeline_has_fine_spans(result, a->reader, process);
-        filter_release(&f);
-        if (code != 0)
-            return code;
-    }
-    for (size_t i = 0; i < a->when.processes.count && result->timeline_is_rough; i++)
-        timeline_add_spans(result, a->reader, a->when.processes.data[i]);
-    return 0;
 }
 
 /* Only the process with the highest peak keeps its values. */
@@ -367,7 +345,8 @@ int query_run(const struct query *q, struct wake_reader *reader, struct query_re
         code = err_set(err, ERR_MEMORY, "There is no memory for the medians.");
     if (code == 0) {
         answer_begin(&a);
-        code = answer_prepare_ticks(&a, err);
+        if (q->ticks != 0 && !timeline_init(result, q, &a.when, reader))
+            code = err_set(err, ERR_MEMORY, "There is no memory for %u ticks.", q->ticks);
     }
     for (size_t i = 0; i < a.when.processes.count && code == 0 && !a.watch.interrupted; i++)
         code = answer_process(&a, a.when.processes.data[i], err);

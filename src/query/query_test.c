@@ -256,6 +256,57 @@ static void totals_answer_without_reading_events(void **state)
     naive_release(&n);
 }
 
+/* A large process beside one that is too small for a rough timeline, and one without any events. */
+static void only_events_of_small_processes_are_read(void **state)
+{
+    (void)state;
+    enum { CHUNKS = 40, SMALL = 3 };
+    struct wake_writer *w;
+    struct wake_reader *reader;
+    struct query_result result;
+    struct query q;
+    struct err err;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    const uint64_t events[] = {0, CHUNKS * 10, SMALL};
+    for (uint32_t p = 0; p < 3; p++) {
+        struct wake_process_info info = {.pid = 10 + p, .exe = "/a", .args = ""};
+        struct wake_process_end end = {.end_ns = 100000,
+                                       .complete = true,
+                                       .allocations = events[p],
+                                       .frees = events[p],
+                                       .allocated_bytes = 8 * events[p]};
+        struct wake_stack_totals totals = {.allocations = events[p],
+                                           .allocated_bytes = 8 * events[p],
+                                           .freed = events[p],
+                                           .freed_bytes = 8 * events[p]};
+        assert_int_equal(wake_writer_add_process(w, &info), p);
+        for (uint64_t i = 0; i < events[p]; i++) {
+            wake_stream_alloc(wake_writer_stream(w, p), i * 100, 1, KIND_MALLOC, 0, 0x1000, 8, 24, 0);
+            wake_stream_free(wake_writer_stream(w, p), i * 100 + 50, 1, HOW_FREE, i, 8);
+            if (p == 1 && i % 10 == 9)
+                wake_writer_flush(w);
+        }
+        wake_writer_end_process(w, p, &end, &totals, 0, NULL, 0);
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    query_result_init(&result);
+    query_init(&q);
+    q.ticks = 10;
+    q.rough_ticks = true;
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_int_equal(result.events, 2 * SMALL);
+    assert_true(result.timeline_is_rough);
+    uint64_t allocations = 0;
+    for (size_t i = 0; i < result.timeline.count; i++)
+        allocations += result.timeline.data[i].allocations;
+    assert_int_equal(allocations, CHUNKS * 10 + SMALL);
+    assert_int_equal(result.total.allocated_blocks, CHUNKS * 10 + SMALL);
+    query_release(&q);
+    query_result_release(&result);
+    wake_reader_close(reader);
+}
+
 /* Chunk headers never show less than there was, and nothing is counted twice. */
 static void a_rough_timeline_needs_no_events(void **state)
 {
@@ -416,6 +467,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_queries_are_answered_to_the_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(totals_answer_without_reading_events, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_events_of_small_processes_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(a_rough_timeline_needs_no_events, setup, teardown),
         cmocka_unit_test_setup_teardown(what_one_reading_began_two_finish, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupted_query_says_how_far_it_came, setup, teardown),

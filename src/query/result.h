@@ -67,8 +67,8 @@ struct query_result {
     uint64_t peak_rss_bytes, peak_rss_time_ns;
     uint64_t from_ns, to_ns, moment_ns; /* the window and the moment of live_*, as they were understood */
     VEC(struct query_tick) timeline;    /* empty unless asked for */
-    /* The timeline is made of chunk headers: a level may show in the tick after it too, and
-     * allocated_bytes is not known. */
+    /* The timeline is made of chunk headers, for those processes that have enough of them: a level may
+     * show in the tick after it too, and allocated_bytes is not known. */
     bool timeline_is_rough;
     struct query_histogram sizes;     /* by size; zero unless asked for */
     struct query_histogram lifetimes; /* of freed blocks, by ns; zero unless asked for */
