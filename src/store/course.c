@@ -34,6 +34,17 @@ static uint64_t course_step(uint64_t all)
     return all < COURSE_DIVISIONS ? 1 : all / COURSE_DIVISIONS;
 }
 
+/* Numbers of a file may be anything. */
+static uint64_t course_add(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+static double course_distance(uint64_t from, uint64_t to)
+{
+    return to > from ? (double)(to - from) : 0;
+}
+
 void course_end_tick(struct course *c, uint64_t time_ns, uint64_t allocations, uint64_t frees)
 {
     uint64_t past = time_ns > c->from_ns ? time_ns - c->from_ns : 0, step = course_step(past);
@@ -42,8 +53,8 @@ void course_end_tick(struct course *c, uint64_t time_ns, uint64_t allocations, u
         c->ticks[c->tick++] = (struct course_tick){c->until_ns, allocations, frees};
     if (c->until_ns != 0)
         c->ticks[c->tick++] = (struct course_tick){time_ns, allocations, frees};
-    c->until_ns = time_ns + step;
-    c->until_allocations = allocations + course_step(allocations);
+    c->until_ns = course_add(time_ns, step);
+    c->until_allocations = course_add(allocations, course_step(allocations));
 }
 
 static bool course_has_many_ticks(const struct course *c)
@@ -61,19 +72,20 @@ bool course_is_full(const struct course *c)
     return course_has_many_ticks(c) || course_has_many_rows(c);
 }
 
-/* Makes one of neighbours that are short; to: which each tick becomes a part of. */
-static void course_merge_ticks(struct course *c, uint64_t time_ns, uint64_t allocations, uint16_t *to)
+/* Makes one of neighbours that together are no longer than so many divisions; to: which each tick becomes a part of. */
+static void course_merge_ticks(struct course *c, uint64_t time_ns, uint64_t allocations, double divisions,
+                               uint16_t *to)
 {
-    uint64_t past = time_ns > c->from_ns ? time_ns - c->from_ns : 0;
-    double a_ns = 0.5 * COURSE_DIVISIONS / (double)(past > 0 ? past : 1);
+    double past = course_distance(c->from_ns, time_ns);
+    double a_ns = 0.5 * COURSE_DIVISIONS / (past > 0 ? past : 1);
     double an_allocation = 0.5 * COURSE_DIVISIONS / (double)(allocations > 0 ? allocations : 1);
     struct course_tick begin = {.end_ns = c->from_ns};
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->tick; i++) {
         const struct course_tick tick = c->ticks[i];
-        double length = (double)(tick.end_ns - begin.end_ns) * a_ns +
-                        (double)(tick.allocations - begin.allocations) * an_allocation;
-        if (count == 0 || length > 1) {
+        double length = course_distance(begin.end_ns, tick.end_ns) * a_ns +
+                        course_distance(begin.allocations, tick.allocations) * an_allocation;
+        if (count == 0 || length > divisions) {
             if (count > 0)
                 begin = c->ticks[count - 1];
             count++;
@@ -205,8 +217,9 @@ static void course_drop_rows(struct course *c)
 void course_shrink(struct course *c, uint64_t time_ns, uint64_t allocations)
 {
     uint16_t to[COURSE_TICKS_MAX + 1];
-    if (course_has_many_ticks(c)) {
-        course_merge_ticks(c, time_ns, allocations, to);
+    /* Once is enough, if times and counts only ever go up. */
+    for (double divisions = 1; course_has_many_ticks(c); divisions *= 2) {
+        course_merge_ticks(c, time_ns, allocations, divisions, to);
         for (size_t i = 0; i < c->rows.count; i++)
             course_merge_entries(c, &c->rows.data[i], to);
     }
