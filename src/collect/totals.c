@@ -65,6 +65,7 @@ static struct course_state totals_state(const struct totals_stack *s)
 /* Brings the course up to date. */
 static void totals_note(struct totals *t)
 {
+    course_settle(&t->course);
     for (size_t i = 0; i < t->course.rows.count; i++) {
         struct course_row *row = &t->course.rows.data[i];
         struct course_state state = totals_state(&t->stacks[row->stack]);

@@ -39,6 +39,7 @@ struct lifeline {
 
 static void lifeline_note(struct lifeline *f)
 {
+    course_settle(&f->course);
     for (size_t i = 0; i < f->course.rows.count; i++)
         course_note(&f->course, &f->course.rows.data[i], &f->stacks[f->course.rows.data[i].stack].now);
 }

@@ -105,19 +105,19 @@ struct course_row *course_find(const struct course *c, uint32_t stack)
     return number == 0 || number == COURSE_DROPPED ? NULL : &c->rows.data[number - 1];
 }
 
-static bool course_add_row(struct course *c, uint32_t stack, uint64_t time_ns)
+static bool course_add_row(struct course *c, const struct course_touch *t)
 {
-    if (!vec_reserve(&c->numbers, (size_t)stack + 1))
+    if (!vec_reserve(&c->numbers, (size_t)t->stack + 1))
         return false;
-    while (c->numbers.count <= stack)
+    while (c->numbers.count <= t->stack)
         c->numbers.data[c->numbers.count++] = 0;
-    if (c->numbers.data[stack] == COURSE_DROPPED)
+    if (c->numbers.data[t->stack] == COURSE_DROPPED)
         return true;
     struct course_row row = {
-        .stack = stack, .tick = c->tick, .last_made = c->tick, .first_ns = time_ns, .made = 0};
+        .stack = t->stack, .tick = t->tick, .last_made = t->tick, .first_ns = t->time_ns};
     if (!vec_push(&c->rows, row))
         return false;
-    c->numbers.data[stack] = (uint32_t)c->rows.count;
+    c->numbers.data[t->stack] = (uint32_t)c->rows.count;
     return true;
 }
 
@@ -143,15 +143,31 @@ void course_note(struct course *c, struct course_row *r, const struct course_sta
     last->freed = s->freed & ((UINT64_C(1) << 48) - 1);
 }
 
-void course_touch(struct course *c, uint32_t stack, uint64_t time_ns, const struct course_state *s)
+/* Fetches what the touch at i needs: its row, and nearer to it the end of the row's entries. */
+static void course_fetch(const struct course *c, uint32_t i)
 {
-    struct course_row *r = course_find(c, stack);
-    if (r != NULL) {
-        course_note(c, r, s);
-        r->tick = c->tick;
-    } else if (!course_add_row(c, stack, time_ns)) {
-        c->failed = true;
+    const struct course_row *far = i + 16 < c->touched ? course_find(c, c->touches[i + 16].stack) : NULL;
+    const struct course_row *near = i + 8 < c->touched ? course_find(c, c->touches[i + 8].stack) : NULL;
+    if (far != NULL)
+        __builtin_prefetch(far, 1);
+    if (near != NULL && near->entries.count != 0)
+        __builtin_prefetch(&near->entries.data[near->entries.count - 1], 1);
+}
+
+void course_settle(struct course *c)
+{
+    for (uint32_t i = 0; i < c->touched; i++) {
+        course_fetch(c, i);
+        const struct course_touch *t = &c->touches[i];
+        struct course_row *r = course_find(c, t->stack);
+        if (r != NULL) {
+            course_note(c, r, &t->before);
+            r->tick = t->tick;
+        } else if (!course_add_row(c, t)) {
+            c->failed = true;
+        }
     }
+    c->touched = 0;
 }
 
 static void course_merge_entries(struct course *c, struct course_row *r, const uint16_t *to)

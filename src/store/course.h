@@ -16,7 +16,7 @@
  * Who gathers keeps the figures of a stack within a tick, and asks at each allocation (of a release: course_is_late):
  *
  *     if (course_is_over(c, time, allocations)) {
- *         if (course_is_full(c)) { course_note of each row; course_shrink }
+ *         if (course_is_full(c)) { course_settle; course_note of each row; course_shrink }
  *         course_end_tick
  *     }
  *     when it is the first of its stack in this tick: course_touch, with the figures so far
@@ -33,11 +33,11 @@
 #include "tool/vec.h"
 
 enum {
-    COURSE_DIVISIONS = 96,
+    COURSE_DIVISIONS = 72,  /* few: each costs a touch of all rows; but no fewer than levels have ticks */
     COURSE_TICKS_MAX = 256, /* more than twice as many: after course_shrink there is room */
-    COURSE_ENTRIES_MAX =
-        1 << 18, /* 6 MiB, and a levels chunk of all of them is no larger than a chunk may be */
+    COURSE_ENTRIES_MAX = 1 << 18, /* 6 MiB; a levels chunk of them all is never too large */
     COURSE_ROWS_MAX = 1 << 15,
+    COURSE_TOUCHES = 512,
 };
 
 struct course_tick {
@@ -60,6 +60,19 @@ struct course_row {
     VEC(struct course_entry) entries;
 };
 
+/* A stack, when something is about to happen to it. */
+struct course_state {
+    uint64_t lowest; /* bytes live, since its row was last touched */
+    uint64_t level, freed, made;
+};
+
+/* A row that is to be touched. */
+struct course_touch {
+    uint32_t stack, tick;
+    uint64_t time_ns;
+    struct course_state before;
+};
+
 struct course {
     uint64_t until_ns, until_allocations; /* the tick is over */
     uint64_t from_ns;
@@ -70,12 +83,8 @@ struct course {
     size_t entries;        /* of all rows */
     size_t entries_max, rows_max;
     bool failed; /* no memory: what is here is not whole */
-};
-
-/* A stack, when something is about to happen to it. */
-struct course_state {
-    uint64_t lowest; /* bytes live, since its row was last touched */
-    uint64_t level, freed, made;
+    uint32_t touched;
+    struct course_touch touches[COURSE_TOUCHES];
 };
 
 /* Who wants all rows may raise entries_max and rows_max before the first event. */
@@ -94,14 +103,24 @@ static inline bool course_is_over(const struct course *c, uint64_t time_ns, uint
 }
 
 bool course_is_full(const struct course *c);
+/* Does the touches that were gathered; before anybody looks at rows. */
+void course_settle(struct course *c);
 /* All rows have been noted, and a tick is over. */
 void course_shrink(struct course *c, uint64_t time_ns, uint64_t allocations);
 void course_end_tick(struct course *c, uint64_t time_ns, uint64_t allocations, uint64_t frees);
 
+/* A stack without a row gets one: nothing has ever happened to it.  Rows lie far apart, so touches are gathered and
+ * done together. */
+static inline void course_touch(struct course *c, uint32_t stack, uint64_t time_ns,
+                                const struct course_state *before)
+{
+    if (c->touched == COURSE_TOUCHES)
+        course_settle(c);
+    c->touches[c->touched++] = (struct course_touch){stack, c->tick, time_ns, *before};
+}
+
 /* NULL: it has no row. */
 struct course_row *course_find(const struct course *c, uint32_t stack);
-/* A stack without a row gets one: nothing has ever happened to it. */
-void course_touch(struct course *c, uint32_t stack, uint64_t time_ns, const struct course_state *s);
 /* Brings a row up to date; may be done at any time. */
 void course_note(struct course *c, struct course_row *r, const struct course_state *s);
 
