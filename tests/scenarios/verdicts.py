@@ -80,24 +80,28 @@ def check_copies(path):
 def check_series():
     """Each file of a series says how it was so far, and all together what one file would have said."""
     check.about("series")
-    told = truth(record([workload("lives"), "exit"], "series.wake", ["--rotate", "300ms"]))
+    record([workload("lives"), "exit"], "series.wake", ["--rotate", "300ms"])
     parts = sorted((name for name in os.listdir(".") if name.startswith("series.wake.")), key=lambda n: int(n.split(".")[2]))
     if not check.holds(len(parts) > 2, f"There are just {parts}."):
         return
     for part in parts:
         check.equal(f"{part}: levels", 1, [chunk.type for chunk in Recording(part).chunks].count(LEVELS))
         check.equal(f"{part}: verify", 0, tool("verify", part).status)
-    last, whole = judge(parts[-1]), judge(*parts)
-    for name, (kind, _) in told["sites"].items():
-        if name in whole:
-            check.equal(f"verdict on {name}", kind, whole[name]["kind"])
-            check.equal(f"verdict of the last file on {name}", kind, last.get(name, {}).get("kind"))
+    whole = judge(*parts)
+    check.holds(len(whole) > 5, f"There are verdicts on {sorted(whole)} only.")
+    check.equal("verdicts of the last file alone", whole, judge(parts[-1]))
+    last = f"{parts[-1]}.bare"
+    rewrite(parts[-1], last, lambda chunk, data: None if chunk.type in (LEVELS, INDEX, END) else data)
+    check.equal("verdicts without levels", whole, judge(*parts[:-1], last))
     check.about("")
 
 
 def check_run(how):
     check.about(how)
-    told = truth(record([workload("lives"), how], f"{how}.wake"))
+    for _ in range(10):
+        told = truth(record([workload("lives"), how], f"{how}.wake"))
+        if told["longest_step"] < 0.1:  # where the machine stood still the sites did not live as they meant to
+            break
     found = judge(f"{how}.wake")
     for name, (kind, slope) in told["sites"].items():
         if name not in found:
