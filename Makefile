@@ -45,7 +45,7 @@ check:
 # forks and full disks by the hundred, every system call and every allocation failing, every bit
 # flipped, loads of every kind. Hours.
 REPEAT ?= 1000
-HARD ?= hostile.py faults.py sweep.py damage.py oracle.py scarce_memory.py loads.py
+HARD ?= hostile.py hard_ faults.py sweep.py damage.py oracle.py scarce_memory.py loads.py
 check-hard:
 	@$(BOOTSTRAP) check
 	@BUILD=$(BUILD) REPEAT=$(REPEAT) KILLS=1000 FORKS=10000 DISKS=100 SWEEP=all DAMAGE=all SCARCE=all LOADS=full tests/run --patience 50 $(HARD)

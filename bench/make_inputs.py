@@ -7,6 +7,8 @@ make_inputs.py FOLDER [SCALE] leaves there
   big.c     a large C file for cc1: records, tables, loops, switches, strings
   mix.sql   a script for sqlite3 that fills, indexes, joins, updates and deletes
   mix.cc    a C++ file for clang: iostream, map, regex, variant, templates
+  sites.cc  a C++ program that allocates in 100,000 places, half of them inlined; it is compiled in
+            parts, -DPART=0 to 19, of which 0 has main
 """
 import os
 import sys
@@ -151,11 +153,44 @@ std::string run{k}(int n)
     out.write("}\n")
 
 
+SITES_PARTS, SITES_EACH = 20, 10
+
+
+def sites_cc(out, places):
+    """Functions with SITES_EACH places each, in SITES_PARTS translation units."""
+    functions = max(1, places // SITES_PARTS // SITES_EACH)
+    out.write(f"""#include <map>
+#include <string>
+#include <vector>
+#define NAME_(a, b) a##b
+#define NAME(a, b) NAME_(a, b)
+using function = void(int);
+template <int N> struct shelf {{
+    std::map<std::string, std::vector<int>> *items = nullptr;
+    static inline void *take(int n) {{ return ::operator new(static_cast<size_t>(N + n)); }}
+}};
+namespace NAME(part, PART) {{
+""")
+    for i in range(functions):
+        out.write(f"static void work{i}(int n)\n{{\n    void *volatile p;\n")
+        for k in range(SITES_EACH):
+            out.write(f"    p = {'::operator new(%d + n)' % (k + 8) if k % 2 else 'shelf<%d>::take(n)' % (k + 1)};\n")
+        out.write("    ::operator delete(p);\n}\n")
+    out.write("}\nextern function *const NAME(table, PART)[];\nfunction *const NAME(table, PART)[] = {\n")
+    out.write("".join(f"    NAME(part, PART)::work{i},\n" for i in range(functions)))
+    out.write("};\n#if PART == 0\n")
+    out.write("".join(f"extern function *const table{k}[];\n" for k in range(1, SITES_PARTS)))
+    out.write(f"int main()\n{{\n    for (int i = 0; i < {functions}; i++) {{\n")
+    out.write("".join(f"        table{k}[i](i);\n" for k in range(SITES_PARTS)))
+    out.write("    }\n}\n#endif\n")
+
+
 def main():
     folder = sys.argv[1]
     scale = float(sys.argv[2]) if len(sys.argv) > 2 else 1.0
     os.makedirs(folder, exist_ok=True)
-    for name, make, amount in [("big.c", big_c, 100000), ("mix.sql", mix_sql, 100000), ("mix.cc", mix_cc, 3)]:
+    for name, make, amount in [("big.c", big_c, 100000), ("mix.sql", mix_sql, 100000), ("mix.cc", mix_cc, 3),
+                               ("sites.cc", sites_cc, 100000)]:
         with open(os.path.join(folder, name), "w", encoding="ascii") as out:
             make(out, max(1, int(amount * scale)))
 

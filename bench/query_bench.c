@@ -17,21 +17,56 @@
 
 struct question {
     const char *name;
+    bool sums_only;       /* nobody asks for peaks */
     const char *words[8]; /* key, value, ... */
 };
 
+/* Every kind of condition, and everything that an answer may have besides.  THREAD and MARK stand for
+ * the first of the recording, MIDDLE for an address in the middle of its live blocks. */
 static const struct question questions[] = {
-    {"totals only", {NULL}},
-    {"nothing filtered, all metrics", {"detail", "yes"}},
-    {"size", {"size-min", "100", "size-max", "300"}},
-    {"stack", {"depth-min", "10", "stack", "1,2,3,4,5,6,7,8,9,10"}},
-    {"leaked", {"state", "leaked"}},
-    {"lifetime of most (two readings)", {"lifetime-min", "1us", "lifetime-max", "1ms"}},
-    {"temporary (few, counted late)", {"state", "temporary"}},
-    {"chains (two readings)", {"chain-length-min", "2"}},
-    {"group interval (two readings)", {"group-interval-min", "50%"}},
-    {"timeline of 1000 ticks", {"ticks", "1000"}},
-    {"medians and histograms", {"median", "yes", "histograms", "yes"}},
+    {"totals only", false, {NULL}},
+    {"all metrics", false, {"detail", "yes"}},
+    {"window", false, {"from", "25%", "to", "75%"}},
+    {"live at a moment", false, {"at", "50%"}},
+    {"timeline of 1000 ticks", false, {"ticks", "1000"}},
+    {"medians and histograms", false, {"median", "yes", "histograms", "yes"}},
+    {"split by thread", false, {"split", "thread"}},
+    {"split by kind", false, {"split", "kind"}},
+    /* known at birth */
+    {"born from-to", false, {"allocated-from", "25%", "allocated-to", "75%"}},
+    {"born outside", false, {"from", "25%", "to", "75%", "allocated", "outside"}},
+    {"size", false, {"size-min", "100", "size-max", "300"}},
+    {"size of all", false, {"size-min", "1"}},
+    {"usable", false, {"usable-min", "100", "usable-max", "300"}},
+    {"slack", false, {"slack-min", "1"}},
+    {"address", false, {"address-min", "MIDDLE"}},
+    {"stack", false, {"stack", "1,2,3,4,5,6,7,8,9,10"}},
+    {"stack, sums only", true, {"depth-min", "10", "stack", "1,2,3,4,5,6,7,8,9,10"}},
+    {"depth", false, {"depth-min", "10"}},
+    {"function", false, {"function", "^(ma|oper)"}},
+    {"not function", false, {"not-function", "^nobody$"}},
+    {"thread", false, {"thread", "THREAD"}},
+    {"kind", false, {"kind", "malloc,new"}},
+    {"mark", false, {"mark", "MARK"}},
+    {"leaked", false, {"state", "leaked"}},
+    {"freed", false, {"state", "freed"}},
+    /* known at death */
+    {"temporary", false, {"state", "temporary"}},
+    {"temporary of most", false, {"state", "temporary", "temporary", "10s"}},
+    {"lifetime of most", false, {"lifetime-min", "1us", "lifetime-max", "1s"}},
+    {"lifetime of few", false, {"lifetime-max", "200ns"}},
+    {"died from-to", false, {"freed-from", "25%", "freed-to", "75%"}},
+    {"freed inside", false, {"from", "25%", "to", "75%", "freed", "inside"}},
+    {"freed outside", false, {"from", "25%", "to", "75%", "freed", "outside"}},
+    {"alive at", false, {"alive-at", "50%"}},
+    {"freeing thread", false, {"freed-by", "THREAD"}},
+    /* by chain or group */
+    {"chain length", false, {"chain-length-min", "2"}},
+    {"chain lifetime", false, {"chain-lifetime-min", "1us"}},
+    {"group allocations", false, {"group-allocations-min", "1000"}},
+    {"group leaked", false, {"group-leaked-max", "50%"}},
+    {"group interval", false, {"group-interval-min", "50%"}},
+    {"group peak", false, {"group-peak-from", "10%"}},
 };
 
 static double now_ns(void)
@@ -41,6 +76,27 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+static const struct name_place *find_place(void *context, uint32_t process, const struct wake_node *node)
+{
+    return wake_reader_name(context, process, node);
+}
+
+/* What a value stands for in this recording. */
+static const char *meant(const struct wake_reader *reader, const char *value, char *text, size_t size)
+{
+    const struct wake_process *p = wake_reader_process(reader, 0);
+    if (strcmp(value, "MARK") == 0)
+        return p->marks.count > 0 ? p->marks.data[0].name : "none";
+    if (strcmp(value, "THREAD") == 0)
+        snprintf(text, size, "%u", p->threads.count > 0 ? p->threads.data[0].tid : 0);
+    else if (strcmp(value, "MIDDLE") == 0)
+        snprintf(text, size, "%#llx",
+                 (unsigned long long)(p->live.count > 0 ? p->live.data[p->live.count / 2].address : 0));
+    else
+        return value;
+    return text;
+}
+
 static int run(struct wake_reader *reader, const struct question *question, unsigned rounds)
 {
     struct query_result result;
@@ -48,10 +104,15 @@ static int run(struct wake_reader *reader, const struct question *question, unsi
     struct err err;
     double best = 1e18, events = (double)wake_reader_summary(reader)->events;
     int code = 0;
+    char text[32];
     query_init(&q);
+    q.find_place = find_place;
+    q.place_context = reader;
     query_result_init(&result);
+    q.sums_only = question->sums_only;
     for (unsigned i = 0; question->words[i] != NULL && code == 0; i += 2)
-        code = query_parse(&q, question->words[i], question->words[i + 1], &err);
+        code = query_parse(&q, question->words[i], meant(reader, question->words[i + 1], text, sizeof text),
+                           &err);
     for (unsigned i = 0; i < rounds && code == 0; i++) {
         double start = now_ns();
         code = query_run(&q, reader, &result, &err);
@@ -61,8 +122,8 @@ static int run(struct wake_reader *reader, const struct question *question, unsi
     if (code != 0)
         fprintf(stderr, "query_bench: %s\n", err.text);
     else
-        printf("%-32s %9.1f M events/s  %6.1f ns/event  %llu rows, %llu blocks\n", question->name,
-               events / best * 1e3, best / events, (unsigned long long)result.rows.count,
+        printf("%-24s %10.3f ms  %6.1f ns/event  %llu rows, %llu blocks\n", question->name, best / 1e6,
+               best / events, (unsigned long long)result.rows.count,
                (unsigned long long)result.total.allocated_blocks);
     query_result_release(&result);
     query_release(&q);

@@ -16,6 +16,14 @@ _heapwake_program_at()
     done
 }
 
+# Keys of conditions; the value is the user's.
+_heapwake_where()
+{
+    compopt -o nospace 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -S = -W "$("${COMP_WORDS[0]}" help where 2>/dev/null |
+        sed -n 's/^  \([a-z0-9-]*\)=.*/\1/p')" -- "$1")
+}
+
 _heapwake_record()
 {
     local current=$1 previous=$2 at
@@ -62,7 +70,8 @@ _heapwake()
         --worst) mapfile -t COMPREPLY < <(compgen -W 'rss peak leaked' -- "$current") && return ;;
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
         --without) mapfile -t COMPREPLY < <(compgen -W 'function~ source~ module~' -- "$current") && return ;;
-        --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --where | --earlier | --since | --until | --depth) return ;;
+        --where) _heapwake_where "$current" && return ;;
+        --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --earlier | --since | --until | --depth) return ;;
         esac
         options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --maps --pools --verdict --misuse --advice --without --earlier
             --by --tree --top-down --callers --callees -n --threshold
@@ -73,7 +82,8 @@ _heapwake()
         -f | --format) mapfile -t COMPREPLY < <(compgen -W 'callgrind csv dhat dot flamegraph folded gprof2dot heaptrack html json massif pdf perfetto pprof ps speedscope sqlite svg' -- "$current") && return ;;
         -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
         --anonymize) mapfile -t COMPREPLY < <(compgen -W 'partial full' -- "$current") && return ;;
-        --from | --to | --pid | --where) return ;;
+        --where) _heapwake_where "$current" && return ;;
+        --from | --to | --pid) return ;;
         esac
         options='-f --format -o --output --anonymize --peak --leaks --allocated --calls --temporary --from --to --pid --where --help'
         ;;
@@ -98,7 +108,8 @@ _heapwake()
     diff)
         case $previous in
         --suppressions | --svg) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
-        -n | --from | --to | --pid | --where) return ;;
+        --where) _heapwake_where "$current" && return ;;
+        -n | --from | --to | --pid) return ;;
         esac
         options='--leaks --peak --allocated --calls --temporary -n --svg --from --to --pid --where --suppressions
             --no-built-in-suppressions --json --help'

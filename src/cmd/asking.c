@@ -5,8 +5,11 @@
 #include "cmd/asking.h"
 
 #include "cmd/command.h"
+#include "cmd/finish.h"
 #include "cmd/naming.h"
 #include "cmd/recording_file.h"
+
+#include <stdlib.h>
 
 static volatile sig_atomic_t asking_interrupt;
 
@@ -65,11 +68,17 @@ static int asking_name(struct asking *a, struct wake_reader *r, struct err *err)
         if (names_get_image(names, i)->source != NAME_SOURCE_NONE)
             return 0;
     }
+    if (!finish_wants_names(getenv("HEAPWAKE_SYMBOLS")))
+        return 0;
     const struct naming_options options = {
         .is_stopped = asking_is_stopped, .progress = asking_progress_of_names, .progress_of = &a->progress};
     struct naming *n = naming_open(&options, err);
-    int code = n == NULL ? ERR_MEMORY : naming_resolve(n, r, err);
+    struct err why;
+    err_init(&why);
+    int code = n == NULL ? ERR_MEMORY : naming_resolve(n, r, &why);
     naming_close(n);
+    if (n != NULL && code != 0)
+        err_set(err, code, "%s HEAPWAKE_SYMBOLS=0 shows addresses instead of names.", why.text);
     return code;
 }
 

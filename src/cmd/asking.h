@@ -29,7 +29,7 @@ void asking_begin(struct asking *a);
 void asking_end(struct asking *a);
 
 /* Opens a recording (or a spool).  One that nobody has put names into gets
- * them now, from the files that are here; its own file stays as it is.  NULL:
+ * them now, from the files that are here, unless HEAPWAKE_SYMBOLS is 0; its own file stays as it is.  NULL:
  * the sentence is in err, or was said already and err is empty. */
 struct wake_reader *asking_open(struct asking *a, const char *path, struct err *err);
 /* The same for parts of one series, in their order. */

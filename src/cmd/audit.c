@@ -259,6 +259,8 @@ int audit_process(struct audit *a, size_t process, struct err *err)
     if (w.out_of_memory)
         code = err_set(err, ERR_MEMORY, "There is no memory to follow the events.");
     if (code == 0) {
+        if (!w.process->known)
+            audit_say(&w, "what it was called and when it began is not in the file.");
         if (!w.process->ended)
             audit_say(&w, "its end is not in the file.");
         else if (!w.process->derived && w.process->missing_events == 0 && s->write_error == 0)

@@ -64,6 +64,11 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
     if (s->unheard != 0)
         strbuf_addf(out, "; %s more processes are not recorded because the collector ran out of memory",
                     units_count(a, s->unheard));
+    if (s->bypassed != 0)
+        strbuf_addf(out,
+                    "; in %s process%s another malloc stands before heapwake's: what it does not pass on is "
+                    "not recorded",
+                    units_count(a, s->bypassed), s->bypassed == 1 ? "" : "es");
     if (s->lost_events != 0)
         strbuf_addf(out, "; lost %s events because %s", units_count(a, s->lost_events), closing_reason(s));
     if (c->output.failure.code != 0) {

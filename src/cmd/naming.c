@@ -235,6 +235,9 @@ static int naming_ask(const struct naming_job *j, struct err *err)
         if (code == 0 && opened != NULL)
             code = job_resolve(j, opened, err);
     }
+    const char *lack = opened != NULL && resolver->lack != NULL ? resolver->lack(resolver->of, opened) : NULL;
+    if (code == 0 && lack != NULL)
+        code = err_set(err, ERR_MEMORY, "%s", lack);
     if (opened != NULL)
         resolver->close(resolver->of, opened);
     if (fd >= 0)

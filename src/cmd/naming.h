@@ -28,6 +28,8 @@ struct naming_resolver {
     /* The frames at a place, innermost first, valid until the next call; the number of them, 0 = not known. */
     uint32_t (*resolve)(void *of, void *opened, uint64_t place, bool exact, const struct name_frame **frames);
     void (*close)(void *of, void *opened);
+    /* Asked at the end: a sentence if there was no memory for what it should have told, else NULL.  May be NULL. */
+    const char *(*lack)(void *of, void *opened);
 };
 
 struct naming_options {

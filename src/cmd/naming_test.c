@@ -104,6 +104,7 @@ struct oracle {
     unsigned opened, closed, asked;
     char handed[16]; /* the file that came from the recording */
     unsigned patience;
+    const char *lack;
 };
 
 static void *oracle_open(void *of, const struct name_image *image, int fd, enum name_source *source,
@@ -137,6 +138,12 @@ static void oracle_close(void *of, void *opened)
     ((struct oracle *)of)->closed++;
 }
 
+static const char *oracle_lack(void *of, void *opened)
+{
+    assert_ptr_equal(of, opened);
+    return ((struct oracle *)of)->lack;
+}
+
 static bool oracle_is_stopped(void *of)
 {
     struct oracle *o = of;
@@ -145,14 +152,15 @@ static bool oracle_is_stopped(void *of)
 
 static void ask(struct oracle *o, const struct naming_options *extra)
 {
-    const struct naming_resolver resolver = {o, oracle_open, oracle_resolve, oracle_close};
+    const struct naming_resolver resolver = {o, oracle_open, oracle_resolve, oracle_close, oracle_lack};
     struct finish f = {.naming = extra == NULL ? (struct naming_options){0} : *extra, .names = true};
     struct err err;
     err_init(&err);
     f.naming.resolver = &resolver;
     struct naming *n = naming_open(&f.naming, &err);
     assert_non_null(n);
-    assert_int_equal(finish_file(&f, n, path, &err), 0);
+    assert_int_equal(finish_file(&f, n, path, &err), o->lack == NULL ? 0 : ERR_MEMORY);
+    assert_string_equal(err.text, o->lack == NULL ? "" : o->lack);
     naming_close(n);
     assert_true(o->closed == o->opened || o->source == NAME_SOURCE_MISSING);
 }
@@ -251,6 +259,18 @@ static void an_embedded_file_is_handed_to_the_resolver(void **state)
     wake_reader_close(r);
 }
 
+static void names_that_memory_did_not_suffice_for_are_not_kept(void **state)
+{
+    (void)state;
+    make_recording();
+    struct oracle o = {.source = NAME_SOURCE_LINES, .function = "half", .lack = "It is too large."};
+    ask(&o, NULL);
+    assert_int_equal(o.opened, 1);
+    struct wake_reader *r = open_recording();
+    assert_int_equal(names_image_count(wake_reader_names(r)), 0);
+    wake_reader_close(r);
+}
+
 static void a_perf_map_names_code_without_a_file(void **state)
 {
     (void)state;
@@ -294,6 +314,7 @@ int main(void)
         cmocka_unit_test(what_is_known_is_not_made_worse),
         cmocka_unit_test(whoever_is_stopped_keeps_what_was_found),
         cmocka_unit_test(an_embedded_file_is_handed_to_the_resolver),
+        cmocka_unit_test(names_that_memory_did_not_suffice_for_are_not_kept),
         cmocka_unit_test(a_perf_map_names_code_without_a_file),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

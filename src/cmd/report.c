@@ -75,8 +75,6 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
     size_t limit = report_limit(o, o->measures == 0 ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN);
     VEC(uint32_t) traces = {0};
     bool fine = true;
-    if (!o->verdicts && report_verdicts_are_slow(&r->data))
-        return 0;
     for (size_t i = 0; i < count; i++) {
         if (measures[i] != MEASURE_PEAK && measures[i] != MEASURE_LEAKED)
             continue;
@@ -86,7 +84,7 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
                 fine = vec_push(&traces, sites->list.data[k].trace);
         }
     }
-    int code = fine ? report_verdicts_find(&r->data, verdicts, traces.data, traces.count, err)
+    int code = fine ? report_verdicts_find(&r->data, verdicts, traces.data, traces.count, o->verdicts, err)
                     : err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
     vec_release(&traces);
     return code;
@@ -109,6 +107,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
             .traces = &r->data.traces,
             .sites = &sites,
             .measure = measures[i],
+            .moment_ns = r->data.recordings == 1 ? r->data.result.moment_ns : UINT64_MAX,
             .limit = report_limit(o, brief ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN),
             .threshold = o->has_threshold    ? o->threshold
                          : brief && !o->json ? 0.01
@@ -160,7 +159,7 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
         struct tree tree;
-        struct section_tree s = {&r->data.traces, &tree};
+        struct section_tree s = {&r->data.traces, &tree, o->root};
         tree_init(&tree, o->way, measures[i], o->has_threshold ? o->threshold : 0.01);
         code = tree_build(&tree, &r->data.traces, &sites, o->root, err);
         if (code == 0 && o->json) {

@@ -10,6 +10,7 @@
 #include "cmd/report_findings.h"
 #include "present/safe.h"
 #include "query/combine.h"
+#include "tool/map.h"
 
 #include <string.h>
 
@@ -171,16 +172,15 @@ static int report_data_find_nameless(struct report_data *d, struct err *err)
 
 /* -------------------------------------------------------------------- reading */
 
-/* Chunks of events of the process that has fewest, of those with any. */
+/* Chunks of events of the process that has most. */
 static size_t report_data_count_spans(struct wake_reader *r)
 {
-    size_t least = 0;
+    size_t most = 0;
     for (size_t i = 0; i < wake_reader_process_count(r); i++) {
         size_t spans = wake_reader_span_count(r, i);
-        if (spans > 0 && (least == 0 || spans < least))
-            least = spans;
+        most = spans > most ? spans : most;
     }
-    return least;
+    return most;
 }
 
 /* moment: NULL = that of the query. */
@@ -193,8 +193,8 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
     if (moment != NULL) {
         q.moment = *moment;
     } else if (is_screen && d->recordings == 1) {
-        /* A long recording has enough chunks for a plot from their headers alone; the events of a
-         * short one are read in a moment. */
+        /* A large process has enough chunks for a plot from their headers alone; the events of a
+         * small one are read in a moment. */
         size_t rough = report_data_count_spans(r) / 2;
         q.rough_ticks = rough >= REPORT_TICKS_MIN;
         q.ticks = q.rough_ticks && rough < REPORT_TICKS ? (uint32_t)rough : REPORT_TICKS;
@@ -253,6 +253,58 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     return code;
 }
 
+/* Stacks of which something is left after the sieve. */
+struct report_kept {
+    struct map pairs; /* process << 32 | stack */
+    uint32_t base;    /* of the recording that is asked */
+};
+
+static bool report_data_keeps(void *context, uint32_t process, uint32_t stack)
+{
+    struct report_kept *k = context;
+    return map_find(&k->pairs, (uint64_t)(k->base + process) << 32 | stack) != NULL;
+}
+
+/* Histograms are no sum of rows: where the sieve has taken some away they are made anew. */
+static int report_data_sieve_histograms(struct report_data *d, const struct report_options *o,
+                                        struct err *err)
+{
+    struct report_kept kept = {0};
+    struct query_result sum, answer;
+    bool fine = true;
+    int code = 0;
+    if (!o->histograms || o->sieve.rules.count == 0)
+        return 0;
+    map_init(&kept.pairs);
+    query_result_init(&sum);
+    query_result_init(&answer);
+    for (size_t i = 0; i < d->result.rows.count && fine; i++)
+        fine = map_set(&kept.pairs,
+                       (uint64_t)d->result.rows.data[i].process << 32 | d->result.rows.data[i].stack, 1);
+    if (!fine)
+        code = err_set(err, ERR_MEMORY, "There is no memory for the histograms.");
+    asking_begin(&d->asking);
+    for (size_t i = 0; i < d->readers.count && code == 0; i++) {
+        struct query q = o->query; /* its lists and texts stay the options' */
+        q.want |= WANT_HISTOGRAMS;
+        q.sums_only = true;
+        q.keeps_stack = report_data_keeps;
+        q.keeps_context = &kept;
+        code = asking_run(&d->asking, &q, d->readers.data[i], &answer, err);
+        if (code == 0)
+            code = combine_add(&sum, &answer, kept.base, err);
+        kept.base += (uint32_t)wake_reader_process_count(d->readers.data[i]);
+    }
+    asking_end(&d->asking);
+    d->result.sizes = sum.sizes;
+    d->result.lifetimes = sum.lifetimes;
+    d->result.interrupted |= sum.interrupted;
+    map_release(&kept.pairs);
+    query_result_release(&sum);
+    query_result_release(&answer);
+    return code;
+}
+
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err)
 {
     int code = 0;
@@ -272,12 +324,15 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     asking_end(&d->asking);
     parts_release(&parts);
     d->head.omitted_blocks = d->result.omitted_blocks;
+    d->head.releases_without_stack = d->result.releases_without_stack;
     if (code == 0)
         code = report_data_find_nameless(d, err);
     if (code == 0)
         code = report_data_suppress_head(d, o, err);
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
+    if (code == 0)
+        code = report_data_sieve_histograms(d, o, err);
     if (code == 0)
         code = sieve_apply(&o->sieve, &d->traces, &d->since, err);
     if (code == 0)

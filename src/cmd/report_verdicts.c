@@ -4,8 +4,13 @@
  */
 #include "cmd/report_verdicts.h"
 
+#include "query/lifeline.h"
 #include "tool/map.h"
+#include "tool/memory.h"
 
+#include <stdlib.h>
+
+/* So large that nobody should wait for a reading that was not asked for. */
 enum { REPORT_VERDICTS_EVENTS = 20000000 };
 
 /* A trace and the row that stands for it. */
@@ -20,7 +25,7 @@ struct report_verdict_list {
     struct map by_trace; /* -> index */
 };
 
-bool report_verdicts_are_slow(const struct report_data *d)
+static bool report_verdicts_are_slow(const struct report_data *d)
 {
     uint64_t events = 0;
     for (size_t i = 0; i < d->readers.count; i++)
@@ -56,11 +61,10 @@ static int report_verdicts_choose(struct report_data *d, struct report_verdict_l
 /* All rows of one process, which is number `process` of the reader. */
 static int report_verdicts_judge(struct report_data *d, struct verdicts *v,
                                  const struct report_verdict_list *w, struct wake_reader *r, uint32_t process,
-                                 uint32_t base, struct err *err)
+                                 uint32_t base, bool may_read, struct err *err)
 {
     VEC(uint32_t) stacks = {0};
     VEC(uint32_t) traces = {0};
-    struct levels levels;
     struct query q, ready;
     bool fine = true;
     for (size_t i = 0; i < w->list.count && fine; i++) {
@@ -68,26 +72,28 @@ static int report_verdicts_judge(struct report_data *d, struct verdicts *v,
         if (one->found && one->process == base + process)
             fine = vec_push(&stacks, one->stack) && vec_push(&traces, one->trace);
     }
-    levels_init(&levels);
     query_init(&q);
     asking_prepare(&d->asking, &ready, &q, r);
-    int code = !fine               ? report_verdicts_memory(err)
-               : stacks.count == 0 ? 0
-                                   : levels_read(&levels, &ready, r, process, stacks.data, stacks.count, err);
-    for (size_t i = 0; i < levels.rows.count && code == 0; i++) {
-        if (!verdicts_add(v, traces.data[i], verdict_find(&levels, &levels.rows.data[i])))
+    struct verdict *found = memory_new_zeroed(stacks.count + 1, sizeof *found);
+    int code = !fine || found == NULL ? report_verdicts_memory(err)
+               : stacks.count == 0
+                   ? 0
+                   : lifeline_judge(found, &ready, r, process, stacks.data, stacks.count, may_read, err);
+    for (size_t i = 0; i < stacks.count && code == 0; i++) {
+        if (found[i].kind != VERDICT_NONE && !verdicts_add(v, traces.data[i], found[i]))
             code = report_verdicts_memory(err);
     }
     query_release(&q);
-    levels_release(&levels);
+    free(found);
     vec_release(&stacks);
     vec_release(&traces);
     return code == ERR_ABSENT ? 0 : code; /* interrupted: no verdicts */
 }
 
 int report_verdicts_find(struct report_data *d, struct verdicts *v, const uint32_t *traces, size_t count,
-                         struct err *err)
+                         bool is_asked_for, struct err *err)
 {
+    bool may_read = is_asked_for || !report_verdicts_are_slow(d);
     struct report_verdict_list w = {0};
     int code = 0;
     map_init(&w.by_trace);
@@ -106,7 +112,7 @@ int report_verdicts_find(struct report_data *d, struct verdicts *v, const uint32
         for (uint32_t k = 0; k < processes && code == 0; k++) {
             if (wake_reader_process(d->readers.data[i], k)->end.made_up)
                 continue; /* nothing is known of the life of its blocks */
-            code = report_verdicts_judge(d, v, &w, d->readers.data[i], k, base, err);
+            code = report_verdicts_judge(d, v, &w, d->readers.data[i], k, base, may_read, err);
         }
         base += processes;
     }

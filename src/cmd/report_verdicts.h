@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * report_verdicts: verdicts for the sites of a report.  They take another
- * reading of the events.
+ * report_verdicts: verdicts for the sites of a report.
  */
 #ifndef HW_CMD_REPORT_VERDICTS_H
 #define HW_CMD_REPORT_VERDICTS_H
@@ -14,12 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the recordings are so large that nobody should wait for what was not asked for. */
-bool report_verdicts_are_slow(const struct report_data *d);
-
 /* The verdicts on these traces; a trace may be named twice.  Of several stacks and processes that one
- * is judged which held most.  ERR_MEMORY, ERR_IO. */
+ * is judged which held most.  Where that takes a reading of the events and there are very many, it is
+ * done only if somebody asked for it.  ERR_MEMORY, ERR_IO. */
 int report_verdicts_find(struct report_data *d, struct verdicts *v, const uint32_t *traces, size_t count,
-                         struct err *err);
+                         bool is_asked_for, struct err *err);
 
 #endif

@@ -71,6 +71,7 @@ struct collector_sums {
     uint64_t refused;  /* hellos that made no sense */
     uint64_t unshared; /* processes that could make no segment */
     uint64_t unheard;  /* processes that there was no memory for */
+    uint64_t bypassed; /* processes with another malloc before the probe's */
 };
 
 struct tracee {

@@ -231,6 +231,11 @@ void wake_writer_sample_rss(struct wake_writer *w, uint32_t process, uint64_t ti
     (void)w, (void)process, (void)time_ns, (void)rss_bytes;
 }
 
+void wake_writer_set_levels(struct wake_writer *w, uint32_t process, const void *bytes, size_t length)
+{
+    (void)w, (void)process, (void)bytes, (void)length;
+}
+
 void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
                              const struct wake_stack_totals *totals, uint32_t stack_count,
                              struct wake_live_block *live, size_t live_count)

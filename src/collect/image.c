@@ -235,6 +235,7 @@ void image_pause(struct image *m, uint64_t now_ns)
     uint64_t base = m->line.base_ns;
     end.process.end_ns = now_ns > base && now_ns - base > m->line.last ? now_ns - base : m->line.last;
     end.process.wait_status = -1;
+    totals_put_levels(&m->pair.totals, m->writer, m->process, &end.process);
     wake_writer_pause_process(m->writer, m->process, &end.process, totals,
                               totals == NULL ? 0 : (uint32_t)m->pair.totals.count - 1, live,
                               live == NULL ? 0 : live_count);
@@ -304,11 +305,13 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, bool st
     end->process.wait_status = wait_status;
     end->process.execed = execed;
     uint32_t stacks = totals == NULL ? 0 : (uint32_t)m->pair.totals.count - 1;
-    if (end->out_of_memory)
+    if (end->out_of_memory) {
         image_leave_open(m, &end->process);
-    else
+    } else {
+        totals_put_levels(&m->pair.totals, m->writer, m->process, &end->process);
         wake_writer_end_process(m->writer, m->process, &end->process, totals, stacks, live,
                                 live == NULL ? 0 : live_count);
+    }
     free(live);
     free(totals);
     image_free(m);

@@ -4,7 +4,10 @@
  */
 #include "collect/listener.h"
 
+#include "tool/file.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,11 +41,24 @@ static bool listener_parse(struct listener *l, const char *address)
     return true;
 }
 
+/* By the device where the kernel has no call for it (before 3.17). */
+static bool listener_read_random(void *bytes, size_t length)
+{
+    size_t got = 0;
+    if (getrandom(bytes, length, 0) == (ssize_t)length)
+        return true;
+    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is_read = file_read_at(fd, bytes, length, 0, &got) == 0 && got == length;
+    close(fd);
+    return is_read;
+}
+
 static bool listener_invent(struct listener *l)
 {
     uint64_t name[2];
-    if (getrandom(l->token, sizeof l->token, 0) != sizeof l->token ||
-        getrandom(name, sizeof name, 0) != sizeof name)
+    if (!listener_read_random(l->token, sizeof l->token) || !listener_read_random(name, sizeof name))
         return false;
     snprintf(l->name, sizeof l->name, "heapwake-%016llx%016llx", (unsigned long long)name[0],
              (unsigned long long)name[1]);
@@ -53,7 +69,10 @@ int listener_open(struct listener *l, const char *address, struct err *err)
 {
     memset(l, 0, sizeof *l);
     l->fd = -1;
-    if (address != NULL ? !listener_parse(l, address) : !listener_invent(l))
+    if (address == NULL && !listener_invent(l))
+        return err_set(err, ERR_SYSTEM,
+                       "The collector cannot make a secret: the system has no random bytes for it.");
+    if (address != NULL && !listener_parse(l, address))
         return err_set(err, ERR_INPUT, "The address to listen at makes no sense.");
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     size_t length = strlen(l->name);

@@ -4,6 +4,7 @@
  */
 #include "collect/output.h"
 
+#include "tool/file.h"
 #include "tool/memory.h"
 
 #include <errno.h>
@@ -128,7 +129,7 @@ static struct output_file *output_new(struct output *o, char *name, uint64_t sta
         return NULL;
     }
     f->part_ns = start_ns;
-    f->partial = output_reserve(f->name, err);
+    f->partial = file_new_check(f->name, err) == 0 ? output_reserve(f->name, err) : NULL;
     if (f->partial == NULL || (rotates ? wake_writer_open_series(&f->writer, f->partial, err)
                                        : wake_writer_open(&f->writer, f->partial, err)) != 0) {
         if (f->partial != NULL)
@@ -211,13 +212,15 @@ static const char *output_path(const struct output_file *f)
 
 static void output_publish(struct output *o, struct output_file *f)
 {
+    struct err other;
     if (f->is_published)
         return;
-    if (rename(f->partial, f->name) == 0)
-        f->is_published = true;
-    else if (o->failure.code == 0)
+    err_init(&other);
+    bool is_other = file_new_check(f->name, &other) != 0; /* by now */
+    f->is_published = !is_other && rename(f->partial, f->name) == 0;
+    if (!f->is_published && o->failure.code == 0)
         err_set(&o->failure, ERR_IO, "'%s' keeps its name, as it cannot become '%s': %s.", f->partial,
-                f->name, strerror(errno));
+                f->name, is_other ? "that is something else" : strerror(errno));
 }
 
 /* Each of them stands in one file. */
@@ -227,6 +230,21 @@ static void output_tell_unrecorded(struct output *o, struct output_file *f)
     o->unrecorded = 0;
 }
 
+/* Few events, or none, of such a process are no sign that it allocates little. */
+static void output_tell_bypassed(struct output_file *f)
+{
+    char text[200];
+    if (f->bypassed == 0)
+        return;
+    int length =
+        snprintf(text, sizeof text,
+                 "Another malloc stands before heapwake's in %llu process%s: what it does not pass on "
+                 "is not recorded.",
+                 (unsigned long long)f->bypassed, f->bypassed == 1 ? "" : "es");
+    wake_writer_add_note(f->writer, text, (size_t)length);
+    f->bypassed = 0;
+}
+
 static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns, bool publish)
 {
     struct err err;
@@ -234,6 +252,7 @@ static void output_close_file(struct output *o, struct output_file *f, uint64_t 
     if (f->writer == NULL)
         return;
     output_tell_unrecorded(o, f);
+    output_tell_bypassed(f);
     if (wake_writer_close(f->writer, cpu_ns, &err) != 0 && o->failure.code == 0)
         o->failure = err;
     f->writer = NULL;
@@ -267,6 +286,7 @@ void output_rotate(struct output *o, struct output_file *f, uint64_t now_ns, uin
         return; /* it goes on in the same file */
     }
     output_tell_unrecorded(o, f);
+    output_tell_bypassed(f);
     if (wake_writer_rotate(f->writer, next.partial, cpu_ns, &err) != 0 && o->failure.code == 0)
         o->failure = err;
     *closed = (struct output_file){.base = f->base, .part = f->part, .name = f->name, .partial = f->partial};

@@ -36,6 +36,7 @@ struct output_file {
     struct wake_writer *writer; /* NULL: closed */
     uint64_t base_ns;           /* CLOCK_MONOTONIC where its clock begins */
     uint32_t users;             /* processes that are not over */
+    uint64_t bypassed;          /* processes with another malloc before the probe's, not told of yet */
     bool is_published;          /* has its name */
 };
 

@@ -20,7 +20,7 @@ bool pair_init(struct pair *p, struct book *book, struct wake_stream *stream, st
     p->line = line;
     p->is_alone = true;
     pools_init(&p->pools);
-    return blocks_init(&p->blocks) && totals_init(&p->totals) && parked_init(&p->parked);
+    return blocks_init(&p->blocks) && totals_init(&p->totals, line->last) && parked_init(&p->parked);
 }
 
 void pair_release(struct pair *p)

@@ -73,7 +73,7 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
     bool temporary =
         i->thread < p->latest.count && p->latest.data[i->thread] == number + 1 && p->sample_rate == 0;
     struct weight weight = weight_of(p->sample_rate, number, size);
-    totals_free(&p->totals, b->stack, weight.blocks, weight.bytes, temporary);
+    totals_free(&p->totals, b->stack, weight.blocks, weight.bytes, time, temporary);
     p->released++;
     if (PAIR_UNLIKELY(p->pass != NULL))
         passlist_remove(p->pass, b->address);

@@ -82,7 +82,7 @@ static void test_changes_add_up_to_what_is_live(void **state)
     struct totals t;
     struct changes c = {0};
     struct changes_answer a;
-    assert_true(totals_init(&t) && totals_reserve(&t, 2));
+    assert_true(totals_init(&t, 0) && totals_reserve(&t, 2));
     totals_alloc(&t, 1, 1, 100, 0, 0);
     totals_alloc(&t, 2, 1, 50, 0, 1);
     assert_true(changes_take(&c, &t, &a));
@@ -90,7 +90,7 @@ static void test_changes_add_up_to_what_is_live(void **state)
     assert_int_equal(a.bytes, 150);
     vec_release(&a.list);
 
-    totals_free(&t, 1, 1, 100, false);
+    totals_free(&t, 1, 1, 100, 0, false);
     totals_alloc(&t, 2, 1, 7, 0, 2);
     assert_true(changes_take(&c, &t, &a));
     assert_int_equal(a.list.count, 2);

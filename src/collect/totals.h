@@ -8,12 +8,15 @@
  * first copies its live values to "at peak": between the two epochs nothing
  * about it changed, so these were its values at the peak.
  *
+ * The course of each stack (store/course.h) by the same means: a new tick advances the epoch too.
+ *
  * Temporaries are counted apart: most stacks have none, and the others stay
  * within one cache line.
  */
 #ifndef HW_COLLECT_TOTALS_H
 #define HW_COLLECT_TOTALS_H
 
+#include "store/course.h"
 #include "store/writer.h"
 
 #include <stdbool.h>
@@ -31,7 +34,7 @@ struct totals_stack {
     uint64_t peak_bytes;
     uint64_t freed_bytes;
     uint64_t epoch;
-    uint64_t unused; /* a whole line: none is shared with a neighbour */
+    uint64_t lowest; /* live bytes, since its row of the course was last touched */
 };
 
 struct totals_temporary {
@@ -42,7 +45,8 @@ struct totals {
     struct totals_stack *stacks; /* index = stack number, 0 = no stack */
     struct totals_temporary *temporaries;
     size_t count, capacity;
-    uint64_t epoch;
+    uint64_t epoch; /* goes on with each peak and with each tick of the course: */
+    uint64_t peak_epoch, tick_epoch;
     uint64_t allocations;
     uint64_t peak_blocks;
     uint64_t live_blocks;
@@ -52,9 +56,11 @@ struct totals {
     uint64_t allocated_bytes;
     uint64_t peak_event;
     uint64_t frees;
+    struct course course;
 };
 
-bool totals_init(struct totals *t);
+/* from_ns: when the process began. */
+bool totals_init(struct totals *t, uint64_t from_ns);
 void totals_release(struct totals *t);
 /* Room for stacks up to number; false: no memory. */
 bool totals_reserve(struct totals *t, uint32_t number);
@@ -62,13 +68,26 @@ bool totals_reserve(struct totals *t, uint32_t number);
 void totals_settle(struct totals *t);
 /* Settled totals in the form of the store; NULL: no memory.  The caller frees. */
 struct wake_stack_totals *totals_copy(struct totals *t);
+/* Writes the levels of all stacks, for a process that is about to end like this, or to pause. Without memory it
+ * does nothing: then readers make them of the events. */
+void totals_put_levels(struct totals *t, struct wake_writer *w, uint32_t process,
+                       const struct wake_process_end *end);
 
-static inline struct totals_stack *totals_touch(struct totals *t, uint32_t stack)
+/* A tick is over. */
+void totals_end_tick(struct totals *t, uint64_t time_ns);
+/* The first event of a stack in a tick is about to come. */
+void totals_enter_tick(struct totals *t, uint32_t stack, uint64_t time_ns);
+
+static inline struct totals_stack *totals_touch(struct totals *t, uint32_t stack, uint64_t time_ns)
 {
     struct totals_stack *s = &t->stacks[stack];
     if (s->epoch != t->epoch) {
-        s->peak_blocks = s->allocations - s->freed;
-        s->peak_bytes = s->allocated_bytes - s->freed_bytes;
+        if (s->epoch < t->peak_epoch) {
+            s->peak_blocks = s->allocations - s->freed;
+            s->peak_bytes = s->allocated_bytes - s->freed_bytes;
+        }
+        if (__builtin_expect(s->epoch < t->tick_epoch, 0))
+            totals_enter_tick(t, stack, time_ns);
         s->epoch = t->epoch;
     }
     return s;
@@ -79,7 +98,9 @@ static inline struct totals_stack *totals_touch(struct totals *t, uint32_t stack
 static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
                                 uint64_t time_ns, uint64_t event)
 {
-    struct totals_stack *s = totals_touch(t, stack);
+    if (__builtin_expect(course_is_over(&t->course, time_ns, t->allocations), 0))
+        totals_end_tick(t, time_ns);
+    struct totals_stack *s = totals_touch(t, stack, time_ns);
     s->allocations += blocks;
     s->allocated_bytes += size;
     t->allocations += blocks;
@@ -91,16 +112,21 @@ static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t block
         t->peak_blocks = t->live_blocks;
         t->peak_time_ns = time_ns;
         t->peak_event = event;
-        t->epoch++;
+        t->peak_epoch = ++t->epoch;
     }
 }
 
 static inline void totals_free(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
-                               bool temporary)
+                               uint64_t time_ns, bool temporary)
 {
-    struct totals_stack *s = totals_touch(t, stack);
+    if (__builtin_expect(course_is_late(&t->course, time_ns), 0))
+        totals_end_tick(t, time_ns);
+    struct totals_stack *s = totals_touch(t, stack, time_ns);
     s->freed += blocks;
     s->freed_bytes += size;
+    uint64_t live = s->allocated_bytes - s->freed_bytes;
+    if (live < s->lowest)
+        s->lowest = live;
     if (temporary) {
         t->temporaries[stack].blocks++;
         t->temporaries[stack].bytes += size;

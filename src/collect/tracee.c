@@ -203,6 +203,10 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
         return;
     }
     c->sums.processes++;
+    if (view.fixed.is_bypassed == 1) {
+        c->sums.bypassed++;
+        t->file->bypassed++;
+    }
     tracee_say(c, LEVEL_INFO, "Process %u (%.200s) is recorded into %.200s.", t->pid, t->image->view.exe,
                t->file->name);
     robust_add(&c->robust, t->image->view.head);

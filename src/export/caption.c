@@ -17,7 +17,7 @@ static void caption_add_bytes(struct strbuf *out, const char *text, size_t lengt
         size_t used = safe_decode(text, length, &point);
         if (used == 0 || point == 0xfffe || point == 0xffff)
             strbuf_add_text(out, "\xef\xbf\xbd"); /* U+FFFD */
-        else if (point < ' ' || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e))
+        else if (point < ' ' || (point >= 0x7f && safe_is_hidden(point)))
             strbuf_add_char(out, '?');
         else
             strbuf_add(out, text, used);

@@ -3,7 +3,7 @@
  * caption: what a frame is called in one line of text.
  *
  * Names come from the recorded program and may hold anything.  What comes out is
- * well-formed UTF-8 without control characters, on one line.
+ * well-formed UTF-8 without control and hidden characters, on one line.
  */
 #ifndef HW_EXPORT_CAPTION_H
 #define HW_EXPORT_CAPTION_H

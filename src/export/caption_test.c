@@ -28,6 +28,7 @@ static void control_characters_and_broken_bytes_are_replaced(void **state)
                "\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8d\xb2");
     check_text("\xff\xc3(", "\xef\xbf\xbd\xef\xbf\xbd(");
     check_text("\xe2\x80\xaeright to left", "?right to left");
+    check_text("zero\xe2\x80\x8bwidth\xef\xbb\xbf", "zero?width?");
     check_text("\xef\xbf\xbe", "\xef\xbf\xbd");
 }
 

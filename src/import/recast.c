@@ -103,7 +103,7 @@ static bool recast_init(struct recast *r)
     numbered_init(&r->blocks);
     r->next_address = RECAST_ADDRESS;
     r->names = names_new();
-    return totals_init(&r->totals) && r->names != NULL;
+    return totals_init(&r->totals, 0) && r->names != NULL;
 }
 
 static void recast_free_all(struct recast *r)
@@ -446,7 +446,7 @@ void recast_free(struct recast *r, unsigned how, uint64_t allocation)
     if (b == NULL)
         return;
     wake_stream_free_from(r->stream, r->now_ns, r->thread, how, from, allocation, b->size);
-    totals_free(&r->totals, b->stack, 1, b->size, r->latest.data[r->thread] == allocation + 1);
+    totals_free(&r->totals, b->stack, 1, b->size, r->now_ns, r->latest.data[r->thread] == allocation + 1);
     r->events++;
 }
 
@@ -544,6 +544,8 @@ void recast_end(struct recast *r)
         };
         for (size_t i = 0; i < r->notes.count; i++)
             wake_writer_add_note(r->writer, r->notes.data[i], strlen(r->notes.data[i]));
+        if (!r->is_made_up)
+            totals_put_levels(&r->totals, r->writer, r->process, &end);
         wake_writer_end_process(r->writer, r->process, &end, rows, (uint32_t)t->count - 1, live,
                                 numbered_count(&r->blocks));
     }

@@ -26,6 +26,20 @@ static uint32_t callers_find_via(const struct traces *c, uint32_t trace, uint32_
     return via;
 }
 
+static bool callers_is_shown(const struct frame *f)
+{
+    return f->role == FRAME_OWN || f->role == FRAME_GAP;
+}
+
+/* How many are to be shown from here outwards. */
+static size_t callers_count(const struct traces *c, uint32_t trace)
+{
+    size_t count = 0;
+    for (; trace != 0; trace = traces_parent(c, trace))
+        count += callers_is_shown(traces_frame(c, trace));
+    return count;
+}
+
 void callers_print_below(struct page *p, const struct traces *c, uint32_t trace, size_t indent, size_t limit)
 {
     if (trace == 0)
@@ -37,13 +51,20 @@ void callers_print_below(struct page *p, const struct traces *c, uint32_t trace,
         frames_print(p, traces_frame(c, via), left - 3, false);
         page_end_line(p);
     }
+    size_t count = callers_count(c, traces_parent(c, own));
+    /* A line that says "1 more" may as well name it. */
+    limit = count == limit + 1 ? count : limit;
     for (uint32_t at = traces_parent(c, own); at != 0 && shown < limit; at = traces_parent(c, at)) {
         const struct frame *f = traces_frame(c, at);
-        if (f->role != FRAME_OWN && f->role != FRAME_GAP)
+        if (!callers_is_shown(f))
             continue;
         page_addf(p, COLOUR_QUIET, "%*s< ", (int)indent, "");
         frames_print(p, f, left - 2, false);
         page_end_line(p);
         shown++;
+    }
+    if (shown < count) {
+        page_addf(p, COLOUR_QUIET, "%*s< %zu more", (int)indent, "", count - shown);
+        page_end_line(p);
     }
 }

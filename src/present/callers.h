@@ -8,6 +8,8 @@
  *     in std::vector<>::push_back  stl_vector.h:1280
  *     < serve  kitchen.cc:80
  *     < main  kitchen.cc:112
+ *
+ * Of deep stacks the outer part is left out, and how much: "< 20 more".  JSON and trees have all.
  */
 #ifndef HW_PRESENT_CALLERS_H
 #define HW_PRESENT_CALLERS_H

@@ -14,6 +14,15 @@ void json_init(struct json *j, struct strbuf *out)
     *j = (struct json){out, 0, true};
 }
 
+/* Beyond 16 bits by two halves, as JSON has it. */
+static void json_escape(struct strbuf *out, unsigned point)
+{
+    if (point > 0xffff)
+        strbuf_addf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10), 0xdc00 + (point & 0x3ff));
+    else
+        strbuf_addf(out, "\\u%04x", point);
+}
+
 void json_quote(struct strbuf *out, const char *text, size_t length)
 {
     strbuf_add_char(out, '"');
@@ -25,8 +34,8 @@ void json_quote(struct strbuf *out, const char *text, size_t length)
             strbuf_add_text(out, "\\ufffd");
         } else if (point == '"' || point == '\\') {
             strbuf_addf(out, "\\%c", (char)point);
-        } else if (point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e)) {
-            strbuf_addf(out, "\\u%04x", point);
+        } else if (point < 0x20 || (point >= 0x7f && safe_is_hidden(point))) {
+            json_escape(out, point);
         } else {
             strbuf_add(out, text, used);
         }

@@ -35,8 +35,7 @@ size_t safe_decode(const char *text, size_t length, unsigned *point)
     return need;
 }
 
-/* Characters that change how others are shown, or are not shown at all. */
-static bool safe_is_hidden(unsigned point)
+bool safe_is_hidden(unsigned point)
 {
     static const unsigned ranges[][2] = {
         {0x7f, 0x9f},     {0xad, 0xad},     {0x34f, 0x34f},     {0x61c, 0x61c},      {0x115f, 0x1160},

@@ -12,6 +12,7 @@
 
 #include "tool/strbuf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void safe_add(struct strbuf *out, const char *text, size_t length);
@@ -23,5 +24,8 @@ void safe_add_command(struct strbuf *out, const char *args, size_t length);
 /* The length of the UTF-8 sequence at text, 0 = not well-formed; *point gets
  * the character. */
 size_t safe_decode(const char *text, size_t length, unsigned *point);
+
+/* Characters from 0x7f on that change how others are shown, or are not shown at all. */
+bool safe_is_hidden(unsigned point);
 
 #endif

@@ -58,6 +58,7 @@ static void json_is_valid_whatever_the_bytes(void **state)
     json_init(&j, &out);
     json_open_object(&j, NULL);
     json_add_text(&j, "a\"b", "x\"\\\n\xff\xe2\x80\xa8", 8);
+    json_add_text(&j, "hidden", "\xe2\x80\x8b\xf3\xa0\x80\x81", 7);
     json_open_array(&j, "list");
     json_add_number(&j, NULL, UINT64_MAX);
     json_add_bool(&j, NULL, true);
@@ -65,9 +66,9 @@ static void json_is_valid_whatever_the_bytes(void **state)
     json_open_array(&j, "empty");
     json_close_array(&j);
     json_close_object(&j);
-    assert_string_equal(strbuf_get(&out),
-                        "{\n  \"a\\\"b\": \"x\\\"\\\\\\u000a\\ufffd\\u2028\",\n  \"list\": [\n"
-                        "    18446744073709551615,\n    true\n  ],\n  \"empty\": []\n}\n");
+    assert_string_equal(strbuf_get(&out), "{\n  \"a\\\"b\": \"x\\\"\\\\\\u000a\\ufffd\\u2028\",\n  "
+                                          "\"hidden\": \"\\u200b\\udb40\\udc01\",\n  \"list\": [\n"
+                                          "    18446744073709551615,\n    true\n  ],\n  \"empty\": []\n}\n");
     strbuf_release(&out);
 }
 

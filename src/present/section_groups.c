@@ -63,6 +63,13 @@ static void section_groups_add_frame(struct strbuf *out, enum rollup_by by, cons
         strbuf_add_text(out, f->function);
     else
         frames_add_name(out, f);
+    /* One function has several of these. */
+    if (by == ROLLUP_LINE && f->line == 0 && f->function[0] != '\0' && f->role != FRAME_GAP) {
+        strbuf_add_text(out, "  ");
+        if (f->module[0] != '\0')
+            safe_add_text(out, full ? f->module : frame_basename(f->module));
+        strbuf_addf(out, "+0x%llx", (unsigned long long)f->address);
+    }
 }
 
 /* What a group is called; in full for scripts, short for people. */

@@ -11,6 +11,7 @@
 #include "present/units.h"
 #include "store/weight.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,19 @@ static const char *section_head_round(char *text, double value)
 static void section_head_label(struct page *p, const char *label)
 {
     page_addf(p, COLOUR_QUIET, "  %-10s ", label);
+}
+
+/* A line that goes on with what the one before it says. */
+__attribute__((format(printf, 3, 4))) static void section_head_more(struct page *p, enum colour colour,
+                                                                    const char *format, ...)
+{
+    char text[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    page_addf(p, colour, "%25s%s", "", text);
+    page_end_line(p);
 }
 
 static const char *section_head_plural(uint64_t count)
@@ -119,12 +133,12 @@ static void section_head_losses(struct page *p, const struct section_head *h)
     else
         page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", is_whole ? "whole" : "in part",
                   units_count(a, h->lost_events), section_head_plural(h->lost_events));
-    if (h->unrecorded_processes != 0)
-        page_addf(p, COLOUR_ALARM, "%s more process%s could not be recorded; ",
-                  units_count(a, h->unrecorded_processes), h->unrecorded_processes == 1 ? "" : "es");
     page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->cut_stacks),
               units_count(b, h->stacks));
     page_end_line(p);
+    if (h->unrecorded_processes != 0)
+        section_head_more(p, COLOUR_ALARM, "%s more process%s could not be recorded",
+                          units_count(a, h->unrecorded_processes), h->unrecorded_processes == 1 ? "" : "es");
 }
 
 /* Only where it matters: a report without lines is half a report. */
@@ -136,42 +150,53 @@ static void section_head_names(struct page *p, const struct section_head *h)
         return;
     section_head_label(p, "no lines");
     page_addf(p, COLOUR_PLAIN, "%8.1f %%  of it: no debug information for ", percent);
-    page_add_short(p, COLOUR_PLAIN, h->nameless_modules, p->width > 60 ? p->width - 54 : 10);
+    enum { BEFORE_MODULES = 57 }; /* columns that are taken by now */
+    page_add_short(p, COLOUR_PLAIN, h->nameless_modules,
+                   p->width > BEFORE_MODULES + 10 ? p->width - BEFORE_MODULES : 10);
     page_end_line(p);
 }
 
 /* What is known by count only. */
 static void section_head_omissions(struct page *p, const struct section_head *h)
 {
-    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+    char a[UNITS_MAX], b[UNITS_MAX];
     if (h->cull_threshold_ns != 0) {
         section_head_label(p, "culled");
-        page_addf(p, COLOUR_PLAIN, "%10s  of %s call%s lived less than ", units_bytes(a, h->culled_bytes),
+        page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, lived less than ", units_bytes(a, h->culled_bytes),
                   units_count(b, h->culled_blocks), section_head_plural(h->culled_blocks));
-        page_addf(p, COLOUR_PLAIN, "%s: in the totals, not in time", units_time(c, h->cull_threshold_ns));
+        page_addf(p, COLOUR_PLAIN, "%s:", units_time(a, h->cull_threshold_ns));
         page_end_line(p);
+        section_head_more(p, COLOUR_PLAIN, "they are in the totals, not among the events");
     }
     if (h->sample_rate != 0) {
         section_head_label(p, "sampled");
-        page_addf(p, COLOUR_PLAIN, "%10s  blocks, one in %s: all figures are estimates;",
+        page_addf(p, COLOUR_PLAIN, "%10s  blocks, one in %s: all figures are estimates,",
                   units_count(a, h->samples), units_bytes(b, h->sample_rate));
         page_end_line(p);
-        page_addf(p, COLOUR_PLAIN, "%25sallocated within %.1f %%, peak within %.1f %% (95 of 100 times)", "",
-                  section_head_percent(weight_error(h->sample_rate, h->allocated_bytes), h->allocated_bytes),
-                  section_head_percent(weight_error(h->sample_rate, h->peak_bytes), h->peak_bytes));
-        page_end_line(p);
+        section_head_more(
+            p, COLOUR_PLAIN, "within %.1f %%, the peak within %.1f %%, 95 of 100 times",
+            section_head_percent(weight_error(h->sample_rate, h->allocated_bytes), h->allocated_bytes),
+            section_head_percent(weight_error(h->sample_rate, h->peak_bytes), h->peak_bytes));
     }
     if (h->limited_events != 0) {
         section_head_label(p, "limited");
-        page_addf(p, COLOUR_ALARM, "%10s  later events are in the totals only: the file was full at %s",
-                  units_count(a, h->limited_events), units_time(b, h->limit_ns));
+        page_addf(p, COLOUR_ALARM,
+                  "%10s  later events are in the totals only:", units_count(a, h->limited_events));
         page_end_line(p);
+        section_head_more(p, COLOUR_ALARM, "the file was full at %s", units_time(b, h->limit_ns));
     }
     if (h->omitted_blocks != 0) {
         section_head_label(p, "not shown");
-        page_addf(p, COLOUR_ALARM, "%10s  calls are not in what follows, which is made of single events",
-                  units_count(a, h->omitted_blocks));
+        page_addf(p, COLOUR_ALARM, "%10s  calls are not in what follows,", units_count(a, h->omitted_blocks));
         page_end_line(p);
+        section_head_more(p, COLOUR_ALARM, "which is made of single events");
+    }
+    if (h->releases_without_stack != 0) {
+        section_head_label(p, "not shown");
+        page_addf(p, COLOUR_ALARM, "%10s  blocks: where they were freed was not recorded",
+                  units_count(a, h->releases_without_stack));
+        page_end_line(p);
+        section_head_more(p, COLOUR_ALARM, "(heapwake record --free-stacks)");
     }
 }
 
@@ -240,6 +265,7 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "limit_ns", h->limit_ns);
     json_add_number(j, "limited_events", h->limited_events);
     json_add_number(j, "omitted_blocks", h->omitted_blocks);
+    json_add_number(j, "releases_without_stack", h->releases_without_stack);
     json_add_bool(j, "complete", h->complete);
     json_add_bool(j, "made_up", h->made_up);
     json_close_object(j);

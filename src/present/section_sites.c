@@ -41,6 +41,8 @@ static void section_sites_title(struct page *p, const struct section_sites *s)
     const struct metrics *m = &s->sites->total;
     uint64_t blocks = measure_blocks(m, s->measure);
     page_add(p, COLOUR_TITLE, measure_title(s->measure));
+    if (s->measure == MEASURE_LIVE && s->moment_ns != UINT64_MAX)
+        page_addf(p, COLOUR_TITLE, " at %s", units_time(a, s->moment_ns));
     if (blocks == 0) {
         page_add(p, COLOUR_PLAIN, ": nothing");
     } else if (measure_is_by_blocks(s->measure)) {
@@ -138,14 +140,30 @@ static void section_sites_rest(struct page *p, const struct section_sites *s, si
               units_count(b, count - shown), count - shown == 1 ? "" : "s");
 }
 
+/* Rules of one name count as one, which is the first of them.  False: this is not it, or none fitted. */
+static bool section_sites_rule(const struct suppress *s, size_t i, struct suppress_rule *sum)
+{
+    *sum = s->rules.data[i];
+    for (size_t k = 0; k < s->rules.count; k++) {
+        const struct suppress_rule *r = &s->rules.data[k];
+        if (k == i || r->built_in != sum->built_in || strcmp(r->pattern, sum->pattern) != 0)
+            continue;
+        if (k < i)
+            return false;
+        sum->bytes += r->bytes;
+        sum->blocks += r->blocks;
+    }
+    return sum->blocks != 0;
+}
+
 static void section_sites_suppressed(struct page *p, const struct section_sites *s)
 {
     struct table t;
     char a[UNITS_MAX];
     table_init(&t, 3);
     for (size_t i = 0; s->suppress != NULL && i < s->suppress->rules.count; i++) {
-        const struct suppress_rule *r = &s->suppress->rules.data[i];
-        if (r->blocks == 0 || t.cells.count >= SECTION_SITES_RULES * 3)
+        struct suppress_rule r;
+        if (t.cells.count >= SECTION_SITES_RULES * 3 || !section_sites_rule(s->suppress, i, &r))
             continue;
         if (t.cells.count == 0) {
             table_add(&t, "bytes");
@@ -154,11 +172,11 @@ static void section_sites_suppressed(struct page *p, const struct section_sites 
         }
         struct strbuf name;
         strbuf_init(&name);
-        safe_add_text(&name, r->pattern);
-        if (r->built_in)
+        safe_add_text(&name, r.pattern);
+        if (r.built_in)
             strbuf_add_text(&name, " (built in)");
-        table_add(&t, units_bytes(a, r->bytes));
-        table_add(&t, units_count(a, r->blocks));
+        table_add(&t, units_bytes(a, r.bytes));
+        table_add(&t, units_count(a, r.blocks));
         table_add(&t, strbuf_get(&name));
         strbuf_release(&name);
     }
@@ -199,14 +217,14 @@ static void section_sites_json_suppressed(struct json *j, const struct suppress 
     json_add_number(j, "total_blocks", blocks);
     json_open_array(j, "rules");
     for (size_t i = 0; i < suppress->rules.count; i++) {
-        const struct suppress_rule *r = &suppress->rules.data[i];
-        if (r->blocks == 0)
+        struct suppress_rule r;
+        if (!section_sites_rule(suppress, i, &r))
             continue;
         json_open_object(j, NULL);
-        json_add_text(j, "pattern", r->pattern, strlen(r->pattern));
-        json_add_bool(j, "built_in", r->built_in);
-        json_add_number(j, "bytes", r->bytes);
-        json_add_number(j, "blocks", r->blocks);
+        json_add_text(j, "pattern", r.pattern, strlen(r.pattern));
+        json_add_bool(j, "built_in", r.built_in);
+        json_add_number(j, "bytes", r.bytes);
+        json_add_number(j, "blocks", r.blocks);
         json_close_object(j);
     }
     json_close_array(j);
@@ -221,6 +239,8 @@ void section_sites_json(struct json *j, const struct section_sites *s)
     json_open_object(j, measure_name(s->measure));
     json_add_number(j, "total_bytes", measure_bytes(&s->sites->total, s->measure));
     json_add_number(j, "total_blocks", measure_blocks(&s->sites->total, s->measure));
+    if (s->measure == MEASURE_LIVE && s->moment_ns != UINT64_MAX)
+        json_add_number(j, "time_ns", s->moment_ns);
     json_add_number(j, "site_count", count);
     json_open_array(j, "sites");
     for (size_t i = 0; i < shown; i++) {

@@ -6,7 +6,7 @@
  * what stands in the libraries below is left out but for the call that led
  * there ("in std::vector<>::push_back").  JSON has every frame:
  *
- *     {total_bytes, total_blocks, sites: [{bytes, blocks, frames: [...], verdict: {...}}]}
+ *     {total_bytes, total_blocks, time_ns, sites: [{bytes, blocks, frames: [...], verdict: {...}}]}
  */
 #ifndef HW_PRESENT_SECTION_SITES_H
 #define HW_PRESENT_SECTION_SITES_H
@@ -26,6 +26,7 @@ struct section_sites {
     const struct traces *traces;
     struct sites *sites; /* are put in order */
     enum measure measure;
+    uint64_t moment_ns;   /* live only: when that was; UINT64_MAX = not known, or not the same for all */
     size_t limit;         /* sites shown; 0 = all */
     double threshold;     /* share of the total (0 to 1) below which none is shown, but the first */
     bool brief;           /* callers on one line; else one a line */

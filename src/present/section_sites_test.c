@@ -6,6 +6,7 @@
 
 #include "present/frames.h"
 #include "present/section_groups.h"
+#include "present/section_head.h"
 #include "present/section_tree.h"
 #include "present/width.h"
 #include "query/fake_stacks.h"
@@ -107,6 +108,93 @@ static void own_code_is_what_a_site_begins_with(void **state)
     screen_release(&s);
 }
 
+/* A site with `depth` callers, shown. */
+static void show_deep(struct strbuf *out, unsigned depth)
+{
+    struct fake fake;
+    struct sites sites;
+    struct err err;
+    char path[1024] = "f0";
+    for (unsigned i = 1; i <= depth; i++)
+        snprintf(path + strlen(path), 16, " > f%u", i);
+    fake_init(&fake);
+    sites_init(&sites);
+    fake_leak(&fake, fake_process(&fake), path, 1, 10);
+    assert_int_equal(sites_add(&sites, &fake.traces, fake.rows.data, fake.rows.count, &err), 0);
+    struct page page = {out, 60, false, false};
+    struct section_sites section = {.traces = &fake.traces, .sites = &sites, .measure = MEASURE_LEAKED};
+    strbuf_clear(out);
+    section_sites_text(&page, &section);
+    sites_release(&sites);
+    fake_release(&fake);
+}
+
+static void callers_that_are_left_out_are_counted(void **state)
+{
+    struct strbuf out;
+    (void)state;
+    strbuf_init(&out);
+    show_deep(&out, 13);
+    assert_non_null(strstr(strbuf_get(&out), "< f0  app\n"));
+    assert_null(strstr(strbuf_get(&out), "more"));
+    show_deep(&out, 15);
+    assert_non_null(strstr(strbuf_get(&out), "< f3  app\n"));
+    assert_null(strstr(strbuf_get(&out), "< f2  app\n"));
+    assert_non_null(strstr(strbuf_get(&out), " < 3 more\n"));
+    strbuf_release(&out);
+}
+
+static void what_is_live_has_a_moment(void **state)
+{
+    struct screen s;
+    struct json j;
+    (void)state;
+    screen_init(&s);
+    struct section_sites section = {
+        .traces = &s.fake.traces, .sites = &s.sites, .measure = MEASURE_LIVE, .moment_ns = 1500000000};
+    section_sites_text(&s.page, &section);
+    assert_string_equal(strbuf_get(&s.out), "Live at 1.50 s: nothing\n");
+    strbuf_clear(&s.out);
+    json_init(&j, &s.out);
+    json_open_object(&j, NULL);
+    section_sites_json(&j, &section);
+    json_close_object(&j);
+    assert_non_null(strstr(strbuf_get(&s.out), "\"time_ns\": 1500000000"));
+    strbuf_clear(&s.out);
+    section.moment_ns = UINT64_MAX; /* several recordings */
+    section_sites_text(&s.page, &section);
+    assert_string_equal(strbuf_get(&s.out), "Live: nothing\n");
+    screen_release(&s);
+}
+
+static void rules_of_one_name_are_one(void **state)
+{
+    struct screen s;
+    struct suppress suppress;
+    struct err err;
+    static const char text[] = "leak:cook\nleak:serve\nleak:cook\n";
+    (void)state;
+    screen_init(&s);
+    suppress_init(&suppress);
+    assert_int_equal(suppress_add_text(&suppress, "rules", text, strlen(text), &err), 0);
+    assert_int_equal(suppress.rules.count, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        suppress.rules.data[i].blocks = 1;
+        suppress.rules.data[i].bytes = 10 + i;
+    }
+    struct section_sites section = {.traces = &s.fake.traces,
+                                    .sites = &s.sites,
+                                    .measure = MEASURE_LEAKED,
+                                    .limit = 1,
+                                    .suppress = &suppress};
+    section_sites_text(&s.page, &section);
+    assert_non_null(strstr(strbuf_get(&s.out), "     bytes  blocks  suppressed by\n"
+                                               "  22 bytes       2  cook\n"
+                                               "  11 bytes       1  serve\n"));
+    suppress_release(&suppress);
+    screen_release(&s);
+}
+
 static void json_has_every_frame(void **state)
 {
     struct screen s;
@@ -160,6 +248,24 @@ static void groups_are_a_table(void **state)
     screen_release(&s);
 }
 
+static void lines_that_are_not_known_are_places(void **state)
+{
+    struct screen s;
+    struct rollup g;
+    struct err err;
+    (void)state;
+    screen_init(&s);
+    fake_leak(&s.fake, 0, "main > eat", 1, 500);
+    rollup_init(&g, ROLLUP_LINE);
+    assert_int_equal(rollup_add(&g, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
+    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 0, 0, NULL};
+    section_groups_text(&s.page, &section);
+    assert_non_null(strstr(strbuf_get(&s.out), "  a.c:20\n"));
+    assert_non_null(strstr(strbuf_get(&s.out), "  eat  app+0x"));
+    rollup_release(&g);
+    screen_release(&s);
+}
+
 static void trees_are_indented_where_they_branch(void **state)
 {
     struct screen s;
@@ -171,7 +277,7 @@ static void trees_are_indented_where_they_branch(void **state)
     s.page.width = 70;
     tree_init(&t, TREE_CALLEES, MEASURE_LEAKED, 0.3);
     assert_int_equal(tree_build(&t, &s.fake.traces, &s.sites, "main", &err), 0);
-    struct section_tree section = {&s.fake.traces, &t};
+    struct section_tree section = {&s.fake.traces, &t, NULL};
     section_tree_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out),
                         "Leaked: 4,096B in 4 blocks, callees below\n"
@@ -190,6 +296,41 @@ static void trees_are_indented_where_they_branch(void **state)
     assert_non_null(strstr(strbuf_get(&s.out), "\"places\": 1"));
     tree_release(&t);
     screen_release(&s);
+}
+
+static void the_head_fits_the_page(void **state)
+{
+    struct strbuf out;
+    struct page page = {&out, 80, false, true};
+    const uint64_t count = UINT64_C(9999999999);
+    struct section_head head = {.end = "exit code 0",
+                                .args = "app",
+                                .args_length = 3,
+                                .allocated_bytes = 1000,
+                                .nameless_bytes = 1000,
+                                .nameless_modules = "cc1, libgmp.so.10, as, gcc, and-another-one.so",
+                                .cull_threshold_ns = UINT64_C(3599) * 1000000000,
+                                .culled_blocks = count,
+                                .culled_bytes = count,
+                                .sample_rate = UINT64_C(1000) << 10,
+                                .samples = 999999999,
+                                .limit_ns = UINT64_C(3599) * 1000000000,
+                                .limited_events = count,
+                                .lost_events = 9999999,
+                                .stacks = 999999,
+                                .cut_stacks = 999999,
+                                .unrecorded_processes = count,
+                                .omitted_blocks = count,
+                                .releases_without_stack = count};
+    (void)state;
+    strbuf_init(&out);
+    section_head_text(&page, &head);
+    assert_non_null(strstr(strbuf_get(&out), "no debug information for cc1, "));
+    assert_non_null(strstr(strbuf_get(&out), "(heapwake record --free-stacks)"));
+    for (char *line = strtok(out.text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        if (width_of(line) > 80)
+            fail_msg("%zu columns: %s", width_of(line), line);
+    strbuf_release(&out);
 }
 
 /* Deep trees with long hostile names: no line is longer than the page, and no escape gets out. */
@@ -228,7 +369,7 @@ static void every_line_fits_the_page(void **state)
     section_sites_text(&page, &list);
     tree_init(&t, TREE_CALLERS, MEASURE_LEAKED, 0);
     assert_int_equal(tree_build(&t, &c, &sites, NULL, &err), 0);
-    section_tree_text(&page, &(struct section_tree){&c, &t});
+    section_tree_text(&page, &(struct section_tree){&c, &t, NULL});
     assert_null(memchr(strbuf_get(&out), '\033', out.length));
     assert_null(memchr(strbuf_get(&out), '\a', out.length));
     size_t lines = 0;
@@ -248,8 +389,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_lose_what_says_little),
         cmocka_unit_test(own_code_is_what_a_site_begins_with),
+        cmocka_unit_test(callers_that_are_left_out_are_counted),
+        cmocka_unit_test(what_is_live_has_a_moment),
+        cmocka_unit_test(rules_of_one_name_are_one),
         cmocka_unit_test(json_has_every_frame),
         cmocka_unit_test(groups_are_a_table),
+        cmocka_unit_test(lines_that_are_not_known_are_places),
+        cmocka_unit_test(the_head_fits_the_page),
         cmocka_unit_test(trees_are_indented_where_they_branch),
         cmocka_unit_test(every_line_fits_the_page),
     };

@@ -25,7 +25,8 @@ void section_timeline_json(struct json *j, const struct query_result *r)
         json_add_number(j, "rss_bytes", t->rss_bytes);
         json_add_number(j, "allocations", t->allocations);
         json_add_number(j, "frees", t->frees);
-        json_add_number(j, "allocated_bytes", t->allocated_bytes);
+        if (!r->timeline_is_rough)
+            json_add_number(j, "allocated_bytes", t->allocated_bytes);
         json_close_object(j);
     }
     json_close_array(j);

@@ -7,6 +7,7 @@
 #include "present/section_tree.h"
 
 #include "present/frames.h"
+#include "present/safe.h"
 #include "present/units.h"
 #include "present/width.h"
 #include "tool/vec.h"
@@ -80,6 +81,9 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
         char text[128];
         snprintf(text, sizeof text, " in %s place%s, all below the %g%% threshold",
                  units_count(a, node->rest), node->rest == 1 ? "" : "s", s->tree->threshold * 100);
+        if (width_of(text) > left + 2)
+            snprintf(text, sizeof text, " in %s place%s below %g%%", a, node->rest == 1 ? "" : "s",
+                     s->tree->threshold * 100);
         page_add_short(p, COLOUR_QUIET, text, left + 2);
     } else if (node->frame == 0) {
         page_add(p, COLOUR_QUIET, ": (no stack)");
@@ -103,6 +107,16 @@ void section_tree_text(struct page *p, const struct section_tree *s)
               units_count(a, total->bytes), units_count(b, total->blocks));
     page_addf(p, COLOUR_QUIET, ", %s below", s->tree->way == TREE_CALLERS ? "callers" : "callees");
     page_end_line(p);
+    if (total->blocks == 0 && s->root != NULL) {
+        struct strbuf name;
+        strbuf_init(&name);
+        safe_add_text(&name, s->root);
+        page_add(p, COLOUR_PLAIN, "  None of their stacks has a function called ");
+        page_add_short(p, COLOUR_PLAIN, strbuf_get(&name), p->width > 60 ? p->width - 47 : 10);
+        page_add(p, COLOUR_PLAIN, ".");
+        page_end_line(p);
+        strbuf_release(&name);
+    }
     struct section_tree_item top = {0};
     bool ok = section_tree_push_children(&waiting, s->tree, &top, 0, false);
     while (ok && waiting.count > 0) {

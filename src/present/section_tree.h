@@ -25,6 +25,7 @@
 struct section_tree {
     const struct traces *traces;
     const struct tree *tree; /* built */
+    const char *root;        /* the function that was asked for; NULL = all */
 };
 
 void section_tree_text(struct page *p, const struct section_tree *s);

@@ -62,7 +62,7 @@ HOOK int heapwake_flush(void)
 
 HOOK void heapwake_thread_name(const char *name)
 {
-    event_thread_name(name == NULL ? "" : name, HOOK_FRAME);
+    event_thread_name(0, name == NULL ? "" : name, HOOK_FRAME);
 }
 
 HOOK void heapwake_ignore(const void *block)

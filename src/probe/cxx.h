@@ -11,6 +11,8 @@
 #ifndef HW_PROBE_CXX_H
 #define HW_PROBE_CXX_H
 
+#include "probe/inner.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +23,7 @@ enum cxx_kind {
     CXX_CUSTOM = 2,
 };
 
-extern uint32_t cxx_kind;
+INNER uint32_t cxx_kind;
 
 /* Finds out what they are; after birth. */
 bool cxx_find(void);

@@ -12,6 +12,8 @@
 #ifndef HW_PROBE_EARLY_H
 #define HW_PROBE_EARLY_H
 
+#include "probe/inner.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +22,7 @@ struct lane;
 
 enum { EARLY_POOL_SIZE = 1 << 20 };
 
-extern _Alignas(4096) unsigned char early_pool[EARLY_POOL_SIZE];
+INNER _Alignas(4096) unsigned char early_pool[EARLY_POOL_SIZE];
 
 static inline bool early_owns(const void *block)
 {

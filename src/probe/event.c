@@ -83,7 +83,7 @@ static __attribute__((noinline)) void event_put_alloc_long(struct lane *lane, co
 static __attribute__((noinline)) size_t event_ask_usable_size(const void *block, size_t size)
 {
     static __thread bool is_asking __attribute__((tls_model("initial-exec")));
-    if (is_asking || real.malloc_usable_size == NULL)
+    if (is_asking || !real.has_usable_size)
         return size;
     is_asking = true;
     size_t usable = real.malloc_usable_size((void *)(uintptr_t)block);
@@ -322,18 +322,25 @@ void event_brk(const void *old_end, const void *new_end, const void *frame)
     event_put_pair(RECORD_BRK, (uint64_t)(uintptr_t)old_end, (uint64_t)(uintptr_t)new_end, frame);
 }
 
-void event_thread_name(const char *name, const void *frame)
+static void event_put_name(struct lane *lane, uint32_t tid, const uint64_t name[2])
+{
+    if (!lane_reserve(lane, 3))
+        return;
+    lane->at[1] = name[0];
+    lane->at[2] = name[1];
+    lane_publish(lane, RECORD_NAME | (uint64_t)tid << 32, 3);
+}
+
+void event_thread_name(uint32_t tid, const char *name, const void *frame)
 {
     struct lane *lane = lane_enter(frame);
     if (lane == NULL)
         return;
-    if (lane_reserve(lane, 3)) {
-        char text[16] = {0};
-        for (unsigned i = 0; i < 15 && name[i] != '\0'; i++)
-            text[i] = name[i];
-        memory_copy(lane->at + 1, text, sizeof text);
-        lane_publish(lane, RECORD_NAME | (uint64_t)lane->tid << 32, 3);
-    }
+    uint64_t words[2] = {0};
+    char *text = (char *)words;
+    for (unsigned i = 0; i < 15 && name[i] != '\0'; i++)
+        text[i] = name[i];
+    event_put_name(lane, tid != 0 ? tid : lane->tid, words);
     lane_leave(lane);
 }
 
@@ -360,17 +367,31 @@ void event_put_early(struct lane *lane, const void *block, size_t size)
     lane_publish(lane, RECORD_EARLY | (uint64_t)KIND_MALLOC << 8, 4);
 }
 
+static void event_get_name(uint64_t name[2])
+{
+    name[0] = name[1] = 0;
+    if (!life_sandbox)
+        sys_prctl(PR_GET_NAME, name);
+}
+
 void event_put_thread(struct lane *lane)
 {
+    uint64_t name[2], later[2];
     if (!lane_reserve(lane, 5))
         return;
+    event_get_name(name);
     lane->at[1] = lane->thread;
-    lane->at[2] = lane->at[3] = 0;
-    if (!life_sandbox)
-        sys_prctl(PR_GET_NAME, lane->at + 2);
+    lane->at[2] = name[0];
+    lane->at[3] = name[1];
     lane->at[4] = lane_now();
     lane_publish(lane, RECORD_THREAD | (uint64_t)lane->tid << 32, 5);
     share_count_definition();
     lane->clock = 0;
+    if (!lane->is_nested) {
+        lane_show(lane);
+        event_get_name(later); /* whoever gave it one before that did not find us */
+        if (later[0] != name[0] || later[1] != name[1])
+            event_put_name(lane, lane->tid, later);
+    }
     TRACE(TRACE_HOOKS, 1, "thread %u has lane %u, number %u", lane->tid, lane->index, lane->thread);
 }

@@ -51,8 +51,8 @@ void event_map(const void *at, size_t length, int prot, int flags, const void *f
 void event_unmap(const void *at, size_t length, const void *frame);
 void event_brk(const void *old_end, const void *new_end, const void *frame);
 
-/* The calling thread has a new name. */
-void event_thread_name(const char *name, const void *frame);
+/* The thread has a new name; tid 0: the calling thread. */
+void event_thread_name(uint32_t tid, const char *name, const void *frame);
 void event_fork(uint32_t child, const void *frame);
 
 void event_put_early(struct lane *lane, const void *block, size_t size);

@@ -63,17 +63,40 @@ void handover_print(const struct handover *from, char *text)
     *text = '\0';
 }
 
+static long handover_socket(void)
+{
+    return sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+/* Its length. */
+static unsigned handover_address(const struct handover *to, struct sockaddr_un *address)
+{
+    memory_zero(address, sizeof *address);
+    address->sun_family = AF_UNIX;
+    size_t length = memory_string_length(to->name);
+    memory_copy(address->sun_path + 1, to->name, length); /* the leading NUL: an abstract name */
+    return (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+}
+
+bool handover_is_refused(const struct handover *to)
+{
+    struct sockaddr_un address;
+    unsigned size = handover_address(to, &address);
+    long fd = handover_socket();
+    if (sys_failed(fd))
+        return false;
+    long result = sys_connect((int)fd, &address, size);
+    sys_close((int)fd);
+    return result == -ECONNREFUSED;
+}
+
 static int handover_connect(const struct handover *to)
 {
-    long fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct sockaddr_un address;
+    unsigned size = handover_address(to, &address);
+    long fd = handover_socket();
     if (sys_failed(fd))
         return -1;
-    struct sockaddr_un address;
-    memory_zero(&address, sizeof address);
-    address.sun_family = AF_UNIX;
-    size_t length = memory_string_length(to->name);
-    memory_copy(address.sun_path + 1, to->name, length); /* the leading NUL: an abstract name */
-    unsigned size = (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
     for (unsigned tries = 0; tries < HANDOVER_TRIES; tries++) {
         long result = sys_connect((int)fd, &address, size);
         if (!sys_failed(result))

@@ -9,6 +9,8 @@
 #ifndef HW_PROBE_HANDOVER_H
 #define HW_PROBE_HANDOVER_H
 
+#include "probe/inner.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,7 +23,7 @@ struct handover {
     bool is_set;
 };
 
-extern struct handover handover;
+INNER struct handover handover;
 
 /* Reads `name:token`; false when it makes no sense. */
 bool handover_parse(struct handover *to, const char *text);
@@ -32,6 +34,9 @@ void handover_print(const struct handover *from, char *text);
 /* Connects, sends hello and the descriptor, closes the connection.  fd -1: there is none; the
  * collector counts us as one that it cannot record. */
 bool handover_send(const struct handover *to, int fd);
+
+/* Nobody listens there any more. */
+bool handover_is_refused(const struct handover *to);
 
 /* Starts a collector that listens at a new address, which becomes *to. */
 bool spawn_collector(struct handover *to);

@@ -9,14 +9,18 @@
  * changes no register and jumps on, since syscall() may return twice or on
  * another stack.
  */
+#include "base/digits.h"
 #include "probe/event.h"
 #include "probe/hook.h"
+#include "probe/lane.h"
 #include "probe/life.h"
+#include "probe/memory.h"
 #include "probe/real.h"
 #include "probe/share.h"
 #include "probe/sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -53,8 +57,35 @@ HOOK int prctl(int option, unsigned long a, unsigned long b, unsigned long c, un
     hook_note_prctl(option, a);
     int result = real.prctl(option, a, b, c, d);
     if (option == PR_SET_NAME && result == 0)
-        event_thread_name((const char *)a, HOOK_FRAME);
+        event_thread_name(0, (const char *)a, HOOK_FRAME);
     return result;
+}
+
+/* Does the kernel know a thread with this tid, by this name? */
+static bool hook_has_name(uint32_t tid, const char *name)
+{
+    char text[64] = "/proc/self/task/";
+    memory_copy(digits_put(text + 16, tid), "/comm", 6);
+    long fd = sys_open(text, O_RDONLY | O_CLOEXEC, 0);
+    if (sys_failed(fd))
+        return false;
+    long length = sys_read((int)fd, text, sizeof text - 1);
+    sys_close((int)fd);
+    long i = 0;
+    while (i < length && name[i] != '\0' && text[i] == name[i])
+        i++;
+    return i + 1 == length && name[i] == '\0'; /* a line */
+}
+
+/* Another thread has been named. libc gives the pthread_t of a thread that has ended, and of which the
+ * kernel may still know, to a new one; which of them it was, the name itself tells. */
+static void hook_name_other(pthread_t thread, const char *name, const void *frame)
+{
+    uint32_t tid, at = 0;
+    while (!life_sandbox && (tid = lane_next_tid(thread, &at)) != 0) {
+        if (hook_has_name(tid, name))
+            event_thread_name(tid, name, frame);
+    }
 }
 
 HOOK int pthread_setname_np(pthread_t thread, const char *name)
@@ -64,7 +95,9 @@ HOOK int pthread_setname_np(pthread_t thread, const char *name)
         return ENOSYS;
     int result = call->pthread_setname_np(thread, name);
     if (result == 0 && thread == (pthread_t)arch_thread_pointer())
-        event_thread_name(name, HOOK_FRAME);
+        event_thread_name(0, name, HOOK_FRAME);
+    else if (result == 0)
+        hook_name_other(thread, name, HOOK_FRAME);
     return result;
 }
 

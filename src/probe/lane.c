@@ -24,6 +24,7 @@ enum { LANE_LOOKS = 2, LANE_NESTED_MAX = 8 };
 __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
 static uint64_t lane_fork_none = 2;
 uint64_t *lane_fork_word = &lane_fork_none;
+static bool lane_fork_is_hidden;
 
 static struct lane **lane_table;
 static uint32_t lane_look;
@@ -34,10 +35,16 @@ bool lane_init(void)
     uint64_t *word = memory_pages(4096);
     if (lane_table == NULL || word == NULL)
         return false;
-    sys_madvise(word, 4096, MADV_WIPEONFORK);
+    lane_fork_is_hidden = sys_failed(sys_madvise(word, 4096, MADV_WIPEONFORK));
     *word = 1;
     lane_fork_word = word;
     return true;
+}
+
+void lane_forked(void)
+{
+    if (lane_fork_is_hidden && *lane_fork_word == 1)
+        *lane_fork_word = 0;
 }
 
 void lane_stop(void)
@@ -147,6 +154,31 @@ static struct lane *lane_inherit(uint32_t tid)
             return lane;
     }
     return NULL;
+}
+
+/* A lane may change hands while another thread looks: pointer and tid count only together. */
+void lane_show(struct lane *lane)
+{
+    __atomic_store_n(&lane->pointer_tid, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&lane->pointer, arch_thread_pointer(), __ATOMIC_SEQ_CST);
+    __atomic_store_n(&lane->pointer_tid, lane->tid, __ATOMIC_SEQ_CST);
+}
+
+uint32_t lane_next_tid(uintptr_t pointer, uint32_t *at)
+{
+    if (life.state != LIFE_ON || *lane_fork_word != 1)
+        return 0; /* the lanes are a parent's, or there are none */
+    uint32_t count = __atomic_load_n(&share.head->lane_count, __ATOMIC_ACQUIRE);
+    while (*at < count && *at < SHARE_LANES_MAX) {
+        struct lane *lane = __atomic_load_n(&lane_table[(*at)++], __ATOMIC_ACQUIRE);
+        if (lane == NULL)
+            continue;
+        uint32_t tid = __atomic_load_n(&lane->pointer_tid, __ATOMIC_SEQ_CST);
+        if (tid != 0 && __atomic_load_n(&lane->pointer, __ATOMIC_SEQ_CST) == pointer &&
+            __atomic_load_n(&lane->pointer_tid, __ATOMIC_SEQ_CST) == tid)
+            return tid;
+    }
+    return 0;
 }
 
 /* The gate was left between taking a chunk and going on in it. Once the LINK is

@@ -22,6 +22,7 @@
 #ifndef HW_PROBE_LANE_H
 #define HW_PROBE_LANE_H
 
+#include "probe/inner.h"
 #include "probe/share.h"
 #include "probe/unwind/walk.h"
 #include "wire/record.h"
@@ -51,10 +52,15 @@ struct lane {
     uint32_t next; /* while a LINK is being published: the chunk it leads to + 1 */
     struct lane *nested;
     bool is_nested;
+    uint32_t pointer_tid; /* the thread that `pointer` belongs to; 0 while it is written */
+    uintptr_t pointer;    /* the thread pointer, which is what a pthread_t is */
 };
 
-extern __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
-extern uint64_t *lane_fork_word;
+INNER __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));
+INNER uint64_t *lane_fork_word;
+/* In a child that was made by fork(): does what the kernel cannot do before 4.14, which has no
+ * wipe-on-fork pages. Children made in other ways are not noticed there. */
+void lane_forked(void);
 
 /* Slow ways in: first event of a thread, nested, stale, forked, or off. NULL: do not record. */
 struct lane *lane_enter_slow(const void *frame);
@@ -95,6 +101,13 @@ static inline void lane_publish(struct lane *lane, uint64_t first, unsigned word
 
 /* The stamp of an event that happens now, for records that always carry one. */
 uint64_t lane_now(void);
+
+/* From now on lane_next_tid finds the calling thread, whose lane this is. */
+void lane_show(struct lane *lane);
+
+/* The tids that have told of themselves with this thread pointer, one after the other: 0 when there are no
+ * more. Begins with *at 0. All but one are those of threads that have ended, if it is any of them. */
+uint32_t lane_next_tid(uintptr_t pointer, uint32_t *at);
 
 /* Allocates what lanes need. False: no memory. */
 bool lane_init(void);

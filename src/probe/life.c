@@ -157,6 +157,7 @@ bool life_renew(void)
 void life_forked(void)
 {
     uint32_t state = __atomic_load_n(&life.state, __ATOMIC_ACQUIRE);
+    lane_forked();
     if (state == LIFE_ON && *lane_fork_word == 0)
         (void)life_renew();
     else if ((state == LIFE_FIND || state == LIFE_OPEN) && !life_is_mother())

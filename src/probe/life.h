@@ -24,6 +24,8 @@
 #ifndef HW_PROBE_LIFE_H
 #define HW_PROBE_LIFE_H
 
+#include "probe/inner.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,10 +48,10 @@ struct life {
 
 struct real;
 
-extern struct life life;
+INNER struct life life;
 
 /* 1: a seccomp filter has been installed: no system calls any more. */
-extern uint32_t life_sandbox __attribute__((visibility("hidden")));
+INNER uint32_t life_sandbox;
 
 /* Called when real.malloc is NULL. True: born now, go on with the real call.
  * False: serve from the early pool. */

@@ -16,6 +16,7 @@
 #ifndef HW_PROBE_MODULE_H
 #define HW_PROBE_MODULE_H
 
+#include "probe/inner.h"
 #include "probe/unwind/cfi.h"
 
 #include <stdbool.h>
@@ -33,8 +34,8 @@ struct module_object {
     uint64_t reserved[7];
 };
 
-extern uint64_t module_generation;
-extern uint32_t module_closing;
+INNER uint64_t module_generation;
+INNER uint32_t module_closing;
 
 /* Finds the module of pc, or what was announced for code in no module; tells the
  * collector through `lane`, unless that is NULL, if it is new, or if what was told of

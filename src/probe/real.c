@@ -77,6 +77,9 @@ void real_find(void)
     (void)real_look();
     real.is_glibc =
         real_same_module((void *)(uintptr_t)real_found.malloc, (void *)(uintptr_t)gnu_get_libc_version);
+    real.has_usable_size = real_found.malloc_usable_size != NULL &&
+                           real_same_module((void *)(uintptr_t)real_found.malloc,
+                                            (void *)(uintptr_t)real_found.malloc_usable_size);
     *(void **)&real.program_free = dlsym(RTLD_DEFAULT, "free");
     /* By module: our own `malloc` names whichever definition comes first. */
     real.is_first = real_same_module(dlsym(RTLD_DEFAULT, "malloc"), (void *)(uintptr_t)real_find);

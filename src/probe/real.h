@@ -12,6 +12,8 @@
 #ifndef HW_PROBE_REAL_H
 #define HW_PROBE_REAL_H
 
+#include "probe/inner.h"
+
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -71,10 +73,12 @@ struct real {
     void (*program_free)(void *); /* the free that the program's own calls reach */
     /* real.malloc is glibc's own: the size of a block stands in the word before it. */
     bool is_glibc;
+    bool
+        has_usable_size; /* of the very allocator that malloc belongs to; another's must not see its blocks */
 };
 
-extern struct real real;
-extern struct real real_found; /* before it takes effect */
+INNER struct real real;
+INNER struct real real_found; /* before it takes effect */
 
 /* Finds everything; may call back into our hooks (dlsym allocates), which then
  * serve from the early pool. The functions stay NULL until real_publish, and

@@ -11,7 +11,7 @@ struct real real, real_found;
  * realloc may hand it out later. */
 static size_t real_usable(void *block, size_t size)
 {
-    return real_found.malloc_usable_size == NULL ? size : real_found.malloc_usable_size(block);
+    return real.has_usable_size ? real_found.malloc_usable_size(block) : size;
 }
 
 static void *real_zero(void *block, size_t from, size_t size)
@@ -22,8 +22,11 @@ static void *real_zero(void *block, size_t from, size_t size)
     return block;
 }
 
+/* Another allocator's calloc may call malloc, by its name, which is ours. */
 static void *real_zero_malloc(size_t size)
 {
+    if (!real.is_glibc)
+        return real_zero(real_found.malloc(size), 0, size);
     return real_zero(real_found.calloc(1, size), size, size);
 }
 

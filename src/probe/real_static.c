@@ -176,6 +176,7 @@ void real_find(void)
     real.single_threaded = &__libc_single_threaded != NULL ? &__libc_single_threaded : &never_single;
     real.dl_find_object = real_find_object;
     real.is_glibc = &__libc_single_threaded != NULL;
+    real.has_usable_size = real_found.malloc_usable_size != NULL;
     real.program_free = __real_free;
     real.is_first = true;
 }

@@ -22,6 +22,7 @@
 #ifndef HW_PROBE_SAMPLING_H
 #define HW_PROBE_SAMPLING_H
 
+#include "probe/inner.h"
 #include "probe/share.h"
 
 #include <stdbool.h>
@@ -29,14 +30,14 @@
 #include <stdint.h>
 
 /* Bytes a sample on average; 0: every block is told of. Set at birth. */
-extern uint64_t sampling_rate;
+INNER uint64_t sampling_rate;
 
 struct sampling_thread {
     int64_t left;  /* bytes to the next point */
     uint64_t seed; /* 0: no point has been drawn yet */
 };
 
-extern __thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-exec")));
+INNER __thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-exec")));
 
 /* Reads the setting. */
 void sampling_init(void);

@@ -5,12 +5,13 @@
  * A chunk comes from the free list (last given back, first taken: still warm),
  * else from those never used, else from a further window if the threads alone
  * hold most of them, else the thread waits for the collector. Waiting ends when
- * the collector dies (the kernel marks the robust word), closes, or has not
- * come for ten seconds.
+ * the collector dies (the kernel marks the robust word; before it has come, nobody
+ * listens any more), closes, or has not come for ten seconds.
  */
 #include "probe/share.h"
 
 #include "probe/create.h"
+#include "probe/handover.h"
 #include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/sys.h"
@@ -18,7 +19,7 @@
 
 #include <sys/mman.h>
 
-enum { SHARE_SPINS = 8, SHARE_NAP_NS = 100000 };
+enum { SHARE_SPINS = 8, SHARE_NAP_NS = 100000, SHARE_LOOK_NS = 10000000 };
 
 struct share share;
 const uint32_t share_no_control = SEGMENT_FADING;
@@ -80,25 +81,29 @@ static bool share_grow(void)
     return done;
 }
 
-static bool share_collector_is_gone(uint64_t waited_ns)
-{
-    const struct segment_head *head = share.head;
-    switch (__atomic_load_n(&head->collector, __ATOMIC_ACQUIRE)) {
-    case SEGMENT_ATTACHED:
-        return (__atomic_load_n(&head->owner, __ATOMIC_ACQUIRE) & SEGMENT_OWNER_DIED) != 0;
-    case SEGMENT_NOBODY:
-        return waited_ns > UINT64_C(10000000000);
-    default:
-        return true;
-    }
-}
-
 /* Sleeping is a system call: not once a filter may be there. */
 static bool share_may_nap(void)
 {
     const struct segment_head *head = share.head;
     return !life_sandbox && (__atomic_load_n(&head->may_wait, __ATOMIC_RELAXED) != 0 ||
                              __atomic_load_n(&head->collector, __ATOMIC_RELAXED) == SEGMENT_NOBODY);
+}
+
+/* look_ns: when to look next whether anybody listens. */
+static bool share_collector_is_gone(uint64_t waited_ns, uint64_t *look_ns)
+{
+    const struct segment_head *head = share.head;
+    switch (__atomic_load_n(&head->collector, __ATOMIC_ACQUIRE)) {
+    case SEGMENT_ATTACHED:
+        return (__atomic_load_n(&head->owner, __ATOMIC_ACQUIRE) & SEGMENT_OWNER_DIED) != 0;
+    case SEGMENT_NOBODY:
+        if (waited_ns < *look_ns || !share_may_nap())
+            return waited_ns > UINT64_C(10000000000);
+        *look_ns = waited_ns + SHARE_LOOK_NS;
+        return handover_is_refused(&handover);
+    default:
+        return true;
+    }
 }
 
 bool share_take_chunk(uint32_t *index)
@@ -109,13 +114,13 @@ bool share_take_chunk(uint32_t *index)
         return true;
     }
     __atomic_fetch_add(&head->waits, 1, __ATOMIC_RELAXED);
-    uint64_t waited_ns = 0;
+    uint64_t waited_ns = 0, look_ns = SHARE_LOOK_NS;
     for (unsigned spins = 0; !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE); spins++) {
         if (share_pop(index))
             return true;
         if (share_grow())
             continue;
-        if (share_collector_is_gone(waited_ns)) {
+        if (share_collector_is_gone(waited_ns, &look_ns)) {
             share_stop(LOST_COLLECTOR);
             break;
         }
@@ -219,12 +224,12 @@ uint64_t share_ask(void)
 bool share_await(uint64_t request)
 {
     const struct segment_head *head = share.head;
-    uint64_t waited_ns = 0;
+    uint64_t waited_ns = 0, look_ns = SHARE_LOOK_NS;
     while (head != NULL && request != 0 && share_may_nap() &&
            !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE)) {
         if (__atomic_load_n(&head->answered[request % SEGMENT_ANSWERS], __ATOMIC_ACQUIRE) >= request)
             return true;
-        if (share_collector_is_gone(waited_ns))
+        if (share_collector_is_gone(waited_ns, &look_ns))
             break;
         const int64_t nap[2] = {0, SHARE_NAP_NS};
         sys_nanosleep(nap);

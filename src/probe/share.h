@@ -12,6 +12,7 @@
 #ifndef HW_PROBE_SHARE_H
 #define HW_PROBE_SHARE_H
 
+#include "probe/inner.h"
 #include "wire/record.h"
 #include "wire/segment.h"
 
@@ -43,13 +44,13 @@ struct share {
     uint32_t first_control; /* what the head begins with */
 };
 
-extern struct share share;
+INNER struct share share;
 
 /* Where the head's control word is, from share_no_control on, which says FADING for ever: without a
  * head it is that one itself (the way into a lane tells that there is none). A distance, since hooks
  * run before our relocation, when no pointer of ours can be followed. */
-extern intptr_t share_control;
-extern const uint32_t share_no_control;
+INNER intptr_t share_control;
+INNER const uint32_t share_no_control;
 
 static inline uint32_t share_mode(void)
 {

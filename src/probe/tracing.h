@@ -15,6 +15,8 @@
 #ifndef HW_PROBE_TRACING_H
 #define HW_PROBE_TRACING_H
 
+#include "probe/inner.h"
+
 #include <stdint.h>
 
 enum tracing_class { TRACE_LIFE, TRACE_SHARE, TRACE_HOOKS, TRACE_UNWIND, TRACE_CLASSES };
@@ -22,7 +24,7 @@ enum tracing_class { TRACE_LIFE, TRACE_SHARE, TRACE_HOOKS, TRACE_UNWIND, TRACE_C
 #ifdef HEAPWAKE_TRACES
 
 /* Level by class; set once, at birth. */
-extern uint8_t tracing_levels[TRACE_CLASSES];
+INNER uint8_t tracing_levels[TRACE_CLASSES];
 
 void tracing_init(void);
 void tracing_say(enum tracing_class class, const char *format, uint64_t a, uint64_t b, uint64_t c);

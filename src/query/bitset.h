@@ -13,7 +13,7 @@
 #include "tool/map.h"
 #include "tool/vec.h"
 
-enum { BITSET_PAGE_BITS = 15 };
+enum { BITSET_PAGE_BITS = 18 };
 
 struct bitset_page {
     uint64_t words[(1 << BITSET_PAGE_BITS) / 64];
@@ -22,6 +22,7 @@ struct bitset_page {
 struct bitset {
     struct map index; /* page number -> index in pages */
     VEC(struct bitset_page *) pages;
+    bool is_inverse;          /* the bits stand for numbers that are not meant; see bitset_word */
     uint64_t latest;          /* page number */
     struct bitset_page *page; /* of latest; NULL = not there */
 };
@@ -40,6 +41,15 @@ static inline bool bitset_has(struct bitset *b, uint64_t number)
     return b->page != NULL && (b->page->words[at / 64] >> at % 64 & 1) != 0;
 }
 
+/* The bits of 64 numbers, of which this is one: those that are meant. */
+static inline uint64_t bitset_word(struct bitset *b, uint64_t number)
+{
+    if (__builtin_expect(number >> BITSET_PAGE_BITS != b->latest, 0))
+        bitset_turn(b, number >> BITSET_PAGE_BITS);
+    uint64_t at = number & ((UINT64_C(1) << BITSET_PAGE_BITS) - 1);
+    return (b->page != NULL ? b->page->words[at / 64] : 0) ^ (0 - (uint64_t)b->is_inverse);
+}
+
 /* False: no memory. */
 static inline bool bitset_set(struct bitset *b, uint64_t number)
 {
@@ -47,6 +57,16 @@ static inline bool bitset_set(struct bitset *b, uint64_t number)
     if (__builtin_expect(page != b->latest || b->page == NULL, 0) && !bitset_make(b, page))
         return false;
     b->page->words[at / 64] |= UINT64_C(1) << at % 64;
+    return true;
+}
+
+/* Whether it was there. */
+static inline bool bitset_take(struct bitset *b, uint64_t number)
+{
+    if (!bitset_has(b, number))
+        return false;
+    uint64_t at = number & ((UINT64_C(1) << BITSET_PAGE_BITS) - 1);
+    b->page->words[at / 64] &= ~(UINT64_C(1) << at % 64);
     return true;
 }
 

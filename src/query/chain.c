@@ -70,6 +70,18 @@ static bool chains_passes(const struct chains *c, const struct chain *chain, boo
            ((q->states & STATE_CHAIN_LEAKED) == 0 || leaked);
 }
 
+bool chains_end_single(struct chains *c, uint64_t number, uint64_t size, const struct fate *fate)
+{
+    const struct chain chain = {.first_size = size,
+                                .last_size = size,
+                                .born_ns = fate->born_ns,
+                                .died_ns = fate->died_ns,
+                                .length = 1};
+    if (!range_has(&c->filter->query->filter.chain_position, 1) || !chains_passes(c, &chain, !fate->freed))
+        return true;
+    return bitset_set(c->chosen, number);
+}
+
 /* Decides all links of a chain and gives them back.  False: no memory. */
 static bool chains_decide(struct chains *c, uint32_t index, bool leaked)
 {

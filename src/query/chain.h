@@ -7,7 +7,7 @@
  *       v
  *     link (position n) -> link (n - 1) -> ... -> link (1)
  *
- * A chain grows at its end only.  When it is over all its links are decided at
+ * Most blocks are a chain of their own, of which nothing need be kept here.  A chain grows at its end only.  When it is over all its links are decided at
  * once: only then are its length and its last size known.  Memory goes by the
  * links of chains that are not over yet.
  */
@@ -45,11 +45,14 @@ struct chains {
     struct map released; /* number of a block that realloc released -> its chain */
 };
 
-#define CHAIN_NONE UINT32_MAX
+#define CHAIN_NONE 0x7fffffffu /* fits 31 bits */
 
 void chains_init(struct chains *c, const struct filter *f, struct bitset *chosen);
 void chains_release(struct chains *c);
 
+/* A block that took nobody's place and passes everything but chains dies, and none takes its place:
+ * chosen or not.  False: no memory. */
+bool chains_end_single(struct chains *c, uint64_t number, uint64_t size, const struct fate *fate);
 /* A block is born.  previous: as in struct wake_block.  Its chain, or CHAIN_NONE: no memory. */
 uint32_t chains_add(struct chains *c, uint64_t number, uint64_t previous, uint64_t size, uint64_t time_ns);
 /* The latest link of a chain dies, and passes or not.  by_realloc: the chain may go on.  False: no memory. */

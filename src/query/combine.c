@@ -53,9 +53,11 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
         for (size_t i = 0; i < from->timeline.count; i++)
             (void)vec_push(&to->timeline, from->timeline.data[i]);
     }
+    to->moment_ns = from->moment_ns;
     combine_histogram(&to->sizes, &from->sizes);
     combine_histogram(&to->lifetimes, &from->lifetimes);
     to->omitted_blocks += from->omitted_blocks;
+    to->releases_without_stack += from->releases_without_stack;
     to->events += from->events;
     to->interrupted |= from->interrupted;
     if (from->read_until_ns > to->read_until_ns)

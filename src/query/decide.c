@@ -12,6 +12,7 @@
 #include "query/ahead.h"
 #include "query/chain.h"
 #include "query/cohort.h"
+#include "query/gather.h"
 #include "store/numbered.h"
 #include "wire/record.h"
 
@@ -29,8 +30,8 @@ struct decide_block {
     struct decide_brief brief;
     uint64_t size;
     uint32_t stack;
-    uint32_t chain;
-    bool passes; /* at birth */
+    uint32_t chain : 31; /* CHAIN_NONE: so far it is one of its own */
+    uint32_t passes : 1; /* at birth */
 };
 
 struct decide {
@@ -184,15 +185,32 @@ static void decide_alloc(struct decide *d, const struct wake_block *b, uint32_t 
     }
     *block = (struct decide_block){
         .brief = decide_birth(d, b, i, d->has_threads), .chain = CHAIN_NONE, .passes = d->pass[i]};
+    block->size = b->size[i];
     if (d->groups != NULL) {
-        block->size = b->size[i];
         block->stack = filter_stack(d->filter, b->stack[i]);
         cohort_alloc(&d->groups[block->stack], block->size, b->time_ns[i]);
     }
-    if (d->has_chains) {
+    if (d->has_chains && b->previous[i] != 0) {
         block->chain = chains_add(&d->chains, b->number[i], b->previous[i], b->size[i], b->time_ns[i]);
         d->failed = d->failed || block->chain == CHAIN_NONE;
     }
+}
+
+/* A block that dies, by realloc or not, or is left over.  False: no memory. */
+static bool decide_end(struct decide *d, const struct decide_block *was, uint64_t number, bool passes,
+                       const struct fate *fate, bool by_realloc)
+{
+    uint32_t chain = was->chain;
+    if (!d->has_chains)
+        return !passes || bitset_set(d->chosen, number);
+    if (chain == CHAIN_NONE && !by_realloc)
+        return !passes || chains_end_single(&d->chains, number, was->size, fate);
+    if (chain == CHAIN_NONE)
+        chain = chains_add(&d->chains, number, 0, was->size, fate->born_ns);
+    if (chain == CHAIN_NONE)
+        return false;
+    return fate->freed ? chains_end_link(&d->chains, chain, passes, fate->died_ns, by_realloc)
+                       : chains_leak_link(&d->chains, chain, passes);
 }
 
 static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i)
@@ -202,13 +220,10 @@ static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i
         return;
     if (d->groups != NULL)
         d->groups[was->stack].bytes -= was->size;
-    bool passes = decide_passes(d, &was->brief, b, i, d->has_threads) && was->passes;
-    bool fine = true;
-    if (d->has_chains && was->chain != CHAIN_NONE)
-        fine = chains_end_link(&d->chains, was->chain, passes, b->time_ns[i], b->detail[i] == HOW_REALLOC);
-    else if (passes)
-        fine = bitset_set(d->chosen, b->number[i]);
-    d->failed = d->failed || !fine;
+    bool passes = was->passes && decide_passes(d, &was->brief, b, i, d->has_threads);
+    const struct fate fate = {.born_ns = was->brief.born_ns, .died_ns = b->time_ns[i], .freed = true};
+    if (!decide_end(d, was, b->number[i], passes, &fate, b->detail[i] == HOW_REALLOC))
+        d->failed = true;
 }
 
 static int decide_block(const struct wake_block *b, void *context)
@@ -237,10 +252,7 @@ static void decide_rest(struct decide *d)
          (block = numbered_next(&d->live, &at, &number, sizeof *block)) != NULL && !d->failed;) {
         const struct fate fate = {.born_ns = block->brief.born_ns};
         bool passes = block->passes && filter_fate(d->filter, &fate);
-        if (d->has_chains && block->chain != CHAIN_NONE)
-            d->failed = !chains_leak_link(&d->chains, block->chain, passes);
-        else if (passes)
-            d->failed = !bitset_set(d->chosen, number);
+        d->failed = !decide_end(d, block, number, passes, &fate, false);
     }
     if (d->has_chains && !d->failed)
         d->failed = !chains_finish(&d->chains);
@@ -269,6 +281,8 @@ int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
         .has_chains = (f->checks & CHECK_CHAIN) != 0,
     };
     int code = ERR_MEMORY;
+    if (gather_suits(f))
+        return gather_run(f, watch, reader, process, err);
     numbered_init(&d.live);
     chains_init(&d.chains, f, chosen);
     filter_restart(f);

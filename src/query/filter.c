@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/mapped.h"
 #include "query/pattern.h"
 #include "tool/memory.h"
 
 /* ------------------------------------------------------------- what is set */
 
-static unsigned filter_check_births(const struct query_filter *f, const struct when *w)
+static unsigned filter_check_births(const struct query *q, const struct when *w)
 {
-    unsigned checks = 0;
+    const struct query_filter *f = &q->filter;
+    unsigned checks = q->keeps_stack != NULL ? CHECK_STACK : 0;
     if (!range_is_whole(&w->born) || f->allocated == SIDE_INSIDE || w->has_alive_at[0] || w->has_alive_at[1])
         checks |= CHECK_BORN;
     if (f->allocated == SIDE_OUTSIDE)
@@ -37,14 +39,18 @@ static unsigned filter_check_births(const struct query_filter *f, const struct w
         checks |= CHECK_MARK;
     if ((f->states & (STATE_LEAKED | STATE_FREED)) != 0)
         checks |= CHECK_LEAKED;
+    if (f->mapped != MAPPED_ANY)
+        checks |= CHECK_MAPPED;
+    if (f->freeing_stacks.count > 0 || f->freeing_patterns.count > 0)
+        checks |= CHECK_RELEASE;
     return checks;
 }
 
 static unsigned filter_check_rest(const struct query_filter *f, const struct when *w)
 {
     unsigned checks = 0;
-    if (w->must_have_died || f->freed != SIDE_ANY || w->has_alive_at[0] || w->has_alive_at[1] ||
-        !range_is_whole(&f->lifetime))
+    if (w->must_have_died || w->kept_until != 0 || f->freed != SIDE_ANY || w->has_alive_at[0] ||
+        w->has_alive_at[1] || !range_is_whole(&f->lifetime))
         checks |= CHECK_FATE;
     if ((f->states & STATE_TEMPORARY) != 0)
         checks |= CHECK_TEMPORARY;
@@ -100,7 +106,11 @@ static int filter_allow_stacks(struct filter *f, uint32_t process, struct err *e
         f->stacks[i] = filter_names_stack(&f->query->filter, i) &&
                        range_has(&f->query->filter.depth, s == NULL ? 0 : s->depth);
     }
-    return pattern_narrow(f->query, f->process, process, f->stacks, f->stack_count, err);
+    int code = pattern_narrow(f->query, f->query->filter.patterns.data, f->query->filter.patterns.count,
+                              f->process, process, f->stacks, f->stack_count, err);
+    for (uint32_t i = 0; i < f->stack_count && f->query->keeps_stack != NULL; i++)
+        f->stacks[i] = f->stacks[i] && f->query->keeps_stack(f->query->keeps_context, process, i);
+    return code;
 }
 
 static void filter_narrow(struct query_range *range, uint64_t min, uint64_t max)
@@ -122,6 +132,7 @@ static void filter_set_times(struct filter *f)
         filter_narrow(&f->born, w->window.min, w->window.max);
     if (w->must_have_died)
         filter_narrow(&f->died, w->died.min, w->died.max);
+    filter_narrow(&f->died, w->kept_until, UINT64_MAX);
     if (q->freed == SIDE_INSIDE)
         filter_narrow(&f->died, w->window.min, w->window.max);
     for (unsigned i = 0; i < 2; i++) {
@@ -146,10 +157,11 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
         .query = q,
         .when = w,
         .process = p,
-        .checks = filter_check_births(&q->filter, w) | filter_check_rest(&q->filter, w),
+        .checks = filter_check_births(q, w) | filter_check_rest(&q->filter, w),
         .stack_count = p->stacks.count > 0 ? p->stacks.count : 1,
         .end_ns = p->end.end_ns,
     };
+    bitset_init(&f->released);
     filter_set_times(f);
     if (!filter_list_leaked(f))
         return err_set(err, ERR_MEMORY, "There is no memory for the list of leaked blocks.");
@@ -161,6 +173,7 @@ void filter_release(struct filter *f)
     free(f->stacks);
     f->stacks = NULL;
     vec_release(&f->leaked);
+    bitset_release(&f->released);
 }
 
 void filter_restart(struct filter *f)
@@ -172,13 +185,13 @@ void filter_restart(struct filter *f)
 unsigned filter_columns(const struct filter *f)
 {
     unsigned columns = 0;
-    if ((f->checks & (CHECK_SIZE | CHECK_SLACK)) != 0)
+    if ((f->checks & (CHECK_SIZE | CHECK_SLACK | CHECK_MAPPED)) != 0)
         columns |= WAKE_SIZE;
-    if ((f->checks & (CHECK_USABLE | CHECK_SLACK)) != 0)
+    if ((f->checks & (CHECK_USABLE | CHECK_SLACK | CHECK_MAPPED)) != 0)
         columns |= WAKE_USABLE;
-    if ((f->checks & CHECK_ADDRESS) != 0)
+    if ((f->checks & (CHECK_ADDRESS | CHECK_MAPPED)) != 0)
         columns |= WAKE_ADDRESS;
-    if ((f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0)
+    if ((f->checks & (CHECK_STACK | CHECK_GROUPS | CHECK_MAPPED)) != 0)
         columns |= WAKE_STACK;
     if ((f->checks & CHECK_THREAD) != 0)
         columns |= WAKE_THREAD;
@@ -260,6 +273,20 @@ static void filter_leaked(struct filter *f, const struct wake_block *b, uint8_t 
     f->next_leaked = next;
 }
 
+static void filter_mapped(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    enum mapped wanted = f->query->filter.mapped == MAPPED_OWN ? MAPPED_YES : MAPPED_NO;
+    for (uint32_t i = 0; i < b->count; i++)
+        pass[i] &= mapped_of(b->address[i], b->size[i], b->usable[i], b->stack[i]) == wanted;
+}
+
+static void filter_released(struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->event[i] == WAKE_ALLOC && pass[i])
+            pass[i] = bitset_has(&f->released, b->number[i]);
+}
+
 void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass)
 {
     const struct query_filter *q = &f->query->filter;
@@ -287,4 +314,8 @@ void filter_births(struct filter *f, struct slots *slots, const struct wake_bloc
         filter_marks(f, b, pass);
     if ((checks & CHECK_LEAKED) != 0)
         filter_leaked(f, b, pass);
+    if ((checks & CHECK_MAPPED) != 0)
+        filter_mapped(f, b, pass);
+    if ((checks & CHECK_RELEASE) != 0)
+        filter_released(f, b, pass);
 }

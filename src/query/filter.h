@@ -4,8 +4,9 @@
  *
  * Conditions come in three kinds, by when they can be decided:
  *
- *     at birth    size, stack, thread, kind, address, time of birth, marks, and
- *                 leaked or not (the file lists what was live at the end)
+ *     at birth    size, stack, thread, kind, address, time of birth, marks,
+ *                 leaked or not (the file lists what was live at the end), and the
+ *                 stack of its release (looked up beforehand: query/release.h)
  *     at death    time of death, lifetime, freeing thread, temporary, alive at
  *                 a moment, and everything about chains
  *     by group    about all blocks of a stack
@@ -21,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "query/bitset.h"
 #include "query/query.h"
 #include "query/slots.h"
 #include "query/when.h"
@@ -49,6 +51,9 @@ enum filter_check {
     /* by group */
     CHECK_GROUP_COUNTS = 1 << 15,
     CHECK_GROUP_TIMES = 1 << 16,
+    /* at birth, after a reading of its own */
+    CHECK_RELEASE = 1 << 17,
+    CHECK_MAPPED = 1 << 18,
 
     CHECK_AT_DEATH = CHECK_FATE | CHECK_TEMPORARY | CHECK_FREER | CHECK_CHAIN,
     CHECK_GROUPS = CHECK_GROUP_COUNTS | CHECK_GROUP_TIMES,
@@ -67,6 +72,8 @@ struct filter {
     struct query_range died, lifetime; /* of blocks that were freed; never empty, see none_freed */
     bool none_freed;                   /* no block that was freed passes */
     bool none_leaked;                  /* no block that was never freed passes */
+    struct bitset released;            /* numbers of blocks that were released from a wanted stack */
+    uint64_t releases_without_stack;   /* for CHECK_RELEASE: of which it is not known */
     bool has_more;                     /* conditions on blocks that were freed, beyond those two */
 
     /* While events are read: */

@@ -9,6 +9,8 @@
 #include "query/bitset.h"
 #include "query/decide.h"
 #include "query/filter.h"
+#include "query/mapped.h"
+#include "query/release.h"
 #include "query/slots.h"
 #include "query/watch.h"
 #include "query/when.h"
@@ -161,6 +163,10 @@ static int follow_process(struct follow *f, const struct query *q, const struct 
     struct bitset chosen;
     bitset_init(&chosen);
     int code = filter_init(&filter, q, w, reader, process, err);
+    if (code == 0)
+        code = mapped_check(&filter, f->watch, reader, process, err);
+    if (code == 0)
+        code = release_run(&filter, f->watch, reader, process, err);
     if (code == 0 && decide_is_needed(&filter, decide_totals_agree(reader, process))) {
         f->watch->total += filter.process->events;
         code = decide_run(&filter, &chosen, f->watch, reader, process, err);

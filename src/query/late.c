@@ -30,7 +30,7 @@ static void late_count_birth(struct late *l, struct tally_row *r, const struct l
 {
     if (r->allocated_blocks == 0 || b->born_ns < r->first_ns)
         r->first_ns = b->born_ns;
-    if (b->born_ns > r->last_ns)
+    if (r->allocated_blocks == 0 || b->born_ns > r->last_ns)
         r->last_ns = b->born_ns;
     r->allocated_blocks += weight.blocks;
     r->allocated_bytes += weight.bytes;
@@ -43,7 +43,7 @@ static void late_count_death(struct late *l, struct tally_row *r, uint32_t row, 
                              struct weight weight)
 {
     uint64_t lifetime = fate->died_ns - fate->born_ns;
-    if (r->freed_blocks == 0 || lifetime < r->lifetime_min_ns)
+    if (lifetime < r->lifetime_min_ns)
         r->lifetime_min_ns = lifetime;
     if (lifetime > r->lifetime_max_ns)
         r->lifetime_max_ns = lifetime;

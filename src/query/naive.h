@@ -29,9 +29,11 @@ struct naive_block {
     bool freed;
     uint64_t died, died_ns;
     uint32_t died_thread, died_how;
-    size_t next;      /* index + 1 of the block that continues it by realloc; 0 = none */
-    size_t before;    /* likewise of the one that it continues */
-    const char *mark; /* the latest one before its birth, or NULL */
+    uint32_t died_stack; /* as the release has it; 0 = it does not say */
+    size_t next;         /* index + 1 of the block that continues it by realloc; 0 = none */
+    size_t before;       /* likewise of the one that it continues */
+    const char *mark;    /* the latest one before its birth, or NULL */
+    bool is_mapped;      /* has a mapping of its own */
 };
 
 struct naive_process {
@@ -44,6 +46,7 @@ struct naive_process {
 
 struct naive {
     uint64_t seed;
+    bool is_glibc; /* usable sizes and addresses are as glibc's malloc makes them */
     VEC(struct naive_block) blocks;
     VEC(struct naive_process) processes;
 };
@@ -166,9 +169,14 @@ static inline void naive_alloc(struct naive_maker *m, uint32_t thread, uint32_t 
         .before = before,
         .mark = m->mark,
     };
-    b.usable = naive_below(n, 4) == 0 ? b.size + naive_below(n, 50)
-               : b.size < 24          ? 24
-                                      : ((b.size + 23) & ~UINT64_C(15)) - 8;
+    bool is_odd = !n->is_glibc && naive_below(n, 4) == 0;
+    b.usable = is_odd ? b.size + naive_below(n, 50) : b.size < 24 ? 24 : ((b.size + 23) & ~UINT64_C(15)) - 8;
+    b.is_mapped = n->is_glibc && naive_below(n, 5) == 0;
+    if (b.is_mapped) {
+        uint64_t above = 16 * (1 + naive_below(n, 3)); /* of its first page: more where it is aligned */
+        b.address = (b.address & ~UINT64_C(4095)) + above;
+        b.usable = ((b.size + above + 4095) & ~UINT64_C(4095)) - above;
+    }
     b.born = naive_event(m);
     uint64_t previous = 0;
     if (before != 0) {
@@ -198,7 +206,10 @@ static inline size_t naive_free(struct naive_maker *m, uint32_t thread, uint32_t
     b->died_thread = thread;
     b->died_how = how;
     b->died = naive_event(m);
-    wake_stream_free(m->stream, m->now, thread, how, b->number, b->size);
+    b->died_stack = naive_below(n, 3) == 0 ? 0 : (uint32_t)naive_below(n, NAIVE_STACKS);
+    if (how == HOW_REALLOC && naive_below(n, 4) != 0)
+        b->died_stack = 0;
+    wake_stream_free_from(m->stream, m->now, thread, how, b->died_stack, b->number, b->size);
     return index;
 }
 
@@ -339,7 +350,7 @@ static inline void naive_make(struct naive *n, const char *path, uint64_t seed, 
                               size_t steps, bool ended)
 {
     struct wake_writer *w;
-    *n = (struct naive){.seed = seed * 2654435761u + 88172645463325252u};
+    *n = (struct naive){.seed = seed * 2654435761u + 88172645463325252u, .is_glibc = seed % 2 != 0};
     if (wake_writer_open(&w, path, NULL) != 0)
         abort();
     for (uint32_t i = 0; i < processes; i++) {

@@ -113,34 +113,71 @@ static inline bool naive_thread_is(const struct query_thread *t, size_t count, u
     return count == 0;
 }
 
+static inline uint32_t naive_depth(uint32_t stack)
+{
+    uint32_t depth = 0;
+    while (naive_frame(stack, depth) >= 0)
+        depth++;
+    return depth;
+}
+
+static inline bool naive_fits(const struct query_pattern *p, uint32_t stack)
+{
+    bool hit = false;
+    regex_t r;
+    if (regcomp(&r, p->text, REG_EXTENDED | REG_NOSUB) != 0)
+        abort();
+    for (uint32_t k = 0; k < naive_depth(stack); k++) {
+        char function[32], source[32];
+        int frame = naive_frame(stack, k);
+        naive_frame_texts(frame, function, source);
+        const char *text = p->field == FIELD_FUNCTION ? function
+                           : p->field == FIELD_SOURCE ? source
+                                                      : naive_modules[frame < 8 ? 0 : 1];
+        hit = hit || regexec(&r, text, 0, NULL, 0) == 0;
+    }
+    regfree(&r);
+    return hit != p->negated;
+}
+
+static inline bool naive_stack_is(const uint32_t *stacks, size_t count, uint32_t stack)
+{
+    for (size_t i = 0; i < count; i++)
+        if (stacks[i] == stack)
+            return true;
+    return count == 0;
+}
+
 static inline bool naive_stack_passes(const struct naive_asked *a, uint32_t stack)
 {
     const struct query_filter *f = &a->query->filter;
-    bool named = f->stacks.count == 0;
-    uint32_t depth = 0;
-    for (size_t i = 0; i < f->stacks.count; i++)
-        named = named || f->stacks.data[i] == stack;
-    while (naive_frame(stack, depth) >= 0)
-        depth++;
-    for (size_t i = 0; i < f->patterns.count; i++) {
-        bool hit = false;
-        regex_t r;
-        if (regcomp(&r, f->patterns.data[i].text, REG_EXTENDED | REG_NOSUB) != 0)
-            abort();
-        for (uint32_t k = 0; k < depth; k++) {
-            char function[32], source[32];
-            int frame = naive_frame(stack, k);
-            naive_frame_texts(frame, function, source);
-            const char *text = f->patterns.data[i].field == FIELD_FUNCTION ? function
-                               : f->patterns.data[i].field == FIELD_SOURCE ? source
-                                                                           : naive_modules[frame < 8 ? 0 : 1];
-            hit = hit || regexec(&r, text, 0, NULL, 0) == 0;
-        }
-        regfree(&r);
-        if (hit == f->patterns.data[i].negated)
+    for (size_t i = 0; i < f->patterns.count; i++)
+        if (!naive_fits(&f->patterns.data[i], stack))
             return false;
-    }
-    return named && naive_in(&f->depth, depth);
+    return naive_stack_is(f->stacks.data, f->stacks.count, stack) && naive_in(&f->depth, naive_depth(stack));
+}
+
+/* The stack that it was released from; 0 = not known. */
+static inline uint32_t naive_died_stack(const struct naive_asked *a, const struct naive_block *b)
+{
+    return b->died_stack == 0 && b->next != 0 ? a->naive->blocks.data[b->next - 1].stack : b->died_stack;
+}
+
+static inline bool naive_asks_release(const struct query_filter *f)
+{
+    return f->freeing_stacks.count > 0 || f->freeing_patterns.count > 0;
+}
+
+static inline bool naive_release_passes(const struct naive_asked *a, const struct naive_block *b)
+{
+    const struct query_filter *f = &a->query->filter;
+    uint32_t stack = naive_died_stack(a, b);
+    if (!naive_asks_release(f))
+        return true;
+    for (size_t i = 0; i < f->freeing_patterns.count; i++)
+        if (!naive_fits(&f->freeing_patterns.data[i], stack))
+            return false;
+    return b->freed && stack != 0 && naive_stack_is(f->freeing_stacks.data, f->freeing_stacks.count, stack);
 }
 
 static inline bool naive_chain_passes(const struct naive_asked *a, const struct naive_block *b)
@@ -222,6 +259,8 @@ static inline bool naive_matches(const struct naive_asked *a, const struct naive
         return false;
     if (f->freed_to.when != WHEN_UNSET && (!b->freed || b->died_ns > naive_time(a, &f->freed_to, 0)))
         return false;
+    if (f->kept_until.when != WHEN_UNSET && b->freed && b->died_ns < naive_time(a, &f->kept_until, 0))
+        return false;
     if (f->alive_at.when != WHEN_UNSET && !naive_alive(b, naive_time(a, &f->alive_at, 0)))
         return false;
     if (f->alive_at_2.when != WHEN_UNSET && !naive_alive(b, naive_time(a, &f->alive_at_2, 0)))
@@ -240,12 +279,26 @@ static inline bool naive_matches(const struct naive_asked *a, const struct naive
     if ((f->kinds != 0 && (f->kinds >> b->kind & 1) == 0) ||
         (f->mark != NULL && (b->mark == NULL || strcmp(b->mark, f->mark) != 0)))
         return false;
+    if (f->mapped != MAPPED_ANY && b->is_mapped != (f->mapped == MAPPED_OWN))
+        return false;
     if (!naive_thread_is(f->threads.data, f->threads.count, b->thread) || !naive_stack_passes(a, b->stack))
         return false;
     if (f->freeing_threads.count > 0 &&
         !(b->freed && naive_thread_is(f->freeing_threads.data, f->freeing_threads.count, b->died_thread)))
         return false;
-    return naive_chain_passes(a, b) && (!naive_has_group_conditions(f) || naive_group_passes(a, b));
+    return naive_release_passes(a, b) && naive_chain_passes(a, b) &&
+           (!naive_has_group_conditions(f) || naive_group_passes(a, b));
+}
+
+/* Releases of chosen processes of which the stack is not known, where it is asked for. */
+static inline uint64_t naive_unplaced(const struct naive_asked *a)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < a->naive->blocks.count && naive_asks_release(&a->query->filter); i++) {
+        const struct naive_block *b = &a->naive->blocks.data[i];
+        count += naive_is_chosen(a, b->process) && b->freed && naive_died_stack(a, b) == 0;
+    }
+    return count;
 }
 
 /* ------------------------------------------------------------------- metrics */

@@ -71,13 +71,14 @@ static inline void ask_range(struct naive *n, struct query *q, const char *name,
         ask(q, key, "%llu%s", (unsigned long long)(from + naive_below(n, width)), unit);
 }
 
+static const char *const naive_patterns[] = {"fn_1",   "fn_[36]\\(", "part0",  "file[0-4]\\.cc$",
+                                             "libfoo", "app$",       "nothing"};
+
 static inline void ask_birth(struct naive *n, struct query *q)
 {
-    static const char *const patterns[] = {"fn_1",   "fn_[36]\\(", "part0",  "file[0-4]\\.cc$",
-                                           "libfoo", "app$",       "nothing"};
     static const char *const keys[] = {"function",   "not-function", "source",
                                        "not-source", "module",       "not-module"};
-    switch (naive_below(n, 13)) {
+    switch (naive_below(n, 14)) {
     case 0:
         ask(q, "allocated-from", "%s", random_time(n));
         break;
@@ -108,7 +109,7 @@ static inline void ask_birth(struct naive *n, struct query *q)
             (unsigned)naive_below(n, NAIVE_STACKS), (unsigned)naive_below(n, 100));
         break;
     case 9:
-        ask(q, keys[naive_below(n, 6)], "%s", patterns[naive_below(n, 7)]);
+        ask(q, keys[naive_below(n, 6)], "%s", naive_patterns[naive_below(n, 7)]);
         break;
     case 10:
         if (naive_below(n, 2))
@@ -119,6 +120,9 @@ static inline void ask_birth(struct naive *n, struct query *q)
     case 11:
         ask(q, "kind", "%s", naive_below(n, 3) == 0 ? "realloc" : naive_below(n, 2) ? "malloc,new" : "new");
         break;
+    case 12:
+        ask(q, "mapped", "%s", naive_below(n, 2) ? "yes" : "no");
+        break;
     default:
         ask(q, "mark", "%s", naive_marks[naive_below(n, 3)]);
     }
@@ -128,7 +132,9 @@ static inline void ask_death(struct naive *n, struct query *q)
 {
     static const char *const states[] = {"leaked",       "freed",        "temporary",
                                          "chain-leaked", "group-leaked", "freed,chain-leaked"};
-    switch (naive_below(n, 13)) {
+    static const char *const keys[] = {"freed-function",   "not-freed-function", "freed-source",
+                                       "not-freed-source", "freed-module",       "not-freed-module"};
+    switch (naive_below(n, 16)) {
     case 0:
         ask(q, "freed-from", "%s", random_time(n));
         break;
@@ -166,6 +172,16 @@ static inline void ask_death(struct naive *n, struct query *q)
         break;
     case 11:
         ask_range(n, q, naive_below(n, 2) ? "chain-first-size" : "chain-last-size", "", 0, 300);
+        break;
+    case 12:
+        ask(q, "freed-stack", "%u,%u,%u", (unsigned)naive_below(n, NAIVE_STACKS),
+            (unsigned)naive_below(n, NAIVE_STACKS), (unsigned)naive_below(n, 100));
+        break;
+    case 13:
+        ask(q, keys[naive_below(n, 6)], "%s", naive_patterns[naive_below(n, 7)]);
+        break;
+    case 14:
+        ask(q, "kept-until", "%s", random_time(n));
         break;
     default:
         ask_range(n, q, "chain-lifetime", "ns", 0, 1000000);

@@ -222,6 +222,19 @@ static int parse_kinds(struct query *q, const struct parse_key *key, void *to, c
     return 0;
 }
 
+static int parse_mapped(struct query *q, const struct parse_key *key, void *to, const char *value,
+                        struct err *err)
+{
+    static const struct parse_word words[] = {
+        {"yes", MAPPED_OWN}, {"no", MAPPED_SHARED}, {"any", MAPPED_ANY}, {NULL, 0}};
+    unsigned mapped;
+    (void)q, (void)key, (void)err;
+    if (!parse_find_word(words, value, strlen(value), &mapped))
+        return ERR_USAGE;
+    *(enum query_mapped *)to = (enum query_mapped)mapped;
+    return 0;
+}
+
 static int parse_split(struct query *q, const struct parse_key *key, void *to, const char *value,
                        struct err *err)
 {
@@ -278,13 +291,25 @@ static int parse_temporary(struct query *q, const struct parse_key *key, void *t
 
 /* -------------------------------------------------------------------- lists */
 
-enum parse_list { LIST_PIDS, LIST_STACKS, LIST_THREADS, LIST_FREEING_THREADS };
+enum parse_list { LIST_PIDS, LIST_STACKS, LIST_FREEING_STACKS, LIST_THREADS, LIST_FREEING_THREADS };
+
+static bool parse_push_number(struct query *q, unsigned list, uint32_t number)
+{
+    switch (list) {
+    case LIST_PIDS:
+        return vec_push(&q->pids, number);
+    case LIST_STACKS:
+        return vec_push(&q->filter.stacks, number);
+    default:
+        return vec_push(&q->filter.freeing_stacks, number);
+    }
+}
 
 /* Process or stack numbers, with commas. */
 static int parse_numbers(struct query *q, const struct parse_key *key, void *to, const char *value,
                          struct err *err)
 {
-    size_t pids = q->pids.count, stacks = q->filter.stacks.count;
+    size_t pids = q->pids.count, stacks = q->filter.stacks.count, freeing = q->filter.freeing_stacks.count;
     int code = 0;
     (void)to;
     for (bool more = true; more && code == 0;) {
@@ -295,8 +320,7 @@ static int parse_numbers(struct query *q, const struct parse_key *key, void *to,
             memcpy(one, value, length);
         if (!quantity_count(one, &number) || number > UINT32_MAX)
             code = ERR_USAGE;
-        else if (!(key->choice == LIST_PIDS ? vec_push(&q->pids, (uint32_t)number)
-                                            : vec_push(&q->filter.stacks, (uint32_t)number)))
+        else if (!parse_push_number(q, key->choice, (uint32_t)number))
             code = parse_no_memory(err);
         more = value[length] != '\0';
         value += length + more;
@@ -304,6 +328,7 @@ static int parse_numbers(struct query *q, const struct parse_key *key, void *to,
     if (code != 0) {
         q->pids.count = pids;
         q->filter.stacks.count = stacks;
+        q->filter.freeing_stacks.count = freeing;
     }
     return code;
 }
@@ -325,19 +350,22 @@ static int parse_thread(struct query *q, const struct parse_key *key, void *to, 
     return fine ? 0 : parse_no_memory(err);
 }
 
-enum { NEGATED = 8 };
+enum { NEGATED = 8, FREEING = 16 };
 
 static int parse_pattern(struct query *q, const struct parse_key *key, void *to, const char *value,
                          struct err *err)
 {
-    struct query_pattern pattern = {.field = (enum query_field)(key->choice & ~NEGATED),
+    struct query_pattern pattern = {.field = (enum query_field)(key->choice & ~(NEGATED | FREEING)),
                                     .negated = (key->choice & NEGATED) != 0};
     (void)to;
     int code = pattern_check(value, err);
     if (code != 0)
         return code;
     pattern.text = arena_push_text(&q->arena, value, strlen(value));
-    return pattern.text != NULL && vec_push(&q->filter.patterns, pattern) ? 0 : parse_no_memory(err);
+    bool fine =
+        pattern.text != NULL && ((key->choice & FREEING) != 0 ? vec_push(&q->filter.freeing_patterns, pattern)
+                                                              : vec_push(&q->filter.patterns, pattern));
+    return fine ? 0 : parse_no_memory(err);
 }
 
 /* ---------------------------------------------------------------- the table */
@@ -361,6 +389,7 @@ static const struct parse_key keys[] = {
     {"allocated-to", "TIME", "allocated at or before", parse_time, AT(filter.allocated_to), 0},
     {"freed-from", "TIME", "freed at or after", parse_time, AT(filter.freed_from), 0},
     {"freed-to", "TIME", "freed at or before", parse_time, AT(filter.freed_to), 0},
+    {"kept-until", "TIME", "freed at or after, or leaked", parse_time, AT(filter.kept_until), 0},
     {"alive-at", "TIME", "live at this moment", parse_time, AT(filter.alive_at), 0},
     {"alive-at-2", "TIME", "and at this one too", parse_time, AT(filter.alive_at_2), 0},
     {"allocated", side_words, "allocated in the window, or not", parse_side, AT(filter.allocated), 0},
@@ -391,8 +420,25 @@ static const struct parse_key keys[] = {
     {"not-module", "REGEX", "no module on its stack matches", parse_pattern, 0, FIELD_MODULE | NEGATED},
     {"thread", "TID|NAME", "allocated by this thread; may be repeated", parse_thread, 0, LIST_THREADS},
     {"freed-by", "TID|NAME", "freed by this thread; may be repeated", parse_thread, 0, LIST_FREEING_THREADS},
+    {"freed-stack", "NUMBER,...", "freed from these stacks (record --free-stacks)", parse_numbers, 0,
+     LIST_FREEING_STACKS},
+    {"freed-function", "REGEX", "a function on the stack that freed it matches", parse_pattern, 0,
+     FIELD_FUNCTION | FREEING},
+    {"not-freed-function", "REGEX", "it was freed, and no function on that stack matches", parse_pattern, 0,
+     FIELD_FUNCTION | FREEING | NEGATED},
+    {"freed-source", "REGEX", "a source file on the stack that freed it matches", parse_pattern, 0,
+     FIELD_SOURCE | FREEING},
+    {"not-freed-source", "REGEX", "it was freed, and no source file on that stack matches", parse_pattern, 0,
+     FIELD_SOURCE | FREEING | NEGATED},
+    {"freed-module", "REGEX", "a module on the stack that freed it matches", parse_pattern, 0,
+     FIELD_MODULE | FREEING},
+    {"not-freed-module", "REGEX", "it was freed, and no module on that stack matches", parse_pattern, 0,
+     FIELD_MODULE | FREEING | NEGATED},
     {"kind", "malloc|calloc|new|...", "allocated by these functions, with commas", parse_kinds,
      AT(filter.kinds), 0},
+
+    {"mapped", "yes|no|any", "glibc gave it a mapping of its own, or did not", parse_mapped,
+     AT(filter.mapped), 0},
 
     RANGE("group-allocations", "COUNT", "allocations from its stack", parse_count, group_allocations),
     {"group-leaked-min", "COUNT|PERCENT", "at least: leaked blocks of its stack", parse_amount,

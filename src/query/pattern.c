@@ -95,13 +95,13 @@ static int pattern_apply(const struct pattern *p, uint8_t *allowed, size_t count
     return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory to match the stacks.");
 }
 
-int pattern_narrow(const struct query *q, const struct wake_process *p, uint32_t process, uint8_t *allowed,
-                   size_t count, struct err *err)
+int pattern_narrow(const struct query *q, const struct query_pattern *patterns, size_t patterns_count,
+                   const struct wake_process *p, uint32_t process, uint8_t *allowed, size_t count,
+                   struct err *err)
 {
     int code = 0;
-    for (size_t i = 0; i < q->filter.patterns.count && code == 0; i++) {
-        struct pattern one = {
-            .asked = &q->filter.patterns.data[i], .query = q, .process = p, .index = process};
+    for (size_t i = 0; i < patterns_count && code == 0; i++) {
+        struct pattern one = {.asked = &patterns[i], .query = q, .process = p, .index = process};
         if (one.asked->field != FIELD_MODULE && q->find_place == NULL)
             return err_set(err, ERR_USAGE, "Nobody is there to name the functions of this recording.");
         code = pattern_check(one.asked->text, err);

@@ -15,8 +15,9 @@
 /* Whether a text is an expression that can be used.  ERR_USAGE. */
 int pattern_check(const char *text, struct err *err);
 
-/* Sets allowed[stack] to 0 where a pattern of the query does not hold. */
-int pattern_narrow(const struct query *q, const struct wake_process *p, uint32_t process, uint8_t *allowed,
-                   size_t count, struct err *err);
+/* Sets allowed[stack] to 0 where one of these patterns does not hold. */
+int pattern_narrow(const struct query *q, const struct query_pattern *patterns, size_t patterns_count,
+                   const struct wake_process *p, uint32_t process, uint8_t *allowed, size_t count,
+                   struct err *err);
 
 #endif

@@ -4,12 +4,15 @@
  *
  * For each process, the cheapest of
  *
- *  0. what the collector wrote at the end (totals for each stack): no filter, the
- *     whole run, nothing that totals do not have;
+ *  0. what the collector wrote at the end (totals for each stack): no filter, or conditions on
+ *     stacks alone and no peak, the whole run, nothing that totals do not have;
  *  1. one reading of the events: conditions that are known at birth;
  *  2. one reading that counts blocks when they die: conditions that are known then;
- *  3. two readings: the first decides, the second counts.  For chains, groups and timelines,
- *     and where so many blocks are live at once that the peak of 2. would take too much memory.
+ *  3. two readings: the first decides, the second counts.  For chains, groups and timelines, where
+ *     the release of a block decides alone, and where so many blocks are live at once that the peak of 2. would
+ *     take too much memory.
+ *
+ * Conditions on the stack of a release are read ahead of all this (query/release.h).
  *
  * The totals are used only where they agree with what the chunk headers say
  * about the events that are in the file.
@@ -21,6 +24,9 @@
 #include "query/decide.h"
 #include "query/filter.h"
 #include "query/late.h"
+#include "query/leave.h"
+#include "query/mapped.h"
+#include "query/release.h"
 #include "query/scan.h"
 #include "query/timeline.h"
 #include "query/watch.h"
@@ -56,6 +62,8 @@ void query_release(struct query *q)
     vec_release(&q->filter.threads);
     vec_release(&q->filter.freeing_threads);
     vec_release(&q->filter.patterns);
+    vec_release(&q->filter.freeing_stacks);
+    vec_release(&q->filter.freeing_patterns);
     arena_release(&q->arena);
 }
 
@@ -75,20 +83,25 @@ struct answer {
 static bool answer_is_whole(const struct answer *a, const struct filter *f)
 {
     const struct query *q = a->query;
-    return f->checks == 0 && q->split == SPLIT_NONE && q->want == 0 && q->temporary_allocations == 1 &&
+    bool suits = f->checks == 0 || (f->checks == CHECK_STACK && q->sums_only);
+    return suits && q->split == SPLIT_NONE && q->want == 0 && q->temporary_allocations == 1 &&
            q->temporary_ns == 0 && a->when.window.min == 0 && a->when.window.max >= a->when.run_to &&
            a->when.moment >= a->when.run_to;
-}
-
-/* ... and no timeline is to be made of events. */
-static bool answer_is_plain(const struct answer *a, const struct filter *f)
-{
-    return answer_is_whole(a, f) && (a->query->ticks == 0 || a->result->timeline_is_rough);
 }
 
 static bool answer_is_sampled(const struct answer *a, uint32_t process)
 {
     return wake_reader_process(a->reader, process)->omitted.sample_rate != 0;
+}
+
+/* Totals and, if a timeline is wanted, the headers of chunks, which are about all blocks, have what is asked
+ * of a process. */
+static bool answer_is_plain(const struct answer *a, const struct filter *f, uint32_t process)
+{
+    bool has_ticks = a->query->rough_ticks && f->checks == 0 && !answer_is_sampled(a, process) &&
+                     timeline_has_fine_spans(a->result, a->reader, process);
+    return answer_is_whole(a, f) && (a->query->ticks == 0 || has_ticks) &&
+           decide_totals_agree(a->reader, process);
 }
 
 /* Allocations that are not among the events. */
@@ -152,12 +165,15 @@ static void answer_add_peak(struct answer *a, uint32_t process, uint64_t bytes, 
     a->result->peak_time_ns = time_ns;
 }
 
-static int answer_from_totals(struct answer *a, uint32_t process, struct err *err)
+static int answer_from_totals(struct answer *a, const struct filter *f, uint32_t process, struct err *err)
 {
-    const struct wake_process *p = wake_reader_process(a->reader, process);
+    const struct wake_process *p = f->process;
+    bool is_all = f->checks == 0;
     int code = 0;
     for (uint32_t i = 0; i < p->totals.count && code == 0; i++) {
         const struct wake_stack_totals *t = &p->totals.data[i];
+        if (!is_all && !f->stacks[filter_stack(f, i)])
+            continue;
         uint64_t blocks = t->allocations - t->freed, bytes = t->allocated_bytes - t->freed_bytes;
         const struct query_row row = {.process = process,
                                       .stack = i,
@@ -166,8 +182,8 @@ static int answer_from_totals(struct answer *a, uint32_t process, struct err *er
                                           .allocated_bytes = t->allocated_bytes,
                                           .freed_blocks = t->freed,
                                           .freed_bytes = t->freed_bytes,
-                                          .peak_blocks = t->peak_blocks,
-                                          .peak_bytes = t->peak_bytes,
+                                          .peak_blocks = is_all ? t->peak_blocks : 0,
+                                          .peak_bytes = is_all ? t->peak_bytes : 0,
                                           .live_blocks = blocks,
                                           .live_bytes = bytes,
                                           .leaked_blocks = blocks,
@@ -177,7 +193,8 @@ static int answer_from_totals(struct answer *a, uint32_t process, struct err *er
                                       }};
         code = answer_add_row(a, &row, err);
     }
-    answer_add_peak(a, process, p->end.peak_bytes, p->end.peak_time_ns);
+    if (is_all)
+        answer_add_peak(a, process, p->end.peak_bytes, p->end.peak_time_ns);
     return code;
 }
 
@@ -208,12 +225,12 @@ static int answer_from_tally(struct answer *a, struct tally *tally, struct media
         code = answer_add_row(a,
                               &(struct query_row){.process = process,
                                                   .stack = t->stack,
-                                                  .thread = t->thread,
-                                                  .kind = t->kind,
+                                                  .thread = tally->split == SPLIT_THREAD ? t->part : 0,
+                                                  .kind = tally->split == SPLIT_KIND ? t->part : 0,
                                                   .m = tally_get(t)},
                               err);
     }
-    answer_add_peak(a, process, tally->peak_bytes, tally->peak_time_ns);
+    answer_add_peak(a, process, tally->level.peak_bytes, tally->level.peak_time_ns);
     if (a->watch.interrupted)
         a->result->read_until_ns = seen_ns;
     return code;
@@ -230,7 +247,7 @@ static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen
         return err_set(err, ERR_MEMORY, "There is no memory for the query.");
     int code = scan_run(s, a->query, &a->when, f, chosen, &a->watch, a->reader, process, a->result, err);
     if (code == 0 && has_rows) {
-        code = answer_from_totals(a, process, err);
+        code = answer_from_totals(a, f, process, err);
     } else if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
         a->result->omitted_blocks += answer_omitted(a, process);
@@ -268,15 +285,18 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     bool agrees = decide_totals_agree(a->reader, process);
     bool is_partial = answer_omitted(a, process) != 0 || answer_is_sampled(a, process);
     bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
+    bool leaves = leave_suits(f);
     struct bitset chosen;
     int code = 0;
-    if (late_suits(a->query, f) && (code = answer_late(a, f, process, err)) != LATE_OVER)
+    if (late_suits(a->query, f) && (!leaves || a->query->sums_only) &&
+        (code = answer_late(a, f, process, err)) != LATE_OVER)
         return code;
     code = 0;
     bitset_init(&chosen);
-    if (decide_is_needed(f, agrees)) {
+    if (leaves || decide_is_needed(f, agrees)) {
         a->watch.total += f->process->events;
-        code = decide_run(f, &chosen, &a->watch, a->reader, process, err);
+        code = leaves ? leave_run(f, &chosen, &a->watch, a->reader, process, err)
+                      : decide_run(f, &chosen, &a->watch, a->reader, process, err);
     }
     if (code == 0)
         code = answer_scan(a, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL, has_rows, process, err);
@@ -288,41 +308,21 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
 {
     struct filter filter;
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
-    if (code == 0 && answer_is_plain(a, &filter) && decide_totals_agree(a->reader, process))
-        code = answer_from_totals(a, process, err);
-    else if (code == 0)
+    if (code == 0)
+        code = mapped_check(&filter, &a->watch, a->reader, process, err);
+    if (code == 0)
+        code = release_run(&filter, &a->watch, a->reader, process, err);
+    a->result->releases_without_stack += filter.releases_without_stack;
+    if (code == 0 && answer_is_plain(a, &filter, process)) {
+        if (a->query->ticks != 0)
+            timeline_add_spans(a->result, a->reader, process);
+        a->result->timeline_is_rough |= a->query->ticks != 0;
+        code = answer_from_totals(a, &filter, process, err);
+    } else if (code == 0) {
         code = answer_read(a, &filter, process, err);
+    }
     filter_release(&filter);
     return code;
-}
-
-/* A timeline, and whether chunk headers are good enough for it. */
-static int answer_prepare_ticks(struct answer *a, struct err *err)
-{
-    const struct query *q = a->query;
-    struct query_result *result = a->result;
-    if (q->ticks == 0)
-        return 0;
-    if (!timeline_init(result, q, &a->when, a->reader))
-        return err_set(err, ERR_MEMORY, "There is no memory for %u ticks.", q->ticks);
-    result->timeline_is_rough =
-        q->rough_ticks && a->when.window.min == 0 && a->when.window.max >= a->when.run_to;
-    for (size_t i = 0; i < a->when.processes.count; i++) {
-        uint32_t process = a->when.processes.data[i];
-        struct filter f;
-        int code = filter_init(&f, q, &a->when, a->reader, process, err);
-        if (code == 0)
-            result->timeline_is_rough = result->timeline_is_rough && answer_is_plain(a, &f) &&
-                                        decide_totals_agree(a->reader, process) &&
-                                        !answer_is_sampled(a, process) &&
-                                        timeline_has_fine_spans(result, a->reader, process);
-        filter_release(&f);
-        if (code != 0)
-            return code;
-    }
-    for (size_t i = 0; i < a->when.processes.count && result->timeline_is_rough; i++)
-        timeline_add_spans(result, a->reader, a->when.processes.data[i]);
-    return 0;
 }
 
 /* Only the process with the highest peak keeps its values. */
@@ -367,7 +367,8 @@ int query_run(const struct query *q, struct wake_reader *reader, struct query_re
         code = err_set(err, ERR_MEMORY, "There is no memory for the medians.");
     if (code == 0) {
         answer_begin(&a);
-        code = answer_prepare_ticks(&a, err);
+        if (q->ticks != 0 && !timeline_init(result, q, &a.when, reader))
+            code = err_set(err, ERR_MEMORY, "There is no memory for %u ticks.", q->ticks);
     }
     for (size_t i = 0; i < a.when.processes.count && code == 0 && !a.watch.interrupted; i++)
         code = answer_process(&a, a.when.processes.data[i], err);

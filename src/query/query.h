@@ -83,6 +83,8 @@ enum query_state {
     STATE_GROUP_LEAKED = 16 /* no block of its group was ever freed */
 };
 
+enum query_mapped { MAPPED_ANY = 0, MAPPED_OWN, MAPPED_SHARED };
+
 enum query_field { FIELD_FUNCTION, FIELD_SOURCE, FIELD_MODULE };
 
 /* POSIX extended regular expression.  A stack matches when one of its frames
@@ -102,6 +104,7 @@ struct query_thread {
 struct query_filter {
     struct query_time allocated_from, allocated_to;
     struct query_time freed_from, freed_to; /* a leaked block matches neither */
+    struct query_time kept_until;           /* leaked, or freed at the moment or later */
     struct query_time alive_at, alive_at_2; /* live at the moment */
     enum query_side allocated, freed;
     unsigned states; /* enum query_state */
@@ -117,11 +120,16 @@ struct query_filter {
         group_interval_max; /* ns between first and last birth, or share of the run */
     struct query_time group_peak_from, group_peak_to; /* when the group's bytes were first at their highest */
     uint32_t kinds;                                   /* bit n: enum record_kind n; 0 = any */
-    const char *mark;     /* born behind a mark of this name and before the next mark; NULL = any */
-    VEC(uint32_t) stacks; /* numbers; empty = any */
+    enum query_mapped mapped; /* glibc gave it a mapping of its own (query/mapped.h) */
+    const char *mark;         /* born behind a mark of this name and before the next mark; NULL = any */
+    VEC(uint32_t) stacks;     /* numbers; empty = any */
     VEC(struct query_thread) threads;         /* that allocated; empty = any */
     VEC(struct query_thread) freeing_threads; /* that freed; empty = any */
     VEC(struct query_pattern) patterns;       /* all must hold */
+    /* The same of the stack that it was released from.  A leaked block matches none of them, negated
+     * or not, nor does one of which that stack is not known (query/release.h). */
+    VEC(uint32_t) freeing_stacks;
+    VEC(struct query_pattern) freeing_patterns;
 };
 
 enum query_split { SPLIT_NONE = 0, SPLIT_THREAD, SPLIT_KIND };
@@ -137,6 +145,8 @@ enum query_want {
 /* The names at a frame of a stack, or NULL. */
 typedef const struct name_place *query_place_fn(void *context, uint32_t process,
                                                 const struct wake_node *node);
+/* Whether the blocks of a stack count, beside all other conditions. */
+typedef bool query_stack_fn(void *context, uint32_t process, uint32_t stack);
 /* Called now and then: events read, and to be read in all. */
 typedef void query_progress_fn(void *context, uint64_t done, uint64_t total);
 
@@ -158,6 +168,8 @@ struct query {
 
     query_place_fn *find_place; /* needed for patterns of functions and sources */
     void *place_context;
+    query_stack_fn *keeps_stack; /* NULL = all */
+    void *keeps_context;
     query_progress_fn *progress; /* NULL = nobody watches */
     void *progress_context;
     const volatile sig_atomic_t *interrupt; /* not 0: stop; NULL = never */

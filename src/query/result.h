@@ -67,14 +67,17 @@ struct query_result {
     uint64_t peak_rss_bytes, peak_rss_time_ns;
     uint64_t from_ns, to_ns, moment_ns; /* the window and the moment of live_*, as they were understood */
     VEC(struct query_tick) timeline;    /* empty unless asked for */
-    /* The timeline is made of chunk headers: a level may show in the tick after it too, and
-     * allocated_bytes is not known. */
+    /* The timeline is made of chunk headers, for those processes that have enough of them: a level may
+     * show in the tick after it too, and allocated_bytes is not known. */
     bool timeline_is_rough;
     struct query_histogram sizes;     /* by size; zero unless asked for */
     struct query_histogram lifetimes; /* of freed blocks, by ns; zero unless asked for */
     /* Allocations that the recording knows only by count (culled, or beyond the size of the file)
      * and that are in none of these figures, because they had to be made from events. */
     uint64_t omitted_blocks;
+    /* Where the query asks for stacks of releases: releases of which that is not known.  What they
+     * released matches no such condition. */
+    uint64_t releases_without_stack;
     uint64_t events;  /* that were read for this answer; 0 = the file's own totals were enough */
     bool interrupted; /* the user stopped it; the answer is about what was read until `read_until_ns` */
     uint64_t read_until_ns;

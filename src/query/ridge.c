@@ -316,8 +316,8 @@ void ridge_drop(struct ridge *r, uint32_t group)
 void ridge_finish(struct ridge *r)
 {
     struct tally *t = r->tally;
-    t->peak_bytes = r->highest;
-    t->peak_time_ns = r->highest == 0 ? 0 : r->groups.data[r->first].time_ns;
+    t->level.peak_bytes = r->highest;
+    t->level.peak_time_ns = r->highest == 0 ? 0 : r->groups.data[r->first].time_ns;
     for (size_t i = 0; i < t->rows.count && r->highest == 0; i++)
         t->rows.data[i].peak_blocks = t->rows.data[i].peak_bytes = 0;
 }

@@ -39,7 +39,7 @@
 enum {
     RIDGE_BLOCKS = 1 << 16,  /* undecided at once */
     RIDGE_ENTRIES = 1 << 19, /* when no list has two of the same row */
-    RIDGE_TRIAL = 1 << 16,   /* decided blocks, after which a quarter must not have counted */
+    RIDGE_TRIAL = 1 << 14,   /* decided blocks, after which a quarter must not have counted */
 };
 
 #define RIDGE_NONE 0x7fffffffu /* no group, no entry; fits 31 bits */

@@ -113,8 +113,8 @@ static void live_and_compare(int steps, int opening, int last, unsigned live_max
 
     int at = 0;
     uint64_t peak = find_peak(opening, last < steps ? last : steps, &at);
-    assert_int_equal(t.peak_bytes, peak);
-    assert_int_equal(t.peak_time_ns, peak == 0 ? 0 : at < opening ? opening : at);
+    assert_int_equal(t.level.peak_bytes, peak);
+    assert_int_equal(t.level.peak_time_ns, peak == 0 ? 0 : at < opening ? opening : at);
     for (uint32_t row = 0; row < ROWS; row++) {
         struct weight right = peak == 0 ? (struct weight){0, 0} : level(at, row);
         assert_int_equal(t.rows.data[row].peak_bytes, right.bytes);

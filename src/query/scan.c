@@ -9,122 +9,229 @@
 #include "query/timeline.h"
 #include "store/weight.h"
 
-/* The loop over events is compiled twice, for inside and outside of the window. */
+/* The loop over events is compiled for inside and outside of the window, and for plain
+ * questions and others. */
 #define SCAN_INLINE inline __attribute__((always_inline))
 
-/* --------------------------------------------------------------- one event */
+/* What changes with every event, in registers as long as no moment comes. */
+struct scan_state {
+    struct tally_level level;
+    uint64_t newest; /* allocation of this thread */
+    uint32_t thread;
+    uint64_t leaked; /* the next leaked block */
+};
 
-static SCAN_INLINE bool scan_is_temporary(const struct scan *s, const struct scan_block *was, uint32_t slot,
-                                          uint64_t lifetime)
+/* ------------------------------------------------------------------ rare things */
+
+static __attribute__((noinline)) void scan_keep_large(struct scan *s, uint64_t number, uint64_t size)
 {
-    if (was->slot != slot)
-        return false;
-    if (s->sample_rate != 0 && s->temporary_ns == 0)
-        return false; /* nobody knows what the thread allocated next */
-    return s->temporary_ns != 0 ? lifetime <= s->temporary_ns
-                                : s->slots.all.data[slot].made - was->made < s->temporary_allocations;
+    s->failed = !map_set(&s->large, number, size) || s->failed;
 }
 
-static SCAN_INLINE void scan_count_alloc(struct scan *s, struct tally_row *r, const struct wake_block *b,
-                                         uint32_t i, struct weight weight)
+static __attribute__((noinline)) uint64_t scan_take_large(struct scan *s, uint64_t number)
 {
-    uint64_t size = b->size[i], number = b->number[i];
-    if (r->allocated_blocks == 0)
-        r->first_ns = b->time_ns[i];
-    r->allocated_blocks += weight.blocks;
-    r->last_ns = b->time_ns[i];
-    r->allocated_bytes += weight.bytes;
-    s->allocations += weight.blocks;
-    s->allocated_bytes += weight.bytes;
+    uint64_t size = 0;
+    (void)map_remove(&s->large, number, &size);
+    return size;
+}
+
+/* Another thread has the next event. */
+static __attribute__((noinline)) uint64_t scan_turn(struct scan *s, uint32_t from, uint64_t newest,
+                                                    uint32_t thread)
+{
+    uint32_t slot = slots_get(&s->slots, from);
+    s->slots.all.data[slot].newest = newest;
+    slot = slots_get(&s->slots, thread);
+    return s->slots.all.data[slot].newest;
+}
+
+/* An allocation that is at or behind the next leaked block: what is the next one behind it? */
+static __attribute__((noinline)) uint64_t scan_leak(struct scan *s, struct tally_row *r, uint64_t number,
+                                                    struct weight weight)
+{
     while (*s->leaked < number)
         s->leaked++;
     if (*s->leaked == number) {
         r->leaked_blocks += weight.blocks;
         r->leaked_bytes += weight.bytes;
+        s->leaked++;
     }
+    return *s->leaked;
+}
+
+static __attribute__((noinline)) void scan_extra_alloc(struct scan *s, struct tally_row *r,
+                                                       uint64_t live_bytes, uint64_t live_blocks,
+                                                       const struct wake_block *b, uint32_t i,
+                                                       struct weight weight)
+{
+    uint64_t size = b->size[i];
+    s->allocations += weight.blocks;
+    s->allocated_bytes += weight.bytes;
+    if (live_bytes > s->highest_bytes)
+        s->highest_bytes = live_bytes;
+    if (live_blocks > s->highest_blocks)
+        s->highest_blocks = live_blocks;
     if ((s->want & WANT_DETAIL) != 0)
         r->slack_bytes += b->usable[i] > size ? (b->usable[i] - size) * weight.blocks : 0;
     if ((s->want & WANT_HISTOGRAMS) != 0)
         histogram_add(&s->result->sizes, size, weight.blocks, weight.bytes);
-    if (s->tally.live_bytes > s->highest_bytes)
-        s->highest_bytes = s->tally.live_bytes;
-    if (s->tally.live_blocks > s->highest_blocks)
-        s->highest_blocks = s->tally.live_blocks;
-    tally_peak(&s->tally, b->time_ns[i]);
 }
 
-static SCAN_INLINE void scan_count_free(struct scan *s, struct tally_row *r, const struct scan_block *was,
-                                        struct weight weight, uint32_t slot, uint64_t time_ns)
+static __attribute__((noinline)) void scan_extra_free(struct scan *s, uint32_t row, uint64_t lifetime,
+                                                      struct weight weight)
 {
-    uint64_t lifetime = time_ns - was->born_ns;
-    if (r->freed_blocks == 0 || lifetime < r->lifetime_min_ns)
-        r->lifetime_min_ns = lifetime;
-    if (lifetime > r->lifetime_max_ns)
-        r->lifetime_max_ns = lifetime;
-    r->freed_blocks += weight.blocks;
-    r->freed_bytes += weight.bytes;
     s->frees += weight.blocks;
-    if (scan_is_temporary(s, was, slot, lifetime)) {
-        r->temporary_blocks += weight.blocks;
-        r->temporary_bytes += weight.bytes;
-    }
     if ((s->want & WANT_HISTOGRAMS) != 0)
         histogram_add(&s->result->lifetimes, lifetime, weight.blocks, weight.bytes);
-    if ((s->want & WANT_MEDIAN) != 0 && !medians_add(&s->medians, was->row, lifetime))
+    if ((s->want & WANT_MEDIAN) != 0 && !medians_add(&s->medians, row, lifetime))
         s->failed = true;
 }
 
-static SCAN_INLINE void scan_alloc(struct scan *s, const struct wake_block *b, uint32_t i, bool counts)
+/* --------------------------------------------------------------- one event */
+
+static SCAN_INLINE void scan_heed_thread(struct scan *s, struct scan_state *now, uint32_t thread)
 {
-    uint32_t slot = slots_get(&s->slots, b->thread[i]);
-    uint32_t made = ++s->slots.all.data[slot].made;
+    if (__builtin_expect(thread != now->thread, 0)) {
+        now->newest = scan_turn(s, now->thread, now->newest, thread);
+        now->thread = thread;
+    }
+}
+
+/* The entry of a new block; NULL: no memory. */
+static SCAN_INLINE struct scan_block *scan_add(struct scan *s, const struct wake_block *b, uint32_t i,
+                                               bool is_plain)
+{
+    if (is_plain)
+        return numbered_add(&s->live, b->number[i], sizeof(struct scan_block));
+    struct scan_dated *dated = numbered_add(&s->live, b->number[i], sizeof *dated);
+    if (dated == NULL)
+        return NULL;
+    dated->slot = slots_get(&s->slots, b->thread[i]);
+    dated->made = s->slots.all.data[dated->slot].made;
+    return &dated->block;
+}
+
+static SCAN_INLINE struct weight scan_weight(const struct scan *s, uint64_t number, uint64_t size,
+                                             bool is_plain)
+{
+    return is_plain ? (struct weight){1, size} : weight_of(s->sample_rate, number, size);
+}
+
+static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const struct wake_block *b,
+                                   uint32_t i, bool is_plain, bool counts)
+{
+    uint64_t number = b->number[i], size = b->size[i], time_ns = b->time_ns[i];
+    uint32_t row = filter_stack(s->filter, b->stack[i]);
+    if (is_plain) {
+        scan_heed_thread(s, now, b->thread[i]);
+        now->newest = number;
+    } else {
+        uint32_t slot = slots_get(&s->slots, b->thread[i]);
+        s->slots.all.data[slot].made++;
+    }
     if (!s->pass[i])
         return;
-    uint32_t row = tally_find(&s->tally, filter_stack(s->filter, b->stack[i]), b->thread[i], b->detail[i]);
-    struct scan_block *block = row == TALLY_NONE ? NULL : numbered_add(&s->live, b->number[i], sizeof *block);
+    if (!is_plain)
+        row = tally_find(&s->tally, row, b->thread[i], b->detail[i]);
+    struct scan_block *block = row == TALLY_NONE ? NULL : scan_add(s, b, i, is_plain);
     if (block == NULL) {
         s->failed = true;
         return;
     }
-    struct weight weight = weight_of(s->sample_rate, b->number[i], b->size[i]);
     *block = (struct scan_block){
-        .size = b->size[i], .born_ns = b->time_ns[i], .row = row, .slot = slot, .made = made};
-    struct tally_row *r = tally_touch(&s->tally, row);
-    tally_rise(&s->tally, r, weight.blocks, weight.bytes);
-    if (counts)
-        scan_count_alloc(s, r, b, i, weight);
+        .born_ns = time_ns, .size = size < SCAN_LARGE ? (uint32_t)size : SCAN_LARGE, .row = row};
+    if (__builtin_expect(size >= SCAN_LARGE, 0))
+        scan_keep_large(s, number, size);
+    struct weight weight = scan_weight(s, number, size, is_plain);
+    struct tally_row *r = tally_touch(&s->tally, &now->level, row);
+    tally_rise(&now->level, r, weight.blocks, weight.bytes);
+    if (!counts)
+        return;
+    if (r->last_ns == TALLY_NEVER)
+        r->first_ns = time_ns;
+    r->last_ns = time_ns;
+    if (__builtin_expect(number >= now->leaked, 0))
+        now->leaked = scan_leak(s, r, number, weight);
+    if (s->has_extras)
+        scan_extra_alloc(s, r, now->level.live_bytes, now->level.live_blocks, b, i, weight);
+    tally_peak(&now->level, time_ns);
 }
 
-static SCAN_INLINE void scan_free(struct scan *s, const struct wake_block *b, uint32_t i, bool counts)
+static SCAN_INLINE bool scan_is_temporary(struct scan *s, struct scan_state *now,
+                                          const struct scan_block *was, const struct wake_block *b,
+                                          uint32_t i, bool is_plain)
 {
-    const struct scan_block *was = numbered_take(&s->live, b->number[i], sizeof *was);
+    if (is_plain) {
+        scan_heed_thread(s, now, b->thread[i]);
+        return now->newest == b->number[i];
+    }
+    const struct scan_dated *dated = (const struct scan_dated *)was;
+    uint32_t slot = slots_get(&s->slots, b->thread[i]);
+    if (dated->slot != slot)
+        return false;
+    if (s->temporary_ns != 0)
+        return b->time_ns[i] - was->born_ns <= s->temporary_ns;
+    return s->sample_rate == 0 && /* of samples nobody knows what the thread allocated next */
+           s->slots.all.data[slot].made - dated->made < s->temporary_allocations;
+}
+
+static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const struct wake_block *b,
+                                  uint32_t i, bool is_plain, bool counts)
+{
+    uint64_t number = b->number[i];
+    const struct scan_block *was =
+        numbered_take(&s->live, number, is_plain ? sizeof(struct scan_block) : sizeof(struct scan_dated));
     if (was == NULL)
         return;
-    struct tally_row *r = tally_touch(&s->tally, was->row);
-    struct weight weight = weight_of(s->sample_rate, b->number[i], was->size);
-    tally_fall(&s->tally, r, weight.blocks, weight.bytes);
-    if (counts)
-        scan_count_free(s, r, was, weight, slots_get(&s->slots, b->thread[i]), b->time_ns[i]);
+    uint64_t size = was->size;
+    if (__builtin_expect(size == SCAN_LARGE, 0))
+        size = scan_take_large(s, number);
+    struct weight weight = scan_weight(s, number, size, is_plain);
+    struct tally_row *r = tally_touch(&s->tally, &now->level, was->row);
+    tally_fall(&now->level, r, weight.blocks, weight.bytes);
+    if (!counts)
+        return;
+    uint64_t lifetime = b->time_ns[i] - was->born_ns;
+    if (lifetime < r->lifetime_min_ns)
+        r->lifetime_min_ns = lifetime;
+    if (lifetime > r->lifetime_max_ns)
+        r->lifetime_max_ns = lifetime;
+    if (scan_is_temporary(s, now, was, b, i, is_plain)) {
+        r->temporary_blocks += weight.blocks;
+        r->temporary_bytes += weight.bytes;
+    }
+    if (s->has_extras)
+        scan_extra_free(s, was->row, lifetime, weight);
+}
+
+static SCAN_INLINE void scan_events(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end,
+                                    bool is_plain, bool counts)
+{
+    const struct slot *latest = &s->slots.all.data[s->slots.latest];
+    struct scan_state now = {
+        .level = s->tally.level, .newest = latest->newest, .thread = latest->thread, .leaked = *s->leaked};
+    for (uint32_t i = first; i < end; i++) {
+        if (b->event[i] == WAKE_ALLOC)
+            scan_alloc(s, &now, b, i, is_plain, counts);
+        else if (b->event[i] == WAKE_FREE)
+            scan_free(s, &now, b, i, is_plain, counts);
+    }
+    s->tally.level = now.level;
+    if (is_plain)
+        s->slots.all.data[slots_get(&s->slots, now.thread)].newest = now.newest;
 }
 
 /* Events first..end-1: no moment lies between them. */
 static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
-    if (s->is_open) {
-        for (uint32_t i = first; i < end; i++) {
-            if (b->event[i] == WAKE_ALLOC)
-                scan_alloc(s, b, i, true);
-            else if (b->event[i] == WAKE_FREE)
-                scan_free(s, b, i, true);
-        }
-        return;
-    }
-    for (uint32_t i = first; i < end; i++) {
-        if (b->event[i] == WAKE_ALLOC)
-            scan_alloc(s, b, i, false);
-        else if (b->event[i] == WAKE_FREE)
-            scan_free(s, b, i, false);
-    }
+    if (s->is_plain && s->is_open)
+        scan_events(s, b, first, end, true, true);
+    else if (s->is_plain)
+        scan_events(s, b, first, end, true, false);
+    else if (s->is_open)
+        scan_events(s, b, first, end, false, true);
+    else
+        scan_events(s, b, first, end, false, false);
 }
 
 /* ----------------------------------------------------------------- moments */
@@ -147,8 +254,8 @@ static void scan_end_tick(struct scan *s)
     t->allocations += s->allocations;
     t->frees += s->frees;
     t->allocated_bytes += s->allocated_bytes;
-    s->highest_bytes = s->tally.live_bytes;
-    s->highest_blocks = s->tally.live_blocks;
+    s->highest_bytes = s->tally.level.live_bytes;
+    s->highest_blocks = s->tally.level.live_blocks;
     s->allocations = s->frees = s->allocated_bytes = 0;
 }
 
@@ -162,6 +269,7 @@ static void scan_moment(struct scan *s, uint64_t moment)
 {
     if (s->close_ns == moment) {
         s->is_open = false;
+        tally_close(&s->tally);
         s->close_ns = s->tick_ns = UINT64_MAX;
         scan_end_tick(s);
         s->tick = SIZE_MAX;
@@ -175,8 +283,8 @@ static void scan_moment(struct scan *s, uint64_t moment)
         s->open_ns = UINT64_MAX;
         s->tick = 0;
         s->tick_ns = scan_tick_after(s, 0);
-        s->highest_bytes = s->tally.live_bytes;
-        s->highest_blocks = s->tally.live_blocks;
+        s->highest_bytes = s->tally.level.live_bytes;
+        s->highest_blocks = s->tally.level.live_blocks;
         tally_open(&s->tally, s->when->window.min);
     }
     if (s->tick_ns == moment) {
@@ -200,11 +308,19 @@ static uint32_t scan_find(const struct wake_block *b, uint32_t low, uint64_t ns)
     return low;
 }
 
+/* Allocations are numbered as they come, so a word of bits lasts for many. */
 static void scan_choose(struct scan *s, const struct wake_block *b)
 {
-    for (uint32_t i = 0; i < b->count; i++)
-        if (b->event[i] == WAKE_ALLOC && s->pass[i])
-            s->pass[i] = bitset_has(s->chosen, b->number[i]);
+    uint64_t at = UINT64_MAX, word = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] != WAKE_ALLOC)
+            continue;
+        if (__builtin_expect(b->number[i] / 64 != at, 0)) {
+            at = b->number[i] / 64;
+            word = bitset_word(s->chosen, b->number[i]);
+        }
+        s->pass[i] &= (uint8_t)(word >> b->number[i] % 64 & 1);
+    }
 }
 
 static int scan_block(const struct wake_block *b, void *context)
@@ -217,7 +333,8 @@ static int scan_block(const struct wake_block *b, void *context)
         uint64_t moment = scan_next_moment(s);
         uint32_t end = moment == UINT64_MAX ? b->count : scan_find(b, first, moment);
         for (uint32_t at = first, stop; at < end; at = stop) {
-            stop = ahead_step(&s->live, b, at, end, sizeof(struct scan_block));
+            stop = ahead_step(&s->live, b, at, end,
+                              s->is_plain ? sizeof(struct scan_block) : sizeof(struct scan_dated));
             scan_segment(s, b, at, stop);
         }
         if (end < b->count)
@@ -259,6 +376,8 @@ static void scan_finish(struct scan *s, const struct wake_process *p)
             s->highest_bytes = s->highest_blocks = 0;
     }
     scan_end_tick(s);
+    if (s->is_open)
+        tally_close(&s->tally);
     if (s->when->moment == UINT64_MAX)
         tally_note_live(&s->tally);
     tally_settle(&s->tally);
@@ -292,8 +411,12 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
         .tick_ns = UINT64_MAX,
         .tick = SIZE_MAX,
         .sample_rate = p->omitted.sample_rate,
+        .is_plain = q->split == SPLIT_NONE && p->omitted.sample_rate == 0 && q->temporary_ns == 0 &&
+                    q->temporary_allocations == 1,
+        .has_extras = q->want != 0 || q->ticks != 0,
     };
     numbered_init(&s->live);
+    map_init(&s->large);
     medians_init(&s->medians);
     filter_restart(f);
     int code = ERR_MEMORY;
@@ -310,6 +433,7 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
 void scan_release(struct scan *s)
 {
     numbered_release(&s->live);
+    map_release(&s->large);
     medians_release(&s->medians);
     slots_release(&s->slots);
     tally_release(&s->tally);

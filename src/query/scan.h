@@ -22,12 +22,19 @@
 #include "query/watch.h"
 #include "store/numbered.h"
 
-/* A live block that matches.  32 bytes, so that two fill a line of the cache; what it stands for in
- * a sampled process is worked out a second time when it dies. */
+/* A live block that matches: four fill a line of the cache.  What it stands for in a sampled process is
+ * worked out a second time when it dies. */
 struct scan_block {
-    uint64_t size;
     uint64_t born_ns;
+    uint32_t size; /* SCAN_LARGE: see `large` */
     uint32_t row;
+};
+
+#define SCAN_LARGE UINT32_MAX
+
+/* The same where the number of its thread's newest block is not enough to know temporaries. */
+struct scan_dated {
+    struct scan_block block;
     uint32_t slot; /* of its thread */
     uint32_t made; /* by its thread when it was born, itself included */
 };
@@ -40,14 +47,17 @@ struct scan {
     struct query_result *result;
     struct watch *watch;
     struct tally tally;
-    struct numbered live;
+    struct numbered live; /* struct scan_block or scan_dated */
+    struct map large;     /* number of a live block -> its size, from SCAN_LARGE on */
     struct slots slots;
     struct medians medians;
 
     /* The next moments, each UINT64_MAX when it is past or far away. */
     uint64_t open_ns, close_ns, note_ns, tick_ns;
-    bool is_open; /* inside the window */
-    bool failed;  /* no memory */
+    bool is_open;    /* inside the window */
+    bool failed;     /* no memory */
+    bool is_plain;   /* no split, no samples, temporary is what its thread's next allocation outlives */
+    bool has_extras; /* a timeline, or something the query wants */
     size_t tick;
     uint64_t allocations; /* in the current tick, this and the next four */
     uint64_t highest_bytes;

@@ -20,6 +20,7 @@ static bool slots_add(struct slots *s, uint32_t thread, uint32_t *index)
     const struct wake_thread *t = wake_process_find_thread(s->process, thread);
     struct slot fresh = {
         .thread = thread,
+        .newest = UINT64_MAX,
         .may_allocate = slots_match(f->threads.data, f->threads.count, t),
         .may_free = slots_match(f->freeing_threads.data, f->freeing_threads.count, t),
     };

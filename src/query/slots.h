@@ -23,6 +23,7 @@ enum { SLOTS_DENSE = 1 << 16 };
 struct slot {
     uint32_t thread;
     uint32_t made;     /* allocations so far; wraps */
+    uint64_t newest;   /* number of the latest of them, where scan counts them */
     bool may_allocate; /* among the query's threads */
     bool may_free;     /* among the query's freeing threads */
 };

@@ -4,6 +4,8 @@
  */
 #include "query/tally.h"
 
+static const struct tally_row tally_fresh = {.last_ns = TALLY_NEVER, .lifetime_min_ns = TALLY_NEVER};
+
 bool tally_init(struct tally *t, enum query_split split, size_t stacks)
 {
     *t = (struct tally){.split = split, .latest_row = TALLY_NONE};
@@ -12,8 +14,11 @@ bool tally_init(struct tally *t, enum query_split split, size_t stacks)
         return true;
     if (!vec_reserve(&t->rows, stacks))
         return false;
-    for (uint32_t i = 0; i < stacks; i++)
-        t->rows.data[t->rows.count++] = (struct tally_row){.stack = i};
+    for (uint32_t i = 0; i < stacks; i++) {
+        t->rows.data[i] = tally_fresh;
+        t->rows.data[i].stack = i;
+    }
+    t->rows.count = stacks;
     return true;
 }
 
@@ -25,12 +30,9 @@ void tally_release(struct tally *t)
 
 uint32_t tally_add(struct tally *t, uint64_t key)
 {
-    struct tally_row fresh = {
-        .epoch = t->epoch,
-        .stack = (uint32_t)(key >> 32),
-        .thread = t->split == SPLIT_THREAD ? (uint32_t)key : 0,
-        .kind = t->split == SPLIT_KIND ? (uint32_t)key : 0,
-    };
+    struct tally_row fresh = tally_fresh;
+    fresh.stack = (uint32_t)(key >> 32);
+    fresh.part = (uint32_t)key;
     size_t row = t->rows.count;
     if (row >= TALLY_NONE || !vec_push(&t->rows, fresh))
         return TALLY_NONE;
@@ -43,22 +45,47 @@ uint32_t tally_add(struct tally *t, uint64_t key)
 
 void tally_open(struct tally *t, uint64_t time_ns)
 {
-    tally_peak(t, time_ns);
+    for (size_t i = 0; i < t->rows.count; i++) {
+        struct tally_row *r = &t->rows.data[i];
+        r->allocated_blocks = 0 - r->made_blocks;
+        r->allocated_bytes = 0 - r->made_bytes;
+        r->freed_blocks = 0 - r->gone_blocks;
+        r->freed_bytes = 0 - r->gone_bytes;
+    }
+    tally_peak(&t->level, time_ns);
+}
+
+void tally_close(struct tally *t)
+{
+    for (size_t i = 0; i < t->rows.count; i++) {
+        struct tally_row *r = &t->rows.data[i];
+        r->allocated_blocks += r->made_blocks;
+        r->allocated_bytes += r->made_bytes;
+        r->freed_blocks += r->gone_blocks;
+        r->freed_bytes += r->gone_bytes;
+    }
 }
 
 void tally_note_live(struct tally *t)
 {
     for (size_t i = 0; i < t->rows.count; i++) {
         struct tally_row *r = &t->rows.data[i];
-        r->noted_blocks = r->live_blocks;
-        r->noted_bytes = r->live_bytes;
+        r->noted_blocks = r->made_blocks - r->gone_blocks;
+        r->noted_bytes = r->made_bytes - r->gone_bytes;
     }
+}
+
+void tally_keep_peak(struct tally_row *r, uint64_t epoch)
+{
+    r->peak_blocks = r->made_blocks - r->gone_blocks;
+    r->peak_bytes = r->made_bytes - r->gone_bytes;
+    r->epoch = epoch;
 }
 
 void tally_settle(struct tally *t)
 {
     for (uint32_t i = 0; i < t->rows.count; i++)
-        (void)tally_touch(t, i);
+        (void)tally_touch(t, &t->level, i);
 }
 
 struct metrics tally_get(const struct tally_row *r)
@@ -77,10 +104,10 @@ struct metrics tally_get(const struct tally_row *r)
         .temporary_blocks = r->temporary_blocks,
         .temporary_bytes = r->temporary_bytes,
         .slack_bytes = r->slack_bytes,
-        .lifetime_min_ns = r->lifetime_min_ns,
+        .lifetime_min_ns = r->freed_blocks == 0 ? 0 : r->lifetime_min_ns,
         .lifetime_max_ns = r->lifetime_max_ns,
         .lifetime_median_ns = r->lifetime_median_ns,
-        .first_ns = r->first_ns,
-        .last_ns = r->last_ns,
+        .first_ns = r->allocated_blocks == 0 ? 0 : r->first_ns,
+        .last_ns = r->allocated_blocks == 0 ? 0 : r->last_ns,
     };
 }

@@ -20,27 +20,36 @@
 #include "tool/map.h"
 #include "tool/vec.h"
 
-/* What changes with every event stands together, but fields that change at the
- * same time do not stand side by side: compilers would add to both with one wide
+/* What changes with every event comes first, a line of the cache in all.  Fields that change at
+ * the same time do not stand side by side: compilers would add to both with one wide
  * access, which has to wait for the narrow stores before it. */
 struct tally_row {
-    uint64_t live_blocks;
-    uint64_t allocated_bytes;
-    uint64_t live_bytes;
-    uint64_t freed_blocks;
+    uint64_t made_blocks, gone_bytes; /* since the beginning, in the window or not */
+    uint64_t made_bytes, gone_blocks;
     uint64_t epoch;
-    uint64_t freed_bytes;
-    uint64_t allocated_blocks;
-    uint64_t last_ns;
+    uint64_t last_ns; /* TALLY_NEVER: no block yet */
     uint64_t lifetime_min_ns, lifetime_max_ns;
-    uint64_t slack_bytes;
+
     uint64_t first_ns;
+    uint64_t allocated_blocks, allocated_bytes; /* in the window, once it is closed; and the next two */
+    uint64_t freed_blocks, freed_bytes;
     uint64_t peak_blocks, peak_bytes;
     uint64_t noted_blocks, noted_bytes; /* live at the moment of live_* */
     uint64_t leaked_blocks, leaked_bytes;
     uint64_t temporary_blocks, temporary_bytes;
+    uint64_t slack_bytes;
     uint64_t lifetime_median_ns;
-    uint32_t stack, thread, kind;
+    uint32_t stack, part; /* part: the thread or the kind, as the rows are split */
+};
+
+#define TALLY_NEVER UINT64_MAX
+
+/* What changes with every event besides the row: whoever reads many holds it in a variable
+ * of his own meanwhile, that is in registers. */
+struct tally_level {
+    uint64_t live_blocks, live_bytes;
+    uint64_t peak_bytes, peak_time_ns;
+    uint64_t epoch; /* 0: no peak yet */
 };
 
 struct tally {
@@ -49,12 +58,7 @@ struct tally {
     struct map index; /* split: stack << 32 | thread or kind -> row */
     uint64_t latest_key;
     uint32_t latest_row;
-    uint64_t live_blocks;
-    uint64_t epoch; /* 0: no peak yet */
-    uint64_t live_bytes;
-    uint64_t peak_blocks;
-    uint64_t peak_bytes;
-    uint64_t peak_time_ns;
+    struct tally_level level;
 };
 
 /* False: no memory. */
@@ -64,6 +68,8 @@ void tally_release(struct tally *t);
 uint32_t tally_add(struct tally *t, uint64_t key);
 /* The window begins: what is live now is the first peak. */
 void tally_open(struct tally *t, uint64_t time_ns);
+/* It ends. */
+void tally_close(struct tally *t);
 /* The moment of live_*. */
 void tally_note_live(struct tally *t);
 /* Brings every row's values at the peak up to date. */
@@ -87,43 +93,43 @@ static inline uint32_t tally_find(struct tally *t, uint32_t stack, uint32_t thre
     return t->latest_row;
 }
 
+/* The first change of a row since the peak.  Not inline: compilers would mix its loads with those of
+ * every change. */
+void tally_keep_peak(struct tally_row *r, uint64_t epoch);
+
 /* A row that is about to change. */
-static inline struct tally_row *tally_touch(struct tally *t, uint32_t row)
+static inline struct tally_row *tally_touch(const struct tally *t, const struct tally_level *l, uint32_t row)
 {
     struct tally_row *r = &t->rows.data[row];
-    if (r->epoch != t->epoch) {
-        r->peak_blocks = r->live_blocks;
-        r->peak_bytes = r->live_bytes;
-        r->epoch = t->epoch;
-    }
+    if (r->epoch != l->epoch)
+        tally_keep_peak(r, l->epoch);
     return r;
 }
 
 /* blocks: 1, or as many as a sampled one stands for; size is theirs together. */
-static inline void tally_rise(struct tally *t, struct tally_row *r, uint64_t blocks, uint64_t size)
+static inline void tally_rise(struct tally_level *l, struct tally_row *r, uint64_t blocks, uint64_t size)
 {
-    r->live_blocks += blocks;
-    r->live_bytes += size;
-    t->live_blocks += blocks;
-    t->live_bytes += size;
+    r->made_blocks += blocks;
+    r->made_bytes += size;
+    l->live_blocks += blocks;
+    l->live_bytes += size;
 }
 
-static inline void tally_fall(struct tally *t, struct tally_row *r, uint64_t blocks, uint64_t size)
+static inline void tally_fall(struct tally_level *l, struct tally_row *r, uint64_t blocks, uint64_t size)
 {
-    r->live_blocks -= blocks;
-    r->live_bytes -= size;
-    t->live_blocks -= blocks;
-    t->live_bytes -= size;
+    r->gone_blocks += blocks;
+    r->gone_bytes += size;
+    l->live_blocks -= blocks;
+    l->live_bytes -= size;
 }
 
 /* After a rise within the window. */
-static inline void tally_peak(struct tally *t, uint64_t time_ns)
+static inline void tally_peak(struct tally_level *l, uint64_t time_ns)
 {
-    if (t->live_bytes > t->peak_bytes) {
-        t->peak_bytes = t->live_bytes;
-        t->peak_blocks = t->live_blocks;
-        t->peak_time_ns = time_ns;
-        t->epoch++;
+    if (l->live_bytes > l->peak_bytes) {
+        l->peak_bytes = l->live_bytes;
+        l->peak_time_ns = time_ns;
+        l->epoch++;
     }
 }
 

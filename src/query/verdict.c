@@ -185,7 +185,8 @@ struct verdict verdict_find(const struct levels *l, const struct levels_row *r)
     /* What a site keeps in the later half of its life, bursts aside. */
     double kept = verdict_median_of(r->floor, first + life / 2, stop);
     bool is_short = r->last_ns - r->first_ns <= (l->to_ns - l->from_ns) / 16;
-    if (kept * 100 < (double)r->highest && r->left < r->highest / 10)
+    bool is_nothing = kept == 0 && r->left == 0; /* whatever it may have been within a tick */
+    if (is_nothing || (kept * 100 < (double)r->highest && r->left < r->highest / 10))
         v.kind = VERDICT_PASSING;
     else if (v.freed_at_exit && verdict_count_freed(r, stop) <= r->blocks / 10)
         v.kind = VERDICT_AT_EXIT;

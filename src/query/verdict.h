@@ -30,7 +30,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "query/levels.h"
+#include "store/levels.h"
 #include "tool/map.h"
 #include "tool/vec.h"
 

@@ -201,7 +201,8 @@ static int what_if_match(struct what_if_work *w, const struct query *q, const st
         one.find_place = q->find_place;
         one.place_context = q->place_context;
         memset(allowed, 1, w->stack_count);
-        code = pattern_narrow(&one, p, process, allowed, w->stack_count, err);
+        code = pattern_narrow(&one, one.filter.patterns.data, one.filter.patterns.count, p, process, allowed,
+                              w->stack_count, err);
         for (size_t k = 0; k < w->stack_count && code == 0; k++)
             w->matches[k] |= allowed[k];
     }

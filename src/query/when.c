@@ -155,6 +155,7 @@ int when_resolve(struct when *w, const struct query *q, const struct wake_reader
         {&f->allocated_to, &w->born.max},
         {&f->freed_from, &w->died.min},
         {&f->freed_to, &w->died.max},
+        {&f->kept_until, &w->kept_until},
         {&f->alive_at, &w->alive_at[0]},
         {&f->alive_at_2, &w->alive_at[1]},
         {&f->group_peak_from, &w->group_peak.min},

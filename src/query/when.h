@@ -25,6 +25,7 @@ struct when {
     struct query_range group_peak; /* filter group_peak_from, group_peak_to */
     struct query_range group_interval;
     bool must_have_died;  /* one of freed_from, freed_to is set */
+    uint64_t kept_until;  /* filter kept_until; 0 = unset */
     uint64_t alive_at[2]; /* filter alive_at, alive_at_2 */
     bool has_alive_at[2];
     uint64_t moment;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "store/recording.h"
 #include "tool/vec.h"
 
 static bool copy_stacks(struct wake_writer *w, uint32_t number, const struct wake_process *p)
@@ -67,4 +68,14 @@ bool copy_meta(struct wake_writer *w, uint32_t number, const struct wake_process
                                  s->count);
     }
     return copy_stacks(w, number, p);
+}
+
+bool copy_levels(struct wake_writer *w, uint32_t number, struct wake_reader *r, size_t process)
+{
+    const struct wake_process *p = wake_reader_process(r, process);
+    struct payload from;
+    int code = p->ended && !p->derived ? recording_read_levels(r, process, &from) : ERR_ABSENT;
+    if (code == 0)
+        wake_writer_set_levels(w, number, from.bytes, from.length);
+    return code != ERR_MEMORY;
 }

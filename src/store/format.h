@@ -17,7 +17,7 @@
 
 enum {
     FORMAT_MAJOR = 1,
-    FORMAT_MINOR = 3,
+    FORMAT_MINOR = 4,
     FORMAT_HEADER_SIZE = 64,
     FORMAT_CHUNK_HEADER_SIZE = 40,
     FORMAT_PAYLOAD_MAX = 16 << 20, /* raw and stored bytes of one chunk */
@@ -49,6 +49,7 @@ enum format_type {
     FORMAT_CARRIED = 17,   /* likewise */
     FORMAT_NOTES = 18,     /* of the whole recording */
     FORMAT_USAGE = 19,     /* of a process */
+    FORMAT_LEVELS = 20,    /* likewise */
     FORMAT_TYPE_COUNT
 };
 

@@ -3,7 +3,7 @@
  * numbered: see numbered.h.  Here is what happens once a page, and to blocks
  * that live long.
  *
- * A free in an old page that has come down to its last eighth moves what is
+ * A free in an old page that has come down to its last sixteenth moves what is
  * left to the map.  When there is no memory for that the page stays, which
  * costs memory and nothing else.
  */
@@ -15,16 +15,19 @@
 #include <string.h>
 
 enum {
-    NUMBERED_GAP = 1 << 16 /* pages that may be left out between two numbers */
+    NUMBERED_GAP = 1 << 16, /* pages that may be left out between two numbers */
+    NUMBERED_SLAB_MIN = 4,  /* pages that are made at once: as many as there are */
+    NUMBERED_SLAB_MAX = 256,
 };
 
 #define NUMBERED_NEVER UINT32_MAX
 
 const struct numbered_page numbered_left = {.count = 0, .sparse = 0};
+const struct numbered_page numbered_none = {.count = 1, .sparse = 0};
 
 void numbered_init(struct numbered *n)
 {
-    *n = (struct numbered){0};
+    *n = (struct numbered){.current_page = NUMBERED_NO_PAGE, .beyond = NUMBERED_NONE};
     map_init(&n->old);
 }
 
@@ -33,16 +36,14 @@ static struct numbered_page *numbered_get_page(const struct numbered *n, uint64_
 {
     uint64_t at = page - n->first_page;
     struct numbered_page *p = at < n->directory.count ? n->directory.data[at] : NULL;
-    return p == NUMBERED_LEFT ? NULL : p;
+    return p == NUMBERED_LEFT || p == NUMBERED_NONE ? NULL : p;
 }
 
 void numbered_release(struct numbered *n)
 {
-    for (size_t i = 0; i < n->directory.count; i++)
-        if (n->directory.data[i] != NUMBERED_LEFT)
-            free(n->directory.data[i]);
-    for (size_t i = 0; i < n->spare.count; i++)
-        free(n->spare.data[i]);
+    for (size_t i = 0; i < n->slabs.count; i++)
+        free(n->slabs.data[i]);
+    vec_release(&n->slabs);
     vec_release(&n->directory);
     vec_release(&n->spare);
     vec_release(&n->unused);
@@ -87,20 +88,20 @@ static bool numbered_give_up(struct numbered *n, uint64_t page, size_t size)
 {
     struct numbered_page *p = numbered_get_page(n, page);
     uint64_t first = page << NUMBERED_BITS;
-    for (unsigned i = 0; i < NUMBERED_PAGE; i++) {
-        if ((p->used[i / 64] >> i % 64 & 1) == 0)
-            continue;
-        if (!numbered_keep(n, first + i, p->entries + i * size, size)) {
+    for (unsigned word = 0; word < NUMBERED_PAGE / 64; word++) {
+        for (uint64_t left = p->used[word]; left != 0; left &= left - 1) {
+            unsigned i = word * 64 + (unsigned)__builtin_ctzll(left);
+            if (numbered_keep(n, first + i, p->entries + i * size, size))
+                continue;
             while (i-- > 0)
-                if ((p->used[i / 64] >> i % 64 & 1) != 0)
+                if (numbered_page_has(p, i))
                     (void)numbered_drop(n, first + i, size);
             p->sparse = NUMBERED_NEVER;
             return false;
         }
     }
-    n->directory.data[page - n->first_page] = p->count > 0 ? NUMBERED_LEFT : NULL;
-    if (!vec_push(&n->spare, p))
-        free(p);
+    n->directory.data[page - n->first_page] = p->count > 0 ? NUMBERED_LEFT : NUMBERED_NONE;
+    n->spare.data[n->spare.count++] = p;
     return true;
 }
 
@@ -122,35 +123,55 @@ static bool numbered_move(struct numbered *n, uint64_t page, size_t size)
         if (numbered_get_page(n, n->first_page + i) != NULL && !numbered_give_up(n, n->first_page + i, size))
             return false;
     n->directory.count = 0;
-    n->current = NULL;
-    n->first_page = n->current_page = page;
+    n->beyond = map_count(&n->old) > 0 ? NUMBERED_LEFT : NUMBERED_NONE;
+    n->current_page = NUMBERED_NO_PAGE;
+    n->first_page = page;
+    return true;
+}
+
+/* More spare pages: what they know of their entries, then all their entries. */
+static bool numbered_make_slab(struct numbered *n, size_t size)
+{
+    size_t pages = n->pages < NUMBERED_SLAB_MIN ? NUMBERED_SLAB_MIN : n->pages;
+    pages = pages > NUMBERED_SLAB_MAX ? NUMBERED_SLAB_MAX : pages;
+    size_t heads = (pages * sizeof(struct numbered_page) + 63) / 64 * 64;
+    /* Room for every page that can become spare, so that giving up cannot fail. */
+    if (!vec_reserve(&n->spare, n->pages + pages) || !vec_reserve(&n->slabs, n->slabs.count + 1))
+        return false;
+    unsigned char *slab = memory_new_large(heads + pages * NUMBERED_PAGE * size);
+    if (slab == NULL)
+        return false;
+    n->slabs.data[n->slabs.count++] = slab;
+    n->pages += pages;
+    for (size_t i = pages; i-- > 0;) {
+        struct numbered_page *p = (struct numbered_page *)(void *)slab + i;
+        p->entries = slab + heads + i * NUMBERED_PAGE * size;
+        n->spare.data[n->spare.count++] = p;
+    }
     return true;
 }
 
 bool numbered_turn(struct numbered *n, uint64_t page, size_t size)
 {
-    bool follows = n->current != NULL && page > n->current_page && page - n->current_page <= NUMBERED_GAP;
+    uint64_t before = n->current_page;
+    bool follows = before != NUMBERED_NO_PAGE && page > before && page - before <= NUMBERED_GAP;
     if (!follows && !numbered_move(n, page, size))
         return false;
     uint64_t at = page - n->first_page;
-    if (!vec_reserve(&n->directory, at + 1))
+    if (!vec_reserve(&n->directory, at + 1) || (n->spare.count == 0 && !numbered_make_slab(n, size)))
         return false;
-    struct numbered_page *p = n->spare.count > 0 ? n->spare.data[--n->spare.count] : NULL;
-    if (p == NULL &&
-        (p = memory_new_aligned(_Alignof(struct numbered_page), sizeof *p + NUMBERED_PAGE * size)) == NULL)
-        return false;
+    struct numbered_page *p = n->spare.data[--n->spare.count];
     memset(p->used, 0, sizeof p->used);
     p->count = 0;
     p->sparse = NUMBERED_NEVER;
     while (n->directory.count <= at)
-        n->directory.data[n->directory.count++] = NULL;
+        n->directory.data[n->directory.count++] = NUMBERED_NONE;
     n->directory.data[at] = p;
-    uint64_t before = n->current_page;
     n->current = p;
     n->current_page = page;
     /* Usually one page has become old. */
     for (uint64_t old = before < NUMBERED_YOUNG ? 0 : before - NUMBERED_YOUNG + 1;
-         old <= before && old + NUMBERED_YOUNG <= page; old++)
+         follows && old <= before && old + NUMBERED_YOUNG <= page; old++)
         numbered_age(n, old, size);
     return true;
 }
@@ -179,8 +200,8 @@ const void *numbered_next(const struct numbered *n, struct numbered_walk *at, ui
     if (map_next(&n->old, &at->old, number, &index))
         return (const unsigned char *)n->rest + index * size;
     for (; at->page < n->directory.count; at->page++, at->entry = 0) {
-        const struct numbered_page *p = n->directory.data[at->page];
-        for (; p != NULL && p != NUMBERED_LEFT && at->entry < NUMBERED_PAGE; at->entry++) {
+        const struct numbered_page *p = numbered_get_page(n, n->first_page + at->page);
+        for (; p != NULL && at->entry < NUMBERED_PAGE; at->entry++) {
             if ((p->used[at->entry / 64] >> at->entry % 64 & 1) == 0)
                 continue;
             *number = ((n->first_page + at->page) << NUMBERED_BITS) + at->entry;

@@ -11,10 +11,14 @@
  *                  |   |       |   +--> nothing
  *                  +---+-------+--> the few entries left of old pages: a map
  *
- * Most blocks die young, so the latest pages are kept as they are and a lookup
- * is two loads.  A page that has grown old and is less than an eighth full is
- * given up: what is left of it moves to a map.  So memory goes by live entries
- * (eight times at most), and one pointer for every 1024 numbers.
+ * Most blocks die young, so the latest pages are kept as they are.  A page that has grown
+ * old and is less than a sixteenth full is given up: what is left of it moves to a map.  So
+ * memory goes by live entries (sixteen times at most, two or three as a rule), and one pointer for every
+ * 1024 numbers.
+ *
+ * Where many are live nothing is in a cache when it is asked for.  So what a page knows of its
+ * entries stands apart from them and close to that of other pages, entries come in large
+ * pages of memory, and a lookup waits for memory once, for the entry.
  *
  * Invariants
  *  1. A number is in its page or, when the directory has NUMBERED_LEFT for it or does
@@ -41,33 +45,39 @@ enum {
     NUMBERED_BITS = 10,
     NUMBERED_PAGE = 1 << NUMBERED_BITS,
     NUMBERED_YOUNG = 16, /* pages that are kept however empty they are */
-    NUMBERED_SPARSE = NUMBERED_PAGE / 8,
+    NUMBERED_SPARSE = NUMBERED_PAGE / 16,
 };
 
 struct numbered_page {
     uint64_t used[NUMBERED_PAGE / 64]; /* a bit an entry */
     uint32_t count;
     uint32_t sparse; /* give the page up when count falls to this; a young page: never */
-    unsigned char entries[] __attribute__((aligned(64))); /* as a line of the cache */
+    unsigned char *entries;
 };
 
-/* Stands in a directory for a page that was given up: its count is `sparse`, so
- * that whoever asks it is sent to the map.  Never written. */
-extern const struct numbered_page numbered_left;
+/* Stand in a directory for pages that are not there, and are never written.  One was given up: its
+ * count is `sparse`, so that whoever asks it is sent to the map.  Of the other nothing is left. */
+extern const struct numbered_page numbered_left, numbered_none;
 #define NUMBERED_LEFT ((struct numbered_page *)&numbered_left)
+#define NUMBERED_NONE ((struct numbered_page *)&numbered_none)
 
 struct numbered {
     VEC(struct numbered_page *) directory; /* index: page - first_page */
     uint64_t first_page;
+    struct numbered_page *beyond;  /* stands for pages that the directory does not reach */
     struct numbered_page *current; /* where the latest number is */
-    uint64_t current_page;
+    uint64_t current_page;         /* NUMBERED_NO_PAGE: none */
     VEC(struct numbered_page *) spare;
-    struct map old; /* number -> index in rest */
-    void *rest;     /* entries that are left of old pages */
+    VEC(void *) slabs; /* many pages each */
+    size_t pages;      /* in all slabs */
+    struct map old;    /* number -> index in rest */
+    void *rest;        /* entries that are left of old pages */
     size_t rest_count, rest_capacity;
     VEC(uint32_t) unused; /* indexes in rest */
     size_t count;
 };
+
+#define NUMBERED_NO_PAGE UINT64_MAX
 
 void numbered_init(struct numbered *n);
 void numbered_release(struct numbered *n);
@@ -88,7 +98,7 @@ static inline size_t numbered_count(const struct numbered *n)
 static inline void *numbered_add(struct numbered *n, uint64_t number, size_t size)
 {
     uint64_t page = number >> NUMBERED_BITS;
-    if (__builtin_expect(n->current == NULL || page != n->current_page, 0) && !numbered_turn(n, page, size))
+    if (__builtin_expect(page != n->current_page, 0) && !numbered_turn(n, page, size))
         return NULL;
     unsigned at = (unsigned)(number % NUMBERED_PAGE);
     uint64_t *used = &n->current->used[at / 64], bit = UINT64_C(1) << at % 64;
@@ -99,60 +109,57 @@ static inline void *numbered_add(struct numbered *n, uint64_t number, size_t siz
     return n->current->entries + at * size;
 }
 
+/* The page of a number, or what stands for it. */
+static inline struct numbered_page *numbered_page_of(const struct numbered *n, uint64_t number)
+{
+    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
+    return index < n->directory.count ? n->directory.data[index] : n->beyond;
+}
+
+static inline bool numbered_page_has(const struct numbered_page *page, uint64_t number)
+{
+    return (page->used[number % NUMBERED_PAGE / 64] >> number % 64 & 1) != 0;
+}
+
 /* The entry of number, or NULL. */
 static inline void *numbered_find(const struct numbered *n, uint64_t number, size_t size)
 {
-    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
-    struct numbered_page *page = index < n->directory.count ? n->directory.data[index] : NUMBERED_LEFT;
-    unsigned at = (unsigned)(number % NUMBERED_PAGE);
-    if (page == NULL)
-        return NULL;
+    struct numbered_page *page = numbered_page_of(n, number);
     if (__builtin_expect(page == NUMBERED_LEFT, 0))
         return numbered_find_old(n, number, size);
-    return (page->used[at / 64] >> at % 64 & 1) != 0 ? page->entries + at * size : NULL;
+    return numbered_page_has(page, number) ? page->entries + number % NUMBERED_PAGE * size : NULL;
 }
 
 /* Takes the entry of number out: it may be read until the next call.  NULL:
  * not there. */
 static inline const void *numbered_take(struct numbered *n, uint64_t number, size_t size)
 {
-    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
-    struct numbered_page *page = index < n->directory.count ? n->directory.data[index] : NUMBERED_LEFT;
-    unsigned at = (unsigned)(number % NUMBERED_PAGE);
-    if (page == NULL)
-        return NULL;
+    struct numbered_page *page = numbered_page_of(n, number);
     if (__builtin_expect(page->count == page->sparse, 0))
         return numbered_take_old(n, number, size);
-    uint64_t *used = &page->used[at / 64], bit = UINT64_C(1) << at % 64;
-    if ((*used & bit) == 0)
+    if (!numbered_page_has(page, number))
         return NULL;
-    *used &= ~bit;
+    page->used[number % NUMBERED_PAGE / 64] ^= UINT64_C(1) << number % 64;
     page->count--;
     n->count--;
-    return page->entries + at * size;
+    return page->entries + number % NUMBERED_PAGE * size;
 }
 
 /* Asks the memory for what numbered_take(number) will look at: for those who know a
  * few dozen events ahead what will be taken, and have more entries than caches hold. */
 static inline void numbered_fetch(const struct numbered *n, uint64_t number, size_t size)
 {
-    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
-    const struct numbered_page *page = index < n->directory.count ? n->directory.data[index] : NULL;
-    unsigned at = (unsigned)(number % NUMBERED_PAGE);
-    if (page == NUMBERED_LEFT) {
+    const struct numbered_page *page = numbered_page_of(n, number);
+    if (page == NUMBERED_LEFT)
         map_fetch(&n->old, number);
-    } else if (page != NULL) {
-        __builtin_prefetch(&page->used[at / 64], 1);
-        __builtin_prefetch(&page->count, 1);
-        __builtin_prefetch(page->entries + at * size);
-    }
+    else if (numbered_page_has(page, number))
+        __builtin_prefetch(page->entries + number % NUMBERED_PAGE * size);
 }
 
 /* The same for an entry in the map, when numbered_fetch has had time. */
 static inline void numbered_fetch_old(const struct numbered *n, uint64_t number, size_t size)
 {
-    uint64_t index = (number >> NUMBERED_BITS) - n->first_page;
-    if (index < n->directory.count && n->directory.data[index] == NUMBERED_LEFT)
+    if (numbered_page_of(n, number) == NUMBERED_LEFT)
         __builtin_prefetch(numbered_find_old(n, number, size));
 }
 

@@ -103,9 +103,10 @@ static void memory_goes_by_what_is_live(void **state)
     }
     size_t pages = 0;
     for (size_t i = 0; i < n.directory.count; i++)
-        pages += n.directory.data[i] != NULL && n.directory.data[i] != NUMBERED_LEFT;
+        pages += n.directory.data[i] != NUMBERED_NONE && n.directory.data[i] != NUMBERED_LEFT;
     assert_int_equal(numbered_count(&n), 2000);
-    assert_true(pages + n.spare.count <= NUMBERED_YOUNG + 2);
+    assert_int_equal(pages + n.spare.count, n.pages);
+    assert_true(n.pages <= 2 * (NUMBERED_YOUNG + 2));
     assert_true(n.rest_capacity <= 4000);
     for (uint64_t i = 0; i < 4000000; i += 2000)
         check(numbered_take(&n, i, sizeof(struct entry)), i);

@@ -14,6 +14,7 @@
 
 #include "base/cursor.h"
 #include "store/format.h"
+#include "store/levels.h"
 #include "store/recording.h"
 #include "tool/file.h"
 #include "tool/memory.h"
@@ -65,17 +66,35 @@ static int reader_add_meta(struct wake_reader *r, const struct index_entry *e)
     return e->type == FORMAT_NOTES ? reader_add_notes(r, &payload) : shelf_add(r, &payload);
 }
 
-/* Takes in everything that the index names but the events themselves. */
+/* Levels are read when somebody wants to know; the latest count. */
+static int reader_add_levels(struct wake_reader *r, size_t at)
+{
+    struct shelf *shelf = shelf_get(r, r->index.entries.data[at].process);
+    if (shelf == NULL)
+        return ERR_INPUT;
+    shelf->levels = at + 1;
+    return 0;
+}
+
+static int reader_add(struct wake_reader *r, size_t at)
+{
+    const struct index_entry *e = &r->index.entries.data[at];
+    return e->type == FORMAT_EVENTS   ? reader_add_span(r, at)
+           : e->type == FORMAT_LEVELS ? reader_add_levels(r, at)
+                                      : reader_add_meta(r, e);
+}
+
+/* Takes in everything that the index names but events and levels themselves. */
 static int reader_load(struct wake_reader *r)
 {
     for (size_t i = 0; i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
         if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
             r->summary.added_size += index_entry_end(e) - e->offset;
-        bool is_ours = e->type < FORMAT_INDEX || (e->type >= FORMAT_POOLS && e->type <= FORMAT_USAGE);
+        bool is_ours = e->type < FORMAT_INDEX || (e->type >= FORMAT_POOLS && e->type <= FORMAT_LEVELS);
         if (e->type == 0 || !is_ours)
             continue;
-        int code = e->type == FORMAT_EVENTS ? reader_add_span(r, i) : reader_add_meta(r, e);
+        int code = reader_add(r, i);
         if (code == ERR_MEMORY)
             return code;
         if (code == 0)
@@ -249,6 +268,8 @@ int wake_reader_verify(struct wake_reader *r, struct err *err)
         int code = wake_reader_visit(r, i, 0, UINT64_MAX, reader_ignore, NULL, err);
         if (code != 0)
             return code;
+        if (levels_verify(r, (uint32_t)i) != 0)
+            return err_set(err, ERR_MEMORY, "There is no memory to read %s.", r->path);
     }
     return lookup_verify(r, err);
 }

@@ -265,7 +265,8 @@ enum wake_column {
     WAKE_SIZE = 8,
     WAKE_USABLE = 16,
     WAKE_PREVIOUS = 32,
-    WAKE_EVERYTHING = 63,
+    WAKE_FREE_STACK = 64, /* the stack of a FREE */
+    WAKE_EVERYTHING = 127,
 };
 
 /* The same, quicker, for those who look at some columns only.  What is in the

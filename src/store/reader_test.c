@@ -109,6 +109,8 @@ static int check_columns(const struct wake_block *b, void *context)
         assert_int_equal(b->number[i], e->number);
         if ((c->wanted & WAKE_THREAD) != 0)
             assert_int_equal(b->thread[i], e->thread);
+        if (e->event == WAKE_FREE && (c->wanted & WAKE_FREE_STACK) != 0)
+            assert_int_equal(b->stack[i], e->stack);
         if (e->event != WAKE_ALLOC)
             continue;
         if ((c->wanted & WAKE_STACK) != 0)

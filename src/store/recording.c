@@ -42,6 +42,7 @@ const char *recording_type_name(unsigned type)
         [FORMAT_CARRIED] = "carried-blocks",
         [FORMAT_NOTES] = "notes",
         [FORMAT_USAGE] = "usage",
+        [FORMAT_LEVELS] = "levels",
     };
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }
@@ -136,6 +137,19 @@ int recording_read(struct wake_reader *r, const struct index_entry *e, struct pa
     payload->bytes = r->raw;
     payload->length = h->raw;
     return 0;
+}
+
+int recording_read_levels(struct wake_reader *r, size_t process, struct payload *payload)
+{
+    size_t at = process < r->shelves.count ? r->shelves.data[process]->levels : 0;
+    return at == 0 ? ERR_ABSENT : recording_read(r, &r->index.entries.data[at - 1], payload);
+}
+
+void recording_damage_levels(struct wake_reader *r, size_t process)
+{
+    uint64_t offset = r->index.entries.data[r->shelves.data[process]->levels - 1].offset;
+    recording_damage(r, offset, "The levels chunk at byte %llu makes no sense and is left out.",
+                     (unsigned long long)offset);
 }
 
 /* Is the file, whose header is not sound, a recording nevertheless? */

@@ -34,6 +34,7 @@ struct shelf {
     VEC(size_t) spans;   /* events chunks: where in the index */
     VEC(uint32_t) path;  /* nodes of the latest stack, outermost first */
     uint64_t last_address[RECORDING_MODULE_SLOTS];
+    size_t levels;    /* its levels chunk: where in the index, + 1; 0 = there is none */
     uint32_t *images; /* of modules, by number; 0 = not looked for yet; NULL: none looked for */
 };
 
@@ -92,6 +93,10 @@ const char *recording_type_name(unsigned type);
 /* Reads and checks the chunk of an index entry.  0; ERR_INPUT: damaged, which
  * has been noted; ERR_MEMORY.  Valid until the next call. */
 int recording_read(struct wake_reader *r, const struct index_entry *e, struct payload *payload);
+/* The levels chunk of a process.  ERR_ABSENT: there is none; otherwise as above. */
+int recording_read_levels(struct wake_reader *r, size_t process, struct payload *payload);
+/* Notes that it makes no sense. */
+void recording_damage_levels(struct wake_reader *r, size_t process);
 /* Room where a payload is unpacked to, instead of what is there; NULL: no memory. */
 uint8_t *recording_reserve_raw(struct wake_reader *r, size_t need);
 /* The header at offset; false: none there.  *header is only set when true. */

@@ -67,11 +67,15 @@ static size_t replay_raw_size(const struct replay *r, struct cursor directory)
 static bool replay_is_wanted(unsigned column, unsigned wanted)
 {
     static const uint8_t needed_for[COLUMN_COUNT] = {
-        [COLUMN_THREAD] = WAKE_THREAD,       [COLUMN_STACK] = WAKE_STACK,
-        [COLUMN_SIZE] = WAKE_SIZE,           [COLUMN_USABLE] = WAKE_USABLE,
-        [COLUMN_ADDRESS_LOW] = WAKE_ADDRESS, [COLUMN_ADDRESS_HIGH] = WAKE_ADDRESS,
-        [COLUMN_ADDRESS_ODD] = WAKE_ADDRESS, [COLUMN_PREVIOUS] = WAKE_PREVIOUS,
-        [COLUMN_FREE_STACK] = WAKE_STACK,
+        [COLUMN_THREAD] = WAKE_THREAD,
+        [COLUMN_STACK] = WAKE_STACK,
+        [COLUMN_SIZE] = WAKE_SIZE,
+        [COLUMN_USABLE] = WAKE_USABLE,
+        [COLUMN_ADDRESS_LOW] = WAKE_ADDRESS,
+        [COLUMN_ADDRESS_HIGH] = WAKE_ADDRESS,
+        [COLUMN_ADDRESS_ODD] = WAKE_ADDRESS,
+        [COLUMN_PREVIOUS] = WAKE_PREVIOUS,
+        [COLUMN_FREE_STACK] = WAKE_FREE_STACK,
     };
     return needed_for[column] == 0 || (needed_for[column] & wanted) != 0;
 }
@@ -174,64 +178,118 @@ static inline uint64_t replay_column_get(struct replay_column *c)
     return value;
 }
 
-/* Event and detail for every op byte; event 0 = no such code. */
-struct replay_codes {
-    uint8_t event[256], detail[256];
-};
-
-static const struct replay_codes *replay_get_codes(void)
+/* The next `count` values of a column to `to`: one behind the other or, if `at` is there, to these
+ * places.  While there are two bytes for each that is left the end needs no look. */
+static inline __attribute__((always_inline)) void
+replay_values(struct replay *r, unsigned column, uint64_t *to, const uint16_t *at, uint32_t count)
 {
-    static struct replay_codes codes;
-    if (codes.event[OP_RARE] != 0)
-        return &codes;
-    for (unsigned op = 0; op < 256; op++) {
-        unsigned code = op & OP_CODE;
-        if (code >= 1 && code <= OP_ALLOC_MAX) {
-            codes.event[op] = WAKE_ALLOC;
-            codes.detail[op] = (uint8_t)code;
-        } else if (code >= OP_FREE && code <= OP_FREE_MAX) {
-            codes.event[op] = WAKE_FREE;
-            codes.detail[op] = (uint8_t)(code - OP_FREE);
+    struct replay_column c = replay_begin(r, column);
+    for (uint32_t j = 0; j < count;) {
+        size_t pairs = (size_t)(c.end - c.at) / 2;
+        uint32_t sure = pairs < count - j ? j + (uint32_t)pairs : count;
+        for (; j < sure; j++) {
+            size_t two = c.at[0] >> 7, second = c.at[1] & (0 - two);
+            if (__builtin_expect(second >= 0x80, 0))
+                break;
+            to[at == NULL ? j : at[j]] = (c.at[0] & 0x7f) | second << 7;
+            c.at += 1 + two;
+        }
+        /* Three bytes: old blocks that are released. */
+        for (; j < sure && c.end - c.at >= 3 && (c.at[0] & c.at[1]) >= 0x80 && c.at[2] < 0x80; j++) {
+            to[at == NULL ? j : at[j]] = (c.at[0] & 0x7fu) | (c.at[1] & 0x7fu) << 7 | (uint64_t)c.at[2] << 14;
+            c.at += 3;
+        }
+        if (j < sure && (c.at[0] & c.at[1]) < 0x80)
+            continue;
+        if (j < count) {
+            to[at == NULL ? j : at[j]] = replay_column_get(&c);
+            j++;
         }
     }
-    for (unsigned op = OP_RARE; op < 256; op += OP_CODE + 1)
-        codes.event[op] = WAKE_OTHER;
-    return &codes;
+    replay_end(r, column, &c);
 }
 
-/* Which events are what.  Events that are neither allocation nor release are so
- * few that they are looked for only when some are missing in the sum. */
-static void replay_classify(struct replay *r, uint32_t count)
+/* ------------------------------------------------------------- which is what */
+
+/* The same with events that are neither allocation nor release, or have no such code. */
+static void replay_classify_odd(struct replay *r, uint32_t count)
 {
-    const struct replay_codes *codes = replay_get_codes();
     struct replay_arrays *a = r->arrays;
     const uint8_t *ops = r->at[COLUMN_OP];
+    uint64_t first = r->prelude.first_allocation + r->allocations;
     uint32_t allocations = 0, frees = 0, others = 0;
     for (uint32_t i = 0; i < count; i++) {
-        unsigned op = ops[i], event = codes->event[op];
-        a->event[i] = (uint8_t)event;
-        a->detail[i] = codes->detail[op];
-        a->alloc_at[allocations] = (uint16_t)i;
-        a->free_at[frees] = (uint16_t)i;
-        allocations += event == WAKE_ALLOC;
-        frees += event == WAKE_FREE;
-    }
-    for (uint32_t i = 0; i < count && allocations + frees < count; i++) {
-        if (a->event[i] == WAKE_OTHER)
+        unsigned code = ops[i] & OP_CODE;
+        a->number[i] = first + allocations;
+        if (code >= 1 && code <= OP_ALLOC_MAX) {
+            a->alloc_at[allocations++] = (uint16_t)i;
+        } else if (code >= OP_FREE && code <= OP_FREE_MAX) {
+            a->free_at[frees++] = (uint16_t)i;
+        } else {
             a->other_at[others++] = (uint16_t)i;
-        r->bad = r->bad || a->event[i] == 0;
+            a->number[i] = 0;
+            r->bad = r->bad || code != OP_RARE;
+        }
     }
     r->block_allocations = allocations;
     r->block_frees = frees;
     r->block_others = others;
 }
 
-/* Whether none of the eight bytes from here on has one of these bits. */
-static inline bool replay_none_has(const uint8_t *bytes, unsigned bits)
+/* Sixteen op bytes at a time. */
+typedef uint8_t replay_bytes __attribute__((vector_size(16)));
+
+/* Event and detail of all as if each were an allocation or a release.  Are they? */
+static bool replay_is_common(struct replay *r, uint32_t count)
+{
+    struct replay_arrays *a = r->arrays;
+    const uint8_t *ops = r->at[COLUMN_OP];
+    replay_bytes odd = {0};
+    for (uint32_t i = 0; i < count; i += sizeof odd) {
+        replay_bytes op, event, detail;
+        memcpy(&op, ops + i, sizeof op);
+        event = ((op & OP_FREE) >> 4) + WAKE_ALLOC;
+        detail = op & (OP_FREE - 1);
+        odd |= (replay_bytes)((op & OP_CODE) == 0) | (replay_bytes)((op & OP_CODE) > OP_FREE_MAX);
+        memcpy(a->event + i, &event, sizeof event);
+        memcpy(a->detail + i, &detail, sizeof detail);
+    }
+    uint64_t halves[2];
+    memcpy(halves, &odd, sizeof halves);
+    return (halves[0] | halves[1]) == 0;
+}
+
+/* Which events are what; and number: how many allocations were made before, which is the number of an
+ * allocation. */
+static void replay_classify(struct replay *r, uint32_t count)
+{
+    struct replay_arrays *a = r->arrays;
+    const uint8_t *ops = r->at[COLUMN_OP];
+    uint64_t first = r->prelude.first_allocation + r->allocations;
+    if (!replay_is_common(r, count)) {
+        replay_classify_odd(r, count);
+        return;
+    }
+    uint32_t frees = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        a->number[i] = first + i - frees;
+        a->alloc_at[i - frees] = (uint16_t)i;
+        a->free_at[frees] = (uint16_t)i;
+        frees += ops[i] / OP_FREE & 1;
+    }
+    r->block_allocations = count - frees;
+    r->block_frees = frees;
+    r->block_others = 0;
+}
+
+/* ------------------------------------------------------------------ columns */
+
+/* The bits of eight op bytes. */
+static inline uint64_t replay_eight(const uint8_t *bytes, unsigned bits)
 {
     uint64_t eight;
     memcpy(&eight, bytes, sizeof eight);
-    return (eight & bits * UINT64_C(0x0101010101010101)) == 0;
+    return eight & bits * UINT64_C(0x0101010101010101);
 }
 
 static void replay_times(struct replay *r, uint32_t count)
@@ -240,17 +298,17 @@ static void replay_times(struct replay *r, uint32_t count)
     uint64_t *times = r->arrays->time_ns;
     struct replay_column c = replay_begin(r, COLUMN_TIME);
     uint64_t now = r->time_ns;
-    for (uint32_t i = 0; i < count;) {
-        if (i + 8 <= count && replay_none_has(ops + i, OP_TIME)) {
-            for (uint32_t end = i + 8; i < end; i++)
-                times[i] = now;
+    for (uint32_t i = 0; i < count; i += 8) {
+        uint32_t rest = count - i < 8 ? count - i : 8;
+        if (replay_eight(ops + i, OP_TIME) == 0) {
+            for (uint32_t k = 0; k < 8; k++)
+                times[i + k] = now;
             continue;
         }
-        uint32_t end = i + 8 < count ? i + 8 : count;
-        for (; i < end; i++) {
-            if ((ops[i] & OP_TIME) != 0 && __builtin_add_overflow(now, replay_column_get(&c), &now))
+        for (uint32_t k = i; k < i + rest; k++) {
+            if ((ops[k] & OP_TIME) != 0 && __builtin_add_overflow(now, replay_column_get(&c), &now))
                 c.bad = true;
-            times[i] = now;
+            times[k] = now;
         }
     }
     r->time_ns = now;
@@ -263,17 +321,17 @@ static void replay_threads(struct replay *r, uint32_t count)
     uint32_t *threads = r->arrays->thread;
     struct replay_column c = replay_begin(r, COLUMN_THREAD);
     uint32_t thread = r->thread;
-    for (uint32_t i = 0; i < count;) {
-        if (i + 8 <= count && replay_none_has(ops + i, OP_THREAD)) {
-            for (uint32_t end = i + 8; i < end; i++)
-                threads[i] = thread;
+    for (uint32_t i = 0; i < count; i += 8) {
+        uint32_t rest = count - i < 8 ? count - i : 8;
+        if (replay_eight(ops + i, OP_THREAD) == 0) {
+            for (uint32_t k = 0; k < 8; k++)
+                threads[i + k] = thread;
             continue;
         }
-        uint32_t end = i + 8 < count ? i + 8 : count;
-        for (; i < end; i++) {
-            if ((ops[i] & OP_THREAD) != 0)
+        for (uint32_t k = i; k < i + rest; k++) {
+            if ((ops[k] & OP_THREAD) != 0)
                 thread += (uint32_t)varint_unzigzag(replay_column_get(&c));
-            threads[i] = thread;
+            threads[k] = thread;
         }
     }
     r->thread = thread;
@@ -290,38 +348,34 @@ static void replay_blank(const struct replay *r, void *array, size_t bytes)
 /* Without a branch on whether there is a value: nobody could predict it. */
 static void replay_stacks(struct replay *r, uint32_t count)
 {
-    const struct replay_arrays *a = r->arrays;
+    struct replay_arrays *a = r->arrays;
     const uint8_t *ops = r->at[COLUMN_OP];
-    struct replay_column c = replay_begin(r, COLUMN_STACK);
-    uint32_t stack = r->stack;
-    replay_blank(r, r->arrays->stack, count * sizeof *a->stack);
+    uint32_t values = 0;
+    replay_blank(r, a->stack, count * sizeof *a->stack);
+    for (uint32_t j = 0; j < r->block_allocations; j++)
+        values += ops[a->alloc_at[j]] / OP_STACK;
+    a->values[0] = r->stack;
+    replay_values(r, COLUMN_STACK, a->values + 1, NULL, values);
+    values = 0;
     for (uint32_t j = 0; j < r->block_allocations; j++) {
         uint32_t i = a->alloc_at[j];
-        uint64_t value;
-        size_t has = ops[i] / OP_STACK;
-        const uint8_t *after = varint_get_padded(c.at, c.end, &value);
-        if (__builtin_expect(after == NULL, 0)) {
-            c.bad = c.bad || has != 0;
-            after = c.at;
-        }
-        c.at += (size_t)(after - c.at) & (0 - has);
-        stack = has != 0 ? (uint32_t)value : stack;
-        r->arrays->stack[i] = stack;
+        values += ops[i] / OP_STACK;
+        a->stack[i] = (uint32_t)a->values[values];
     }
-    r->stack = stack;
-    replay_end(r, COLUMN_STACK, &c);
+    r->stack = (uint32_t)a->values[values];
 }
 
-/* Behind replay_stacks, which has blanked the others. */
+/* Behind replay_stacks, which may blank everything.  Most recordings have none. */
 static void replay_free_stacks(struct replay *r)
 {
     const struct replay_arrays *a = r->arrays;
     const uint8_t *ops = r->at[COLUMN_OP];
     struct replay_column c = replay_begin(r, COLUMN_FREE_STACK);
+    bool has_some = r->at[COLUMN_FREE_STACK] != r->end[COLUMN_FREE_STACK];
     for (uint32_t j = 0; j < r->block_frees; j++) {
         uint32_t i = a->free_at[j];
-        if ((ops[i] & OP_STACK) != 0)
-            r->arrays->stack[i] = (uint32_t)replay_column_get(&c);
+        bool has = has_some && (ops[i] & OP_STACK) != 0;
+        r->arrays->stack[i] = has ? (uint32_t)replay_column_get(&c) : 0;
     }
     replay_end(r, COLUMN_FREE_STACK, &c);
 }
@@ -329,11 +383,8 @@ static void replay_free_stacks(struct replay *r)
 static void replay_sizes(struct replay *r, uint32_t count)
 {
     struct replay_arrays *a = r->arrays;
-    struct replay_column c = replay_begin(r, COLUMN_SIZE);
     replay_blank(r, a->size, count * sizeof *a->size);
-    for (uint32_t j = 0; j < r->block_allocations; j++)
-        a->size[a->alloc_at[j]] = replay_column_get(&c);
-    replay_end(r, COLUMN_SIZE, &c);
+    replay_values(r, COLUMN_SIZE, a->size, a->alloc_at, r->block_allocations);
 }
 
 static void replay_usables(struct replay *r, uint32_t count)
@@ -343,7 +394,7 @@ static void replay_usables(struct replay *r, uint32_t count)
     replay_blank(r, a->usable, count * sizeof *a->usable);
     for (uint32_t j = 0; j < r->block_allocations; j++) {
         /* Eight right guesses in a row. */
-        while (c.end - c.at >= 8 && r->block_allocations - j > 8 && replay_none_has(c.at, 0xff)) {
+        while (c.end - c.at >= 8 && r->block_allocations - j > 8 && replay_eight(c.at, 0xff) == 0) {
             for (uint32_t end = j + 8; j < end; j++)
                 a->usable[a->alloc_at[j]] = expect_usable(&r->expect, a->size[a->alloc_at[j]]);
             c.at += 8;
@@ -363,7 +414,6 @@ static void replay_usables(struct replay *r, uint32_t count)
 static void replay_addresses(struct replay *r, uint32_t count)
 {
     struct replay_arrays *a = r->arrays;
-    struct replay_column high = replay_begin(r, COLUMN_ADDRESS_HIGH);
     const uint8_t *low = r->at[COLUMN_ADDRESS_LOW];
     uint64_t address = r->address;
     replay_blank(r, a->address, count * sizeof *a->address);
@@ -371,8 +421,9 @@ static void replay_addresses(struct replay *r, uint32_t count)
         r->bad = true;
         return;
     }
+    replay_values(r, COLUMN_ADDRESS_HIGH, a->values, NULL, r->block_allocations);
     for (uint32_t j = 0; j < r->block_allocations; j++) {
-        uint64_t value = replay_column_get(&high) << 8 | low[j];
+        uint64_t value = a->values[j] << 8 | low[j];
         if (__builtin_expect(value == 0, 0))
             address += varint_unzigzag(replay_get(r, COLUMN_ADDRESS_ODD));
         else
@@ -381,32 +432,21 @@ static void replay_addresses(struct replay *r, uint32_t count)
     }
     r->address = address;
     r->at[COLUMN_ADDRESS_LOW] = low + r->block_allocations;
-    replay_end(r, COLUMN_ADDRESS_HIGH, &high);
 }
 
-/* Allocations are numbered as they come; a release says how many were made since. */
-static void replay_numbers(struct replay *r, uint32_t count)
+/* Allocations have theirs; a release says how many were made since. */
+static void replay_numbers(struct replay *r)
 {
     struct replay_arrays *a = r->arrays;
-    struct replay_column c = replay_begin(r, COLUMN_REF);
-    uint64_t first = r->prelude.first_allocation + r->allocations;
     bool bad = false;
-    if (r->block_others > 0)
-        memset(a->number, 0, count * sizeof *a->number);
-    for (uint32_t j = 0; j < r->block_allocations; j++)
-        a->number[a->alloc_at[j]] = first + j;
-    uint32_t other = 0;
+    replay_values(r, COLUMN_REF, a->values, NULL, r->block_frees);
     for (uint32_t j = 0; j < r->block_frees; j++) {
         uint32_t i = a->free_at[j];
-        while (other < r->block_others && a->other_at[other] < i)
-            other++;
-        /* What came before and was neither a release nor something else. */
-        uint64_t made = first + i - j - other, ago = replay_column_get(&c);
+        uint64_t made = a->number[i], ago = a->values[j];
         bad |= ago >= made;
         a->number[i] = made - 1 - ago;
     }
     r->bad = r->bad || bad;
-    replay_end(r, COLUMN_REF, &c);
 }
 
 static void replay_previous(struct replay *r, uint32_t count)
@@ -523,12 +563,12 @@ bool replay_next(struct replay *r)
         return false;
     replay_classify(r, count);
     replay_times(r, count);
-    replay_numbers(r, count);
+    replay_numbers(r);
     if ((r->wanted & WAKE_THREAD) != 0)
         replay_threads(r, count);
     if ((r->wanted & WAKE_STACK) != 0)
         replay_stacks(r, count);
-    if (r->at[COLUMN_FREE_STACK] != r->end[COLUMN_FREE_STACK])
+    if ((r->wanted & WAKE_FREE_STACK) != 0)
         replay_free_stacks(r);
     if ((r->wanted & WAKE_SIZE) != 0)
         replay_sizes(r, count);

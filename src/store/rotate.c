@@ -81,8 +81,8 @@ void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const st
     }
     if (!rotate_carry(p, live, live_count))
         writer_fail(w, ENOMEM);
-    writer_put_end(w, process, &now, totals, totals == NULL ? 0 : (uint64_t)stack_count + 1, live, live_count,
-                   &o, c == NULL ? NULL : c->culled.data, c == NULL ? 0 : c->culled.count);
+    writer_put_end(w, p, &now, totals, totals == NULL ? 0 : (uint64_t)stack_count + 1, live, live_count, &o,
+                   c == NULL ? NULL : c->culled.data, c == NULL ? 0 : c->culled.count);
 }
 
 static void rotate_put_carried(struct wake_writer *w, struct writer_process *p)
@@ -102,8 +102,9 @@ static void rotate_put_carried(struct wake_writer *w, struct writer_process *p)
 }
 
 /* What was known of a process, into the new file. */
-static bool rotate_process(struct wake_writer *w, struct writer_process *p, const struct wake_process *before)
+static bool rotate_process(struct wake_writer *w, struct writer_process *p, struct wake_reader *r)
 {
+    const struct wake_process *before = wake_reader_process(r, p->number);
     bool ended = p->ended;
     uint64_t marks = p->meta.mark_count;
     strbuf_clear(&w->scratch);
@@ -117,14 +118,13 @@ static bool rotate_process(struct wake_writer *w, struct writer_process *p, cons
     }
     p->meta.mark_count = marks;
     p->ended = false;
-    bool fine = copy_meta(w, p->number, before, false);
+    bool fine = copy_meta(w, p->number, before, false) && (!ended || copy_levels(w, p->number, r, p->number));
     p->ended = ended;
     writer_put_meta(w, p);
     const struct wake_omissions *o = &p->stream.omitted;
     if (ended) {
-        writer_put_end(w, p->number, &before->end, before->totals.data, before->totals.count,
-                       before->live.data, before->live.count, &before->omitted, before->culled.data,
-                       before->culled.count);
+        writer_put_end(w, p, &before->end, before->totals.data, before->totals.count, before->live.data,
+                       before->live.count, &before->omitted, before->culled.data, before->culled.count);
         meta_release(&p->meta);
     } else if (o->is_culled || o->sample_rate != 0) {
         writer_put_omissions(w, p->number, o, NULL, 0);
@@ -150,7 +150,7 @@ int wake_writer_rotate(struct wake_writer *w, const char *path, uint64_t cpu_ns,
         code = opened != 0 ? opened : wake_reader_open(&r, former, err);
     bool fine = code == 0 && wake_reader_process_count(r) == w->processes.count;
     for (size_t i = 0; fine && i < w->processes.count; i++)
-        fine = rotate_process(w, w->processes.data[i], wake_reader_process(r, i));
+        fine = rotate_process(w, w->processes.data[i], r);
     for (size_t i = 0; fine && i < w->processes.count; i++)
         if (!w->processes.data[i]->ended)
             rotate_put_carried(w, w->processes.data[i]);

@@ -41,7 +41,7 @@ void wake_series_find(const char *path, uint64_t *series, uint32_t *part)
 static bool series_goes_on(const struct wake_reader *from, const struct index_entry *e)
 {
     bool is_state = e->type == FORMAT_TOTALS || e->type == FORMAT_LIVE || e->type == FORMAT_PROCESS_END ||
-                    e->type == FORMAT_OMISSIONS;
+                    e->type == FORMAT_OMISSIONS || e->type == FORMAT_LEVELS;
     return is_state && e->process < from->shelves.count &&
            from->shelves.data[e->process]->process.end.goes_on;
 }

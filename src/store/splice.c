@@ -192,6 +192,20 @@ static void splice_add_notes(struct splice_source *x)
     }
 }
 
+/* As they are: their times count from the beginning of the process, and there are no names in them. */
+static void splice_add_levels(struct splice_source *x, size_t process)
+{
+    struct payload from;
+    int code = recording_read_levels(x->r, process, &from);
+    if (code == ERR_MEMORY)
+        splice_fail(x->s, ENOMEM);
+    if (code != 0)
+        return;
+    strbuf_clear(&x->s->scratch);
+    strbuf_add(&x->s->scratch, from.bytes, from.length);
+    splice_chunk(x->s, FORMAT_LEVELS, x->base + (uint32_t)process, &x->s->scratch);
+}
+
 /* Of a process whose end is not in the source all this is found in its events, here as there. */
 static void splice_add_ends(struct splice_source *x)
 {
@@ -205,6 +219,8 @@ static void splice_add_ends(struct splice_source *x)
         end.peak_time_ns = splice_time(x, end.peak_time_ns);
         splice_add_omissions(x, p, process);
         splice_add_totals(x->s, p, process);
+        if (!p->derived)
+            splice_add_levels(x, i);
         strbuf_clear(&x->s->scratch);
         meta_encode_end(&x->s->scratch, &end);
         splice_chunk(x->s, FORMAT_PROCESS_END, process, &x->s->scratch);

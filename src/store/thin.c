@@ -122,18 +122,20 @@ static int thin_block(const struct wake_block *b, void *context)
 
 /* ---------------------------------------------------------------- processes */
 
-static void thin_end(struct thin *s, bool first)
+static void thin_end(struct thin *s, size_t process)
 {
     const struct wake_process *p = s->process;
     const struct wake_summary *summary = wake_reader_summary(s->reader);
     struct wake_process_end end = p->end;
     VEC(struct wake_live_block) live = {0};
     end.complete = end.complete && summary->complete;
-    end.lost_events += p->missing_events + (first ? summary->not_kept : 0);
+    end.lost_events += p->missing_events + (process == 0 ? summary->not_kept : 0);
     if (p->live.count != 0 && !vec_reserve(&live, p->live.count))
         s->out_of_memory = true;
     for (size_t i = 0; i < p->live.count && !s->out_of_memory; i++)
         (void)vec_push(&live, p->live.data[i]);
+    if (!copy_levels(s->writer, s->number, s->reader, process))
+        s->out_of_memory = true;
     wake_writer_end_process(s->writer, s->number, &end, p->totals.data,
                             p->totals.count == 0 ? 0 : (uint32_t)p->totals.count - 1, live.data, live.count);
     vec_release(&live);
@@ -154,7 +156,7 @@ static int thin_process(struct thin *s, size_t process, struct err *err)
         s->out_of_memory = true;
     int code = wake_reader_visit(s->reader, process, 0, UINT64_MAX, thin_block, s, err);
     if (code == 0)
-        thin_end(s, process == 0);
+        thin_end(s, process);
     wake_live_release(&s->live);
     if (s->out_of_memory)
         code = err_set(err, ERR_MEMORY, "There is no memory for the copy.");

@@ -412,6 +412,15 @@ void wake_writer_add_unrecorded(struct wake_writer *w, uint64_t processes)
     w->unrecorded += processes;
 }
 
+void wake_writer_set_levels(struct wake_writer *w, uint32_t process, const void *bytes, size_t length)
+{
+    struct writer_process *p = writer_find(w, process);
+    if (p == NULL || w->error != 0)
+        return;
+    strbuf_clear(&p->levels);
+    strbuf_add(&p->levels, bytes, length);
+}
+
 void wake_writer_flush(struct wake_writer *w)
 {
     for (size_t i = 0; i < w->processes.count; i++)
@@ -421,17 +430,21 @@ void wake_writer_flush(struct wake_writer *w)
         writer_fail(w, w->sink.error);
 }
 
-void writer_put_end(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+void writer_put_end(struct wake_writer *w, struct writer_process *p, const struct wake_process_end *end,
                     const struct wake_stack_totals *totals, uint64_t rows, const struct wake_live_block *live,
                     size_t live_count, const struct wake_omissions *o, const struct wake_culled_stack *culled,
                     size_t culled_count)
 {
+    uint32_t process = p->number;
     for (uint64_t first = 0; first < rows; first += WRITER_TOTALS_STEP) {
         uint64_t count = rows - first < WRITER_TOTALS_STEP ? rows - first : WRITER_TOTALS_STEP;
         strbuf_clear(&w->scratch);
         meta_encode_totals(&w->scratch, totals, (uint32_t)first, (uint32_t)count);
         writer_chunk_of(w, FORMAT_TOTALS, process, &w->scratch);
     }
+    if (p->levels.length <= FORMAT_PAYLOAD_MAX && !p->levels.failed) /* can be done without */
+        writer_chunk_of(w, FORMAT_LEVELS, process, &p->levels);
+    strbuf_release(&p->levels);
     for (size_t first = 0; first < live_count; first += WRITER_LIVE_STEP) {
         size_t count = live_count - first < WRITER_LIVE_STEP ? live_count - first : WRITER_LIVE_STEP;
         strbuf_clear(&w->scratch);
@@ -461,8 +474,8 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
         o->freed_samples = p->stream.released;
     }
     const struct cull *c = p->stream.cull;
-    writer_put_end(w, process, end, totals, totals == NULL ? 0 : (uint64_t)stack_count + 1, live, live_count,
-                   o, c == NULL ? NULL : c->culled.data, c == NULL ? 0 : c->culled.count);
+    writer_put_end(w, p, end, totals, totals == NULL ? 0 : (uint64_t)stack_count + 1, live, live_count, o,
+                   c == NULL ? NULL : c->culled.data, c == NULL ? 0 : c->culled.count);
     p->ended = true;
     stream_close(&p->stream);
     cull_free(p->stream.cull);
@@ -532,6 +545,7 @@ static void writer_free(struct wake_writer *w)
         stream_release(&w->processes.data[i]->stream);
         cull_free(w->processes.data[i]->stream.cull);
         vec_release(&w->processes.data[i]->carried);
+        strbuf_release(&w->processes.data[i]->levels);
         meta_release(&w->processes.data[i]->meta);
         free(w->processes.data[i]);
     }

@@ -29,6 +29,7 @@ struct writer_process {
     struct meta meta;
     uint32_t number;
     bool ended;
+    struct strbuf levels;                /* for the next end or pause */
     VEC(struct wake_live_block) carried; /* live in the file when it was paused, by number */
 };
 
@@ -60,8 +61,8 @@ void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, str
 /* Everything of a process that has gathered; the second: but the events. */
 void writer_put(struct wake_writer *w, struct writer_process *p);
 void writer_put_meta(struct wake_writer *w, struct writer_process *p);
-/* Totals, live blocks and what was left out, and last the end. */
-void writer_put_end(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
+/* Totals, levels, live blocks and what was left out, and last the end. */
+void writer_put_end(struct wake_writer *w, struct writer_process *p, const struct wake_process_end *end,
                     const struct wake_stack_totals *totals, uint64_t rows, const struct wake_live_block *live,
                     size_t live_count, const struct wake_omissions *o, const struct wake_culled_stack *culled,
                     size_t culled_count);

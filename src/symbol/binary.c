@@ -33,6 +33,7 @@ struct binary {
     bool has_info;
     bool is_read;    /* debug files have been searched */
     bool has_symtab; /* symbols have been read */
+    bool is_poor;    /* there was no memory for its debugging information, which is as if it had none */
     char remark[2 * UNIT_PATH_MAX];
     Dwarf_Die entries[BINARY_FRAMES_MAX];
     struct binary_frame frames[BINARY_FRAMES_MAX];
@@ -169,7 +170,15 @@ static size_t binary_fill(struct binary *b, struct unit *u, uint64_t address, si
     return total;
 }
 
-size_t binary_resolve(struct binary *b, uint64_t address, bool exact, const struct binary_frame **frames)
+/* Where debuginfo_no_memory jumps to: from now on symbols have to do. */
+static void binary_impoverish(struct binary *b)
+{
+    debuginfo_abandon(&b->info);
+    b->has_info = false;
+    b->is_poor = true;
+}
+
+static size_t binary_look(struct binary *b, uint64_t address, bool exact, const struct binary_frame **frames)
 {
     size_t count = 0;
     if (!exact && address > 0)
@@ -193,10 +202,19 @@ size_t binary_resolve(struct binary *b, uint64_t address, bool exact, const stru
     return total > 1 || outermost->function[0] != '\0' || outermost->file[0] != '\0' ? total : 0;
 }
 
+size_t binary_resolve(struct binary *b, uint64_t address, bool exact, const struct binary_frame **frames)
+{
+    if (setjmp(debuginfo_no_memory) != 0)
+        binary_impoverish(b);
+    return binary_look(b, address, exact, frames);
+}
+
 /* ---------------------------------------------------------------------- asking */
 
 enum binary_source binary_get_source(struct binary *b)
 {
+    if (setjmp(debuginfo_no_memory) != 0)
+        binary_impoverish(b);
     binary_read(b);
     if (b->has_info && b->info.units.count > 0)
         return BINARY_LINES;
@@ -225,6 +243,13 @@ const char *binary_get_remark(struct binary *b)
     char id[2 * BUILD_ID_MAX + 1];
     enum binary_source source = binary_get_source(b);
     build_id_format(&b->file.id, id);
+    if (setjmp(debuginfo_no_memory) != 0)
+        binary_impoverish(b);
+    if (b->is_poor) {
+        snprintf(b->remark, sizeof b->remark, "There is no memory for the debugging information of %s.",
+                 b->path);
+        return b->remark;
+    }
     if (source == BINARY_NOTHING)
         snprintf(b->remark, sizeof b->remark,
                  "%s (build id %s) has neither symbols nor debugging information.", b->path, id);
@@ -237,6 +262,11 @@ const char *binary_get_remark(struct binary *b)
     if (source == BINARY_LINES)
         binary_remark_halves(b);
     return b->remark;
+}
+
+bool binary_is_poor(const struct binary *b)
+{
+    return b->is_poor;
 }
 
 const char *binary_get_path(const struct binary *b)

@@ -42,6 +42,9 @@ size_t binary_resolve(struct binary *b, uint64_t address, bool exact, const stru
 enum binary_source binary_get_source(struct binary *b);
 /* A sentence for people about what is missing, with the build id by which it can be found; "" = nothing. */
 const char *binary_get_remark(struct binary *b);
+/* Whether there was no memory for its debugging information, at whatever call.  Then symbols are all that it
+ * tells, and the remark says so. */
+bool binary_is_poor(const struct binary *b);
 /* The file that was taken, and the one with its debugging information ("" = none). */
 const char *binary_get_path(const struct binary *b);
 const char *binary_get_debug_path(const struct binary *b);

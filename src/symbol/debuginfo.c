@@ -8,6 +8,32 @@
  */
 #include "symbol/debuginfo.h"
 
+#include "tool/memory.h"
+
+#include <stdlib.h>
+
+_Thread_local jmp_buf debuginfo_no_memory;
+
+static __attribute__((noreturn)) void debuginfo_give_up(void)
+{
+    longjmp(debuginfo_no_memory, 1);
+}
+
+enum {
+    DEBUGINFO_RESERVE = 4 << 20, /* bytes that libdw finds free whenever it is asked, and */
+    DEBUGINFO_SHARE = 8,         /* ... one such part of the file */
+};
+
+/* Where memory runs out libdw passes over sections as if they were not there, ends the program or
+ * follows a null pointer.  So it is not asked for anything that it might have no memory for. */
+static void debuginfo_reserve(uint64_t bytes)
+{
+    void *room = bytes < SIZE_MAX ? memory_new((size_t)bytes) : NULL;
+    if (room == NULL)
+        debuginfo_give_up();
+    free(room);
+}
+
 static void debuginfo_add_units(struct debuginfo *d)
 {
     Dwarf_CU *cu = NULL;
@@ -17,6 +43,7 @@ static void debuginfo_add_units(struct debuginfo *d)
         struct unit u;
         size_t index = d->units.count;
         d->limits.steps--;
+        debuginfo_reserve(d->reserve);
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
         unit_init(&u, &die);
@@ -27,10 +54,10 @@ static void debuginfo_add_units(struct debuginfo *d)
     }
 }
 
-/* Bytes of .debug_ sections once they are unpacked, for the allowance. */
-static uint64_t debuginfo_size(const struct elffile *file)
+/* Bytes of .debug_ sections that are packed, once they are unpacked. */
+static uint64_t debuginfo_unpacked(const struct elffile *file)
 {
-    uint64_t sum = file->size;
+    uint64_t sum = 0;
     Elf_Scn *section = NULL;
     while ((section = elf_nextscn(file->elf, section)) != NULL) {
         GElf_Chdr packed;
@@ -40,17 +67,28 @@ static uint64_t debuginfo_size(const struct elffile *file)
     return sum;
 }
 
+static Dwarf *debuginfo_begin(struct debuginfo *d, const struct elffile *file, uint64_t *size)
+{
+    uint64_t unpacked = debuginfo_unpacked(file);
+    d->reserve += (file->size + unpacked) / DEBUGINFO_SHARE;
+    debuginfo_reserve(unpacked + d->reserve);
+    *size += file->size + unpacked;
+    Dwarf *dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+    if (dwarf != NULL)
+        (void)dwarf_new_oom_handler(dwarf, debuginfo_give_up);
+    return dwarf;
+}
+
 bool debuginfo_open(struct debuginfo *d, const struct elffile *file, const struct elffile *text,
                     struct locate *l)
 {
-    *d = (struct debuginfo){0};
-    uint64_t size = debuginfo_size(file);
-    d->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+    *d = (struct debuginfo){.reserve = DEBUGINFO_RESERVE};
+    uint64_t size = 0;
+    d->dwarf = debuginfo_begin(d, file, &size);
     if (d->dwarf == NULL)
         return false;
     if (locate_shared(l, file, d->dwarf, &d->shared_file)) {
-        size += debuginfo_size(&d->shared_file);
-        d->shared = dwarf_begin_elf(d->shared_file.elf, DWARF_C_READ, NULL);
+        d->shared = debuginfo_begin(d, &d->shared_file, &size);
         if (d->shared != NULL)
             dwarf_setalt(d->dwarf, d->shared);
     }
@@ -62,6 +100,12 @@ bool debuginfo_open(struct debuginfo *d, const struct elffile *file, const struc
     debuginfo_add_units(d);
     spans_seal(&d->spans);
     return true;
+}
+
+void debuginfo_abandon(struct debuginfo *d)
+{
+    d->dwarf = d->shared = NULL;
+    debuginfo_close(d);
 }
 
 void debuginfo_close(struct debuginfo *d)
@@ -86,6 +130,7 @@ static void debuginfo_complete(struct debuginfo *d)
         struct unit *u = &d->units.data[i];
         if (u->says_where)
             continue;
+        debuginfo_reserve(d->reserve);
         unit_read(u, &d->limits);
         for (size_t j = 0; j < u->spans.list.count; j++)
             (void)spans_add(&d->spans, u->spans.list.data[j].low, u->spans.list.data[j].high, (uint32_t)i);
@@ -97,6 +142,7 @@ struct unit *debuginfo_find(struct debuginfo *d, uint64_t address, Dwarf_Die *di
                             size_t *count)
 {
     *count = 0;
+    debuginfo_reserve(d->reserve);
     uint32_t index = spans_find(&d->spans, address);
     if (index == SPAN_NONE && !d->is_complete) {
         debuginfo_complete(d);

@@ -14,6 +14,7 @@
 #include "tool/vec.h"
 
 #include <elfutils/libdw.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,11 +23,17 @@ struct debuginfo {
     Dwarf *dwarf;  /* NULL: not open */
     Dwarf *shared; /* what dwz moved to another file; NULL = none */
     struct elffile shared_file;
+    uint64_t reserve; /* memory that libdw has to find free */
     struct die_limits limits;
     VEC(struct unit) units;
     struct spans spans;
     bool is_complete; /* units that do not say where their code is have been read too */
 };
+
+/* libdw ends the program when memory runs out, unless its handler does not come back.  Ours jumps here,
+ * out of anything that reads DWARF (this file, units, functions, spelling), so whoever calls these
+ * sets it first; and so do we where memory is short (debuginfo.c).  Then debuginfo_abandon. */
+extern _Thread_local jmp_buf debuginfo_no_memory;
 
 /* text: the file that says where code is, which may be another one.  The file
  * must stay open as long.  False: it has no DWARF that can be read. */
@@ -34,6 +41,9 @@ bool debuginfo_open(struct debuginfo *d, const struct elffile *file, const struc
                     struct locate *l);
 /* Accepts a zeroed one. */
 void debuginfo_close(struct debuginfo *d);
+
+/* After a jump: gives back what is ours, and leaves what libdw was in the middle of. */
+void debuginfo_abandon(struct debuginfo *d);
 
 /* The unit at an address, NULL = none; *count entries of functions, innermost
  * first, at most `room`.  Valid until the next call. */

@@ -62,7 +62,7 @@ static char *file_temp_name(const char *path)
     return strbuf_detach(&temp);
 }
 
-static int file_new_check(const char *path, struct err *err)
+int file_new_check(const char *path, struct err *err)
 {
     struct stat st;
     if (path[0] == '\0')
@@ -71,7 +71,10 @@ static int file_new_check(const char *path, struct err *err)
         return 0;
     if (S_ISDIR(st.st_mode))
         return err_set(err, ERR_INPUT, "%s is a directory; a file name is needed.", path);
-    if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+    /* A link is replaced, not followed: but not one that stands for a device, as /dev/stdout does. */
+    if (S_ISLNK(st.st_mode) && stat(path, &st) != 0)
+        return 0;
+    if (!S_ISREG(st.st_mode))
         return err_set(err, ERR_INPUT, "%s is not a regular file and is not replaced by one.", path);
     return 0;
 }

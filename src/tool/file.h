@@ -25,6 +25,8 @@ struct file_new {
     char *temp; /* as it is called until then; NULL after publishing */
 };
 
+/* May there be a new file of this name?  A directory, a device, a pipe are not replaced by one. */
+int file_new_check(const char *path, struct err *err);
 int file_new_open(struct file_new *f, const char *path, struct err *err);
 int file_new_publish(struct file_new *f, struct err *err);
 /* Closes and frees; removes the file when it was not published.  Accepts a zeroed or half-built one

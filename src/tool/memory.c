@@ -7,6 +7,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { MEMORY_LARGE_PAGE = 2 << 20 };
 
 static atomic_bool has_failed;
 
@@ -37,6 +40,17 @@ void *memory_resize(void *block, size_t size)
 void *memory_new_aligned(size_t alignment, size_t size)
 {
     return memory_note(aligned_alloc(alignment, size));
+}
+
+void *memory_new_large(size_t size)
+{
+    if (size < MEMORY_LARGE_PAGE)
+        return memory_new_aligned(64, (size + 63) / 64 * 64);
+    size = (size + MEMORY_LARGE_PAGE - 1) / MEMORY_LARGE_PAGE * MEMORY_LARGE_PAGE;
+    void *block = memory_new_aligned(MEMORY_LARGE_PAGE, size);
+    if (block != NULL)
+        (void)madvise(block, size, MADV_HUGEPAGE); /* it is only advice */
+    return block;
 }
 
 char *memory_copy_text(const char *text)

@@ -128,7 +128,8 @@ struct segment_head {
     uint32_t depth;       /* HEAPWAKE_DEPTH in force, 0 = whole stacks */
     uint32_t pass_offset; /* of the pass list */
     uint32_t is_precise;  /* 1: HEAPWAKE_PRECISE_TIMESTAMPS: no two events share a time */
-    uint64_t unused0;
+    uint32_t is_bypassed; /* 1: another malloc stands before ours, which sees only what that passes on */
+    uint32_t unused0;
 
     /* Written by the collector; read by every event.  A cache line of its own. */
     _Alignas(64) uint64_t clock; /* stamp of the latest tick */

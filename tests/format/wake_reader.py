@@ -10,6 +10,9 @@
     wake_reader.py --usage FILE    how ranges of addresses were used, a range a line, tab-separated: time in ns, pid, "anew" (nothing
                                    told before counts), "gone" or "-", first and last address + 1, rights, resident,
                                    anonymous and swapped KiB, name or "-"
+    wake_reader.py --levels FILE   what stacks held over time, a row a line, tab-separated: pid, stack, time of the first and of the last
+                                   allocation in ns, most bytes, then "tick:floor:level:freed" of each tick in which something
+                                   happened; before them, with "-" as stack, a line "tick:end:made:freed" of all stacks
     wake_reader.py --check FILE    reads everything, compares chunks with the index; silent when all is well
 
 It stops at the first thing that is not as the document says. Tests compare it
@@ -24,7 +27,7 @@ from wake_bytes import CAP, MASK, Bad, Bytes, Chunk, checksum, demand, unpack
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
          8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
-         15: 'pools', 16: 'omissions', 17: 'carried-blocks', 18: 'notes', 19: 'usage'}
+         15: 'pools', 16: 'omissions', 17: 'carried-blocks', 18: 'notes', 19: 'usage', 20: 'levels'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
 HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized', 6: 'ignore'}
@@ -89,7 +92,8 @@ class Process:
         self.next_event = self.next_allocation = 0
         self.allocations = self.frees = self.live_bytes = 0
         self.end = None
-        self.samples, self.totals, self.live_at_end = [], 0, 0
+        self.samples, self.totals, self.live_at_end = [], [], 0
+        self.start, self.ticks, self.levels = 0, [], []
         self.modules = [None]  # (bias, build id, path)
         self.stacks = [[]]     # [(module, address, exact)], innermost first
         self.pools = {}
@@ -98,8 +102,9 @@ class Process:
 
     def add_process(self, p):
         self.pid = p.varint()
-        for _ in range(4):
+        for _ in range(3):
             p.varint()
+        self.start = p.varint()
         self.exe = p.text()
         p.text()
 
@@ -159,10 +164,9 @@ class Process:
 
     def add_totals(self, p):
         first, count = p.varint(), p.varint()
-        demand(first == self.totals, 'totals are not in order')
-        for _ in range(8 * count):
-            p.varint()
-        self.totals += count
+        demand(first == len(self.totals), 'totals are not in order')
+        for _ in range(count):
+            self.totals.append([p.varint() for _ in range(8)])
 
     def add_omissions(self, p):
         record = Bytes(p.text())
@@ -212,6 +216,46 @@ class Process:
                 demand(max(numbers[0], numbers[2]) <= (last - start) // 1024, 'more is resident or swapped than there is')
                 ranges.append((start, last, state) + numbers)
             self.usage.append((time, flags, ranges))
+
+    def add_levels(self, p):
+        """ticks: (end, made, freed); levels: (stack, first, last, highest, [(tick, floor, level, freed)])."""
+        head, end, stack = Bytes(p.text()), self.start, 0
+        self.ticks, self.levels = [], []
+        for _ in range(head.varint()):
+            end += head.varint()
+            self.ticks.append((end, head.varint(), head.varint()))
+        while p.left():
+            record = Bytes(p.text())
+            step = record.varint()
+            demand(step > 0 or not self.levels, 'rows of levels are not in order')
+            stack += step
+            demand(stack < len(self.stacks), 'levels of an unknown stack')
+            first = self.start + record.varint()
+            last, highest, tick, level, entries = first + record.varint(), record.varint(), 0, 0, []
+            while record.left():
+                step = record.varint()
+                demand(step > 0 or not entries, 'ticks of a row are not in order')
+                tick += step
+                floor = level - record.varint()
+                level += record.signed()
+                demand(tick < len(self.ticks) and floor >= 0 and level >= 0, 'a level that cannot be')
+                entries.append((tick, floor, level, record.varint()))
+            demand(entries, 'a row of levels without ticks')
+            self.levels.append((stack, first, last, highest, entries))
+
+    def check_levels(self):
+        """Rows end with what the totals say, and ticks with what the end says."""
+        if not self.ticks or self.end is None:
+            return
+        demand(sum(t[1] for t in self.ticks) == self.end[3], 'allocations in all ticks')
+        demand(sum(t[2] for t in self.ticks) == self.end[4], 'frees in all ticks')
+        demand(self.ticks[-1][0] == max(self.end[0], self.start), 'the end of the last tick')
+        for stack, first, last, highest, entries in self.levels:
+            _, made, freed, freed_bytes = self.totals[stack][:4]
+            demand(entries[-1][2] == made - freed_bytes, 'the last level of stack %d' % stack)
+            demand(sum(e[3] for e in entries) == freed, 'frees in all ticks of stack %d' % stack)
+            demand(max(e[2] for e in entries) <= highest, 'the highest level of stack %d' % stack)
+            demand(self.start <= first <= last <= self.ticks[-1][0], 'times of stack %d' % stack)
 
     def add_live(self, p):
         count = p.varint()
@@ -356,7 +400,7 @@ class Recording:
                 continue
             {1: p.add_process, 2: p.add_threads, 3: p.add_modules, 4: p.add_stacks, 6: p.add_samples,
              7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live,
-             15: p.add_pools, 16: p.add_omissions, 19: p.add_usage}[chunk.type](chunk.payload())
+             15: p.add_pools, 16: p.add_omissions, 19: p.add_usage, 20: p.add_levels}[chunk.type](chunk.payload())
         return processes
 
     def unrecorded(self):
@@ -488,9 +532,20 @@ def print_usage(recording):
                        rss, anonymous, swap, name.decode('utf-8', 'backslashreplace') or '-'))
 
 
+def print_levels(recording):
+    processes = recording.replay(lambda p, e: None)
+    for number in sorted(processes):
+        p = processes[number]
+        ticks = ['%d:%d:%d:%d' % (i, *t) for i, t in enumerate(p.ticks) if t[1] or t[2] or i + 1 == len(p.ticks)]
+        print('\t'.join(['%d' % p.pid, '-', *ticks]))
+        for stack, first, last, highest, entries in p.levels:
+            print('\t'.join(['%d\t%d\t%d\t%d\t%d' % (p.pid, stack, first, last, highest),
+                             *('%d:%d:%d:%d' % e for e in entries)]))
+
+
 def main(args):
     mode = args.pop(0) if len(args) == 2 else ''
-    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--usage', '--check'):
+    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--usage', '--levels', '--check'):
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -503,6 +558,7 @@ def main(args):
             for process in recording.replay(lambda p, e: None).values():
                 if recording.series == 0:
                     process.check_sums()
+                process.check_levels()
             recording.check_index()
             Names(recording.chunks).check()
             recording.check_notes()
@@ -510,6 +566,8 @@ def main(args):
             Names(recording.chunks).print()
         elif mode == '--usage':
             print_usage(recording)
+        elif mode == '--levels':
+            print_levels(recording)
         else:
             dump(recording)
     except Bad as bad:

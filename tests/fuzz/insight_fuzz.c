@@ -16,6 +16,7 @@
 #include "query/advice.h"
 #include "query/compare.h"
 #include "query/flame.h"
+#include "query/lifeline.h"
 #include "query/maps.h"
 #include "query/misuse.h"
 #include "query/touch.h"
@@ -115,7 +116,7 @@ static void judge(const struct query *q, struct wake_reader *r, uint32_t process
     struct err err;
     err_init(&err);
     levels_init(&l);
-    expect(levels_read(&l, q, r, process, stacks, 4, &err), &err);
+    expect(lifeline_read(&l, q, r, process, stacks, 4, &err), &err);
     for (size_t i = 0; i < l.rows.count; i++) {
         struct verdict v = verdict_find(&l, &l.rows.data[i]);
         if (v.kind >= VERDICT_COUNT || !(v.confidence >= 0 && v.confidence <= 1))

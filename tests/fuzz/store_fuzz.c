@@ -15,6 +15,7 @@
 
 #include "mend.h"
 #include "store/annex.h"
+#include "store/levels.h"
 #include "store/live.h"
 #include "store/names.h"
 #include "store/reader.h"
@@ -44,6 +45,22 @@ static void walk_stacks(const struct wake_process *p)
             depth++;
         if (depth != p->stacks.data[i].depth)
             abort();
+    }
+}
+
+/* Rows for stacks that are there and for one that is not; floors are never above what they were. */
+static void read_levels(struct wake_reader *r)
+{
+    static const uint32_t stacks[] = {0, 1, 2, 7, UINT32_MAX};
+    for (uint32_t i = 0; i < wake_reader_process_count(r); i++) {
+        struct levels l;
+        levels_init(&l);
+        if (levels_read(&l, r, i, stacks, 5) == 0)
+            for (size_t k = 0; k < l.rows.count; k++)
+                for (size_t t = l.rows.data[k].first_tick; t < LEVELS_TICKS; t++)
+                    if (t > 0 && l.rows.data[k].floor[t] > l.rows.data[k].level[t - 1])
+                        abort();
+        levels_release(&l);
     }
 }
 
@@ -112,6 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)wake_reader_visit(r, i, 1000, 2000, visit, &live, &err);
         wake_live_release(&live);
     }
+    read_levels(r);
     (void)wake_reader_verify(r, &err);
     walk_names(r, path);
     wake_reader_close(r);

@@ -4,14 +4,38 @@
 byte in front that store_fuzz takes: 0 as they are, 1 with checksums put right."""
 import glob
 import os
+import struct
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/format"))
+from wake_bytes import checksum  # noqa: E402
+from wake_reader import Recording  # noqa: E402
+
+
+def write_plain(path, to):
+    """Without compression, whose bytes a fuzzer can do nothing with; then there is no index either."""
+    recording = Recording(path)
+    data = recording.data[:recording.chunks[0].offset]
+    for chunk in recording.chunks:
+        if chunk.type in (5, 11, 12):
+            data += recording.data[chunk.offset:chunk.end] if chunk.type == 5 else b""
+            continue
+        payload = chunk.payload().data
+        head = struct.pack("<4sHHIIIIQ", b"WKCH", chunk.type, 0, chunk.process, len(payload), len(payload), 0, checksum(payload))
+        data += head + struct.pack("<Q", checksum(head)) + payload
+    with open(to, "wb") as f:
+        f.write(data)
+
 
 threads = os.path.join(sys.argv[1], "threads.wake")
 subprocess.run([os.environ["HEAPWAKE"], "record", "-q", "-o", threads, "--",
                 os.path.join(os.environ["WORKLOADS"], "ends"), "return", "4", "300"],
                check=False, stdout=subprocess.DEVNULL)
 paths = glob.glob(os.path.join(os.environ["ROOT"], "tests/golden/*.wake")) + [threads]
+plain = os.path.join(sys.argv[1], "plain.wake")
+write_plain(os.path.join(os.environ["ROOT"], "tests/golden/example-1.4.wake"), plain)
+paths.append(plain)
 for number, path in enumerate(paths):
     with open(path, "rb") as f:
         data = f.read()
@@ -19,3 +43,4 @@ for number, path in enumerate(paths):
         with open(os.path.join(sys.argv[1], f"store{number}.{first[0]}"), "wb") as f:
             f.write(first + data)
 os.unlink(threads)
+os.unlink(plain)

@@ -17,11 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+extern char **environ;
 
 static NOINLINE void deeper(int depth, size_t size)
 {
@@ -118,6 +121,65 @@ static void no_stderr(void)
     expect(lseek(fd, 0, SEEK_END) == 0 && lseek(other, 0, SEEK_END) == 0, "somebody wrote to 0 or 2");
 }
 
+/* How many descriptors there are, by the numbers that exist and by those that can be tried. */
+static int count_descriptors(void)
+{
+    char entries[4096];
+    int tried = 0, listed = 0;
+    for (int fd = 0; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 20000; fd++)
+        tried += fcntl(fd, F_GETFD) >= 0;
+    int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (long got; (got = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;) {
+        for (long at = 0; at < got; at += *(unsigned short *)(entries + at + 16))
+            listed += entries[at + 19] != '.';
+    }
+    close(folder);
+    expect(listed == tried + 1, "a descriptor is out of reach"); /* and that of the folder itself */
+    return tried;
+}
+
+/* In what was executed: only what its parent meant it to have. */
+static void heir(void)
+{
+    work(9474, 10);
+    expect(count_descriptors() == 4 && fcntl(9, F_GETFD) == 0, "there is a descriptor that nobody gave");
+    work(9474, 10);
+}
+
+static void expect_heir(int is_spawned)
+{
+    char *arguments[] = {hostile_argv[0], "heir", NULL};
+    int ends[2], status;
+    pid_t pid;
+    char byte;
+    expect(pipe2(ends, O_CLOEXEC) == 0 && dup2(ends[1], 9) == 9, "no pipe"); /* 9 is inherited */
+    if (is_spawned) {
+        expect(posix_spawn(&pid, hostile_argv[0], NULL, NULL, arguments, environ) == 0, "no spawn");
+    } else if ((pid = fork()) == 0) {
+        become_child();
+        work(9474, 10);
+        expect(count_descriptors() == 6, "a forked child has other descriptors");
+        tell();
+        execv(hostile_argv[0], arguments);
+        _exit(92);
+    }
+    close(ends[1]);
+    close(9);
+    expect(read(ends[0], &byte, 1) == 0, "no end of file"); /* once nobody has the other end any more */
+    close(ends[0]);
+    expect(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+           "the child failed");
+}
+
+static void heirs(void)
+{
+    expect(count_descriptors() == 3, "the program has a descriptor that it did not open");
+    work(9474, 10);
+    expect_heir(0);
+    expect_heir(1);
+    expect(count_descriptors() == 3, "a descriptor is left over");
+}
+
 static void limited(int which, rlim_t amount, size_t size)
 {
     work(size, 4);
@@ -202,6 +264,30 @@ static void namespaces(void)
     work(9551, 5);
     expect(unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET) == 0, "no namespaces");
     all_kinds(9551);
+}
+
+/* There is no /proc: for what runs, for what is forked, for what is executed. */
+static void without_proc(void)
+{
+    expect(open("/proc/self/maps", O_RDONLY | O_CLOEXEC) == -1 && errno == ENOENT, "there is a /proc");
+    all_kinds(9552);
+}
+
+static void no_proc(void)
+{
+    char *arguments[] = {hostile_argv[0], "without_proc", NULL};
+    int status;
+    pid_t pid;
+    work(9553, 5);
+    expect(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+               mount("none", "/proc", "tmpfs", 0, NULL) == 0,
+           "/proc cannot be hidden");
+    all_kinds(9553);
+    expect(posix_spawn(&pid, hostile_argv[0], NULL, NULL, arguments, environ) == 0, "no spawn");
+    expect(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+           "the child failed");
+    tell();
+    execv(hostile_argv[0], arguments);
 }
 
 /* In a new namespace of processes the child is number 1; it cannot tell its number outside. */
@@ -354,4 +440,5 @@ HOSTILE_CASES({"close_all", close_all}, {"close_loop", close_loop}, {"occupy_all
               {"pid_namespace", pid_namespace}, {"strict", strict}, {"strict_by_syscall", strict_by_syscall},
               {"strict_child", strict_child}, {"no_counter", no_counter},
               {"no_counter_by_syscall", no_counter_by_syscall}, {"folder_gone", folder_gone},
-              {"filtered_exec", filtered_exec})
+              {"filtered_exec", filtered_exec}, {"heir", heir}, {"heirs", heirs}, {"no_proc", no_proc},
+              {"without_proc", without_proc})

@@ -22,9 +22,11 @@
 #include <pwd.h>
 #include <regex.h>
 #include <search.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <wordexp.h>
 
 #define obstack_chunk_alloc malloc
@@ -276,7 +278,82 @@ static void tunings(void)
     expect(mallinfo2().uordblks >= 10 * 10067, "mallinfo2 sees too little");
 }
 
+/* errno: kept by what succeeds and by every release, ENOMEM after what asks for too much. */
+enum { UNTOUCHED = 4242 };
+#define KEEPS_ERRNO(call)                                      \
+    do {                                                       \
+        errno = UNTOUCHED;                                     \
+        call;                                                  \
+        expect(errno == UNTOUCHED, "errno changed by " #call); \
+    } while (0)
+#define SETS_ERRNO(call)                                                            \
+    do {                                                                            \
+        errno = UNTOUCHED;                                                          \
+        expect((call) == NULL && errno == ENOMEM, "errno is another after " #call); \
+    } while (0)
+
+static void use_with_errno(size_t size)
+{
+    void *a, *b, *c, *d = NULL;
+    KEEPS_ERRNO(a = malloc(size));
+    KEEPS_ERRNO(b = calloc(1, size));
+    KEEPS_ERRNO(c = aligned_alloc(64, size));
+    KEEPS_ERRNO(expect(posix_memalign(&d, 128, size) == 0, "posix_memalign"));
+    KEEPS_ERRNO(malloc_usable_size(a));
+    SETS_ERRNO(realloc(a, hidden(PTRDIFF_MAX) + 1));
+    SETS_ERRNO(malloc(hidden(PTRDIFF_MAX) + 1));
+    SETS_ERRNO(calloc(hidden(SIZE_MAX / 2), 4));
+    SETS_ERRNO(reallocarray(a, hidden(SIZE_MAX / 2), 4));
+    KEEPS_ERRNO(a = realloc(a, size + 6));
+    KEEPS_ERRNO(free(a));
+    KEEPS_ERRNO(free(b));
+    KEEPS_ERRNO(free(c));
+    KEEPS_ERRNO(free(d));
+    KEEPS_ERRNO(free(NULL));
+    for (int i = 0; i < 4; i++) {
+        count_made(size);
+        count_freed(size);
+    }
+    count_made(size + 6);
+    count_freed(size + 6);
+}
+
+/* The first calls of a thread, of a forked child, in a handler; small blocks, and mappings of their own. */
+static void *use_in_thread(void *argument)
+{
+    use_with_errno(10093);
+    return argument;
+}
+
+static void use_in_handler(int number)
+{
+    (void)number;
+    use_with_errno(10093);
+}
+
+static void errno_kept(void)
+{
+    pthread_t thread;
+    int status;
+    use_with_errno(10093);
+    use_with_errno(1000081);
+    pthread_create(&thread, NULL, use_in_thread, NULL);
+    pthread_join(thread, NULL);
+    signal(SIGUSR1, use_in_handler);
+    raise(SIGUSR1);
+    pid_t child = fork();
+    if (child == 0) {
+        become_child();
+        use_with_errno(10093);
+        tell();
+        _exit(hostile_complaints[0] != NULL);
+    }
+    expect(waitpid(child, &status, 0) == child && status == 0, "the child");
+    for (int i = 0; i < 100; i++)
+        use_with_errno(10093);
+}
+
 HOSTILE_CASES({"zero_sizes", zero_sizes}, {"too_large", too_large}, {"alignments", alignments},
               {"realloc_walk", realloc_walk}, {"usable", usable}, {"libc_functions", libc_functions},
               {"stdio_closed", stdio_closed}, {"obstacks", obstacks}, {"asynchronous", asynchronous},
-              {"tunings", tunings})
+              {"tunings", tunings}, {"errno_kept", errno_kept})

@@ -5,9 +5,13 @@
  * blocks with make() and drop(), whose sizes nobody else uses.  Each process tells,
  * before its end, however that comes:
  *
- *     {"pid": 12, "blocks": {"9001": [made, released]}, "complaints": []}
+ *     {"pid": 12, "blocks": {"9001": [made, released]}, "complaints": [], "names": {}, "stacks": {}}
  *
  * make(), drop() and expect() may be called from any thread and any handler.
+ *
+ * A case that is about names of threads or about stacks says what the recording must show of
+ * them, with expect_name() and expect_stack(): "names": {"13": "worker"}, "stacks": {"9001":
+ * "innermost middle main"}.
  */
 #ifndef HOSTILE_H
 #define HOSTILE_H
@@ -16,7 +20,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-enum { HOSTILE_SIZES = 8, HOSTILE_COMPLAINTS = 4 };
+enum { HOSTILE_SIZES = 8, HOSTILE_COMPLAINTS = 4, HOSTILE_NAMES = 8 };
 
 struct hostile_case {
     const char *name;
@@ -27,6 +31,14 @@ static struct {
     size_t size;
     long made, freed;
 } hostile_counts[HOSTILE_SIZES];
+static struct {
+    int tid;
+    const char *name;
+} hostile_names[HOSTILE_NAMES];
+static struct {
+    size_t size;
+    const char *functions;
+} hostile_stacks[HOSTILE_SIZES];
 static const char *hostile_complaints[HOSTILE_COMPLAINTS];
 static char **hostile_argv;
 static int hostile_argc;
@@ -66,6 +78,25 @@ static inline void expect(int holds, const char *sentence)
     }
 }
 
+/* The recording calls this thread so, at last. Not from several threads at once. */
+static inline void expect_name(int tid, const char *name)
+{
+    unsigned i = 0;
+    while (i < HOSTILE_NAMES - 1 && hostile_names[i].tid != 0)
+        i++;
+    hostile_names[i].tid = tid;
+    hostile_names[i].name = name;
+}
+
+/* The stack of every block of this size is whole, and has these functions of the program's own
+ * sources (headers left out), innermost first, and no others. */
+static inline void expect_stack(size_t size, const char *functions)
+{
+    unsigned i = hostile_account(size);
+    hostile_stacks[i].size = size;
+    hostile_stacks[i].functions = functions;
+}
+
 /* A block that keeps what is put in. */
 static inline void *make(size_t size)
 {
@@ -95,6 +126,22 @@ static inline void work(size_t size, int blocks)
     }
 }
 
+static inline void tell_more(void)
+{
+    truth_add(", \"names\": {");
+    for (unsigned i = 0; i < HOSTILE_NAMES && hostile_names[i].tid != 0; i++)
+        truth_add("%s\"%d\": \"%s\"", i == 0 ? "" : ", ", hostile_names[i].tid, hostile_names[i].name);
+    truth_add("}, \"stacks\": {");
+    const char *between = "";
+    for (unsigned i = 0; i < HOSTILE_SIZES; i++) {
+        if (hostile_stacks[i].size != 0) {
+            truth_add("%s\"%zu\": \"%s\"", between, hostile_stacks[i].size, hostile_stacks[i].functions);
+            between = ", ";
+        }
+    }
+    truth_add("}");
+}
+
 static inline void tell(void)
 {
     truth_add("{\"pid\": %d, \"blocks\": {", hostile_pid != 0 ? hostile_pid : (int)getpid());
@@ -105,7 +152,9 @@ static inline void tell(void)
     truth_add("}, \"complaints\": [");
     for (unsigned i = 0; i < HOSTILE_COMPLAINTS && hostile_complaints[i] != NULL; i++)
         truth_add("%s\"%s\"", i == 0 ? "" : ", ", hostile_complaints[i]);
-    truth_add("]}\n");
+    truth_add("]");
+    tell_more();
+    truth_add("}\n");
     truth_tell(1);
 }
 
@@ -113,6 +162,8 @@ static inline void tell(void)
 static inline void become_child(void)
 {
     memset(hostile_counts, 0, sizeof hostile_counts);
+    memset(hostile_names, 0, sizeof hostile_names);
+    memset(hostile_stacks, 0, sizeof hostile_stacks);
     truth_length = 0;
     hostile_pid = (int)getpid();
 }

@@ -296,10 +296,75 @@ static void vfork_threads(void)
     pthread_join(two, NULL);
 }
 
+/* A build or a script: short processes, many at once, each the child of another one's child. */
+enum { SWARM = 12, SWARM_EACH = 4 };
+
+static void swarm_member(int number)
+{
+    become_child();
+    work(13177, 3);
+    for (int i = 0; i < SWARM_EACH; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            if (i == 0) /* as a compiler is started */
+                execl(hostile_argv[0], hostile_argv[0], "leaf", (char *)NULL);
+            become_child();
+            if (i != 1) /* number 1 has nothing to tell but that it was there */
+                work(13183, 2 + i);
+            leave(0);
+        }
+        expect_end(pid, 0, 0);
+    }
+    leave(number);
+}
+
+static void swarm(void)
+{
+    pid_t pids[SWARM];
+    for (int i = 0; i < SWARM; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0)
+            swarm_member(i);
+    }
+    for (int i = 0; i < SWARM; i++)
+        expect_end(pids[i], i, 0);
+    work(13177, 3);
+}
+
+/* A process number that is given out again, while the recording goes on: to a child that is forked, then
+ * to one that becomes another program. */
+static void reborn_life(int life)
+{
+    become_child();
+    work(13291 + (size_t)life, 6);
+    if (life == 2) {
+        tell();
+        execl(hostile_argv[0], hostile_argv[0], "leaf", (char *)NULL);
+    }
+    leave(0);
+}
+
+static void same_number(void)
+{
+    pid_t first = fork();
+    if (first == 0)
+        reborn_life(0);
+    expect_end(first, 0, 0);
+    for (int life = 1; life < 4; life++) {
+        struct clone_args arguments = {
+            .exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&first, .set_tid_size = 1};
+        long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
+        if (pid == 0)
+            reborn_life(life);
+        expect(pid == first, "the number was not given again");
+        expect_end((pid_t)pid, 0, 0);
+    }
+}
+
 HOSTILE_CASES({"leaf", leaf}, {"generations", generations}, {"fork_from_thread", fork_from_thread},
               {"fork_handlers", fork_handlers}, {"fork_in_handler", fork_in_handler},
               {"raw_clone3", raw_clone3}, {"clone_vm", clone_vm}, {"clone_vm_vfork", clone_vm_vfork},
               {"clone_files_no_signal", clone_files_no_signal},
               {"spawn_own_environment", spawn_own_environment}, {"script", script}, {"fexec", fexec},
               {"exec_fails", exec_fails}, {"exec_from_thread", exec_from_thread},
-              {"vfork_threads", vfork_threads})
+              {"vfork_threads", vfork_threads}, {"swarm", swarm}, {"same_number", same_number})

@@ -15,7 +15,7 @@ reader = os.path.join(root, "tests/format/wake_reader.py")
 with open(os.path.join(root, "docs/format.md"), encoding="utf-8") as f:
     text = f.read()
 drawings = re.findall(r"```hex\n(.*?)```", text, re.S)
-told, told_names, told_pools, told_part, told_usage = re.findall(r"```tsv\n(.*?)```", text, re.S)
+told, told_names, told_pools, told_part, told_usage, told_levels = re.findall(r"```tsv\n(.*?)```", text, re.S)
 
 
 def expect_drawn(drawn, drawing, path):
@@ -67,3 +67,11 @@ maps = json.loads(subprocess.run([os.environ["HEAPWAKE"], "report", "--maps", "-
 seen = [(m["name"], m["peak_rss_bytes"], m["left_bytes"], [u["rss_bytes"] for u in m["usage"]]) for m in maps["mappings"]]
 if seen != [("", 20480, 16384, [20480, 16384]), ("[anon:cells]", 8192, 16384, [8192, 4096]), ("", 0, 4096, [0])]:
     sys.exit(f"{used} says of its mappings {seen}.")
+levels = os.path.join(root, "tests/golden/example-1.4.wake")
+subprocess.run([sys.executable, reader, "--check", levels], check=True)
+subprocess.run([os.environ["HEAPWAKE"], "verify", levels], check=True)
+expect_told([sys.executable, reader, "--levels", levels], told_levels)
+leaks = json.loads(subprocess.run([os.environ["HEAPWAKE"], "report", "--leaks", "--json", levels], capture_output=True, check=True).stdout)
+seen = [(site["bytes"], site["verdict"]["kind"], round(site["verdict"]["bytes_per_minute"] / 60e6)) for site in leaks["leaks"]["sites"]]
+if seen != [(800, "grows", 99)]:
+    sys.exit(f"{levels} says of its leaks {seen}.")

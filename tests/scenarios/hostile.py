@@ -9,7 +9,8 @@ output, and what it says about its blocks is what dump, info and report say.
     HOSTILE='clone fork' tests/run hostile   those whose name holds one of the words
 
 A case runs once under `record` itself, and the other times one after the other
-in one recording, as children of a program that does nothing else (again.c).
+in one recording, as children of a program that does nothing else (again.c); with
+the notes `apart` and `gone` each in a recording of its own.
 """
 # timeout: 1500
 import collections
@@ -21,16 +22,22 @@ import re
 import shutil
 import signal
 import sys
+import time
 
-from support import HEAPWAKE, PROBE, Check, Ledger, events, native, tool
+from stack_truth import blocks_with_stacks
+from support import HEAPWAKE, PROBE, TIMEOUT_S, Check, Ledger, events, native, tool
 
 ROOT, BUILD = os.environ["ROOT"], os.environ["BUILD"]
 PROGRAMS = os.path.join(BUILD, "tests/hostile")
+AGAIN = os.path.join(PROGRAMS, "again")
 TABLE = os.path.join(ROOT, "tests/hostile/cases.txt")
 REPEAT = int(os.environ.get("REPEAT", "20"))
 BATCH = 19  # runs in one recording
 LEAST = 120  # entries of the catalogue
-NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly"}
+LEAST_OFTEN = 120  # of them have a case that runs REPEAT times
+NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly", "whole", "apart", "gone", "noted", "repeats"}
+ALLOCATORS = {name: next(iter(glob.glob(f"/usr/lib/*/{file}") + glob.glob(f"/usr/lib*/{file}")), "/nowhere") for name, file in
+              (("jemalloc", "libjemalloc.so.2"), ("tcmalloc", "libtcmalloc_minimal.so.4"), ("mimalloc", "libmimalloc.so.2"))}
 
 
 class Case:
@@ -52,7 +59,7 @@ class Case:
 
     @staticmethod
     def fill(word):
-        places = {"probe": PROBE, "heapwake": HEAPWAKE, "folder": PROGRAMS, "root": ROOT}
+        places = {"probe": PROBE, "heapwake": HEAPWAKE, "folder": PROGRAMS, "root": ROOT, **ALLOCATORS}
         return re.sub(r"\{(\w+)\}", lambda m: places.get(m[1], os.path.join(PROGRAMS, m[1])), word)
 
     def reason_not_to_run(self):
@@ -125,6 +132,27 @@ def blocks_of(told):
     return +sums
 
 
+def own_functions(frames):
+    """Of frames as dump shows them, the functions that stand in a case's own source."""
+    return " ".join(frame.split()[0] for frame in frames if re.search(r"/tests/hostile/\w+\.c:\d+", frame))
+
+
+def check_names_and_stacks(check, path, told):
+    """Of what the cases say about names of threads and about stacks, what the recording shows."""
+    if not any(line["names"] or line["stacks"] for line in told):
+        return
+    check.equal("status of symbolize", 0, tool("symbolize", path).status)
+    names, stacks = {}, collections.defaultdict(set)
+    for pid, tid, name, size, frames in blocks_with_stacks(path):
+        names[pid, tid] = name
+        stacks[pid, size].add((own_functions(frames), " ".join(frame for frame in frames if frame.startswith("("))))
+    for line in told:
+        for tid, name in line["names"].items():
+            check.equal(f"name of {tid}", name, names.get((line["pid"], int(tid))))
+        for size, functions in line["stacks"].items():
+            check.equal(f"stacks of {size}", {(functions, "")}, stacks[line["pid"], int(size)])
+
+
 def seen_in(ledger):
     """The same of a recording."""
     seen = collections.Counter()
@@ -137,6 +165,9 @@ def seen_in(ledger):
 def check_recording(check, case, path, told):
     ledger = Ledger(events(path))
     facts = check.honest(path) if "loose" in case.notes else check.sound(path)
+    if "whole" in case.notes:
+        check.equal("cut stacks", 0, facts["cut_stacks"])
+    check.equal("says that another malloc stands before", "noted" in case.notes, "another malloc" in str(facts["notes"]).lower())
     seen = seen_in(ledger)
     for spool in glob.glob(os.path.join(os.path.dirname(path), "*.spool")):
         seen += seen_in(Ledger(events(spool)))
@@ -149,6 +180,7 @@ def check_recording(check, case, path, told):
             check.holds(seen[key] >= count, f"{key}: told {count}, recorded {seen[key]}.")
         else:
             check.equal(str(key), count, seen[key])
+    check_names_and_stacks(check, path, told)
     done = tool("report", "--json", path)
     if check.equal("status of report", 0, done.status):
         summary = json.loads(done.out)["summary"]
@@ -158,33 +190,92 @@ def check_recording(check, case, path, told):
             check.equal(f"info and report: {key}", facts[key], summary[key])
 
 
-def check_run(check, case, folder, way, times, alone):
-    """One recording: of the program itself, or of several runs of it."""
-    check.about(f"{case.name}, {way}")
-    path = os.path.join(folder, "out.wake")
-    argv = case.argv if way == "once" else [os.path.join(PROGRAMS, "again"), times, *case.argv]
-    run = native([HEAPWAKE, "record", "-q", "--symbols", "no", "-o", path, "--", *argv], case.env, cwd=folder)
-    told, ends, rest = lines_of(run)
+def is_somebody_in(folder):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if (os.readlink(f"/proc/{pid}/cwd") + "/").startswith(folder + "/"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def wait_for_recorders(folder):
+    """Without theirs, programs may have started others, which end after them."""
+    until = time.monotonic() + TIMEOUT_S
+    while is_somebody_in(folder):
+        if time.monotonic() > until:
+            raise SystemExit("somebody writes for ever.")
+        time.sleep(0.02)
+
+
+def check_left(check, folder, told):
+    """What is left where the recorder was killed: all of what was told before that, nothing that was not, and
+    what calls itself whole is."""
+    first, all_told, seen = blocks_of(told[:1]), blocks_of(told), collections.Counter()
+    for path in glob.glob(os.path.join(folder, "*.wake*")):
+        facts, here = check.honest(path), seen_in(Ledger(events(path)))
+        pids = {pid for pid, _, _ in here}
+        if facts["complete"] and facts["lost_events"] == 0:
+            check.equal(path, {key: n for key, n in all_told.items() if key[0] in pids},
+                        {key: here[key] for key in all_told if key[0] in pids})
+        seen += here
+    for key, count in all_told.items():
+        check.holds(seen[key] == count if key in first else seen[key] <= count,
+                    f"{key}: told {count}, recorded {seen[key]}.")
+
+
+def check_program(check, case, alone, run, times, ends):
+    """The program as alone, so many times: what it says, and the ends that `again` tells of."""
+    told, seen_ends, rest = lines_of(run)
     told_alone, _, rest_alone = lines_of(alone)
-    if way == "once":
-        check.holds(end_alone(run.status) == case.end or (case.end.startswith("SIG") and
-                    run.status == 128 + signal.Signals[case.end]), f"it ended with {run.status}.")
-    else:
-        check.equal("status", 0, run.status)
-        check.equal("ends", [case.end] * times, [end_of(status) for status in ends])
+    check.equal("ends", ends, [end_of(status) for status in seen_ends])
     check.equal("processes that told", len(told_alone) * times, len(told))
     check.equal("complaints", [], [line["complaints"] for line in told if line["complaints"]])
     check.equal("other lines", sorted(rest_alone * times), sorted(rest))
     if "stderr" not in case.notes:
         check.equal("stderr", without_numbers(alone.err) * times, without_numbers(run.err))
-    if "file" in case.notes:
-        path = os.path.join(folder, case.notes["file"][0])
-    if path.endswith("none"):
+    return told
+
+
+def record(case, folder, argv):
+    path = os.path.join(folder, "out.wake")
+    return native([HEAPWAKE, "record", "-q", "--symbols", "no", "-o", path, "--", *argv], case.env, cwd=folder)
+
+
+def check_run(check, case, folder, way, times, alone):
+    """One recording: of the program itself, or of several runs of it."""
+    check.about(f"{case.name}, {way}")
+    run = record(case, folder, case.argv if way == "once" else [AGAIN, times, *case.argv])
+    if way == "once":
+        check.holds(end_alone(run.status) == case.end or (case.end.startswith("SIG") and
+                    run.status == 128 + signal.Signals[case.end]), f"it ended with {run.status}.")
+    else:
+        check.equal("status", 0, run.status)
+    told = check_program(check, case, alone, run, times, [] if way == "once" else [case.end] * times)
+    name = case.notes["file"][0] if "file" in case.notes else "out.wake"
+    if name == "none":
         return
     try:
-        check_recording(check, case, path, told)
+        check_recording(check, case, os.path.join(folder, name), told)
     except SystemExit as error:  # the tool did not answer
         check.holds(False, str(error))
+
+
+def check_runs_without(check, case, folder, alone):
+    """A program that kills its recorder: each run has its own."""
+    told = []
+    for number in range(case.times):
+        check.about(f"{case.name}, run {number}")
+        where = os.path.join(folder, str(number))
+        os.mkdir(where)
+        run = record(case, where, [AGAIN, 1, *case.argv])
+        check.equal("end of the recorder", -signal.SIGKILL, run.status)
+        told.append(check_program(check, case, alone, run, 1, [case.end]))
+    wait_for_recorders(folder)
+    for number in range(case.times):
+        check.about(f"{case.name}, run {number}")
+        check_left(check, os.path.join(folder, str(number)), told[number])
 
 
 def check_case(case):
@@ -198,22 +289,47 @@ def check_case(case):
         print(alone.out.decode(errors="replace") + alone.err.decode(errors="replace"))
         return check
     check.holds(all(not line["complaints"] for line in told_alone), f"alone it complains: {told_alone}")
-    check_run(check, case, folder, "once", 1, alone)
-    for first in range(1, case.times, BATCH):
+    if "gone" in case.notes:
+        check_runs_without(check, case, folder, alone)
+        shutil.rmtree(folder)
+        return check
+    apart = case.times if "apart" in case.notes else 1
+    for _ in range(apart):
+        check_run(check, case, folder, "once", 1, alone)
+    for first in range(apart, case.times, BATCH):
         check_run(check, case, folder, f"again from {first}", min(BATCH, case.times - first), alone)
     shutil.rmtree(folder)
     return check
+
+
+def entries_of(cases):
+    return {entry for case in cases for entry in case.entries}
+
+
+def is_often(case):
+    """Whether it runs REPEAT times: here, or in a scenario that repeats it."""
+    return "repeats" in case.notes or (not case.seen and case.times == REPEAT)
+
+
+def is_in_scenario(case):
+    """Whether the scenario that it is to be seen in has a case of this name (many_times.py)."""
+    with open(os.path.join(ROOT, "tests", case.seen), encoding="utf-8") as f:
+        return f'"{case.name}": {case.name}' in f.read()
 
 
 def main():
     cases = read_table()
     words = os.environ.get("HOSTILE", "").split()
     chosen = [c for c in cases if not words or any(word in c.name for word in words)]
-    entries = {entry for case in cases for entry in case.entries}
+    entries = entries_of(cases)
     wrong = [f"{c.name}: there is no tests/{c.seen.split()[0]}." for c in cases
              if c.seen and not os.path.exists(os.path.join(ROOT, "tests", c.seen.split()[0]))]
+    wrong += [f"{c.name}: tests/{c.seen} has no such case." for c in cases if "repeats" in c.notes and not is_in_scenario(c)]
+    often = entries_of(c for c in cases if is_often(c))
     if len(entries) < LEAST:
         wrong.append(f"The table covers {len(entries)} entries of the catalogue, {LEAST} are promised.")
+    if len(often) < LEAST_OFTEN:
+        wrong.append(f"{len(often)} entries have a case that runs {REPEAT} times, {LEAST_OFTEN} are promised.")
     to_run = [c for c in chosen if not c.seen]
     for case in to_run:
         if case.reason_not_to_run():
@@ -223,7 +339,9 @@ def main():
         for check in pool.map(check_case, to_run):
             wrong += check.wrong
     print("\n".join(wrong[:60]))
+    ran = entries_of(c for c in to_run if is_often(c))
     print(f"{len(cases)} cases for {len(entries)} entries of the catalogue; {len(to_run)} run {REPEAT} times or as noted.")
+    print(f"Entries with a case of {REPEAT} runs: {len(often)} in the table, {len(ran)} of them run here and now.")
     sys.exit(1 if wrong or not to_run else 0)
 
 

@@ -133,6 +133,8 @@ def check_trees():
         check.equal("largest root top-down", "_start", SYMBOLS.name(roots[0]))
     check.equal("a function that is not there", [],
                 report("--leaks", "--callers", "no_such_function", "blame.wake")["leaks"]["nodes"])
+    text = tool("report", "--leaks", "--callers", "no_such_function", "blame.wake").out.decode()
+    check.holds("has a function called no_such_function." in text, f"it does not say that there is none:\n{text}")
 
 
 def check_names(whole, told):

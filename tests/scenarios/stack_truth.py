@@ -7,6 +7,7 @@ import subprocess
 from support import HEAPWAKE, ask
 
 BLOCK = re.compile(r"^ *[\d.]+ .*  alloc +0x([0-9a-f]+) +(\d+) bytes")
+MADE = re.compile(r"^ *[\d.]+  (\d+)/(\d+) \((.*)\)  alloc +0x[0-9a-f]+ +(\d+) bytes")
 LEFT_OUT = re.compile(r"\((\d+) frames in the middle left out\)")
 
 
@@ -53,3 +54,18 @@ def by_size(path):
             frames = []
             found[int(block.group(2))].append(frames)
     return found
+
+
+def blocks_with_stacks(path):
+    """(pid, tid, name of the thread, size, frames as dump shows them) of every block that was made"""
+    block = None
+    for line in ask("dump", "--stacks", path).stdout.splitlines():
+        made = MADE.match(line)
+        if block is not None and line.startswith("        ") and not made:
+            block[4].append(line.strip())
+            continue
+        if block is not None:
+            yield block
+        block = (int(made[1]), int(made[2]), made[3], int(made[4]), []) if made else None
+    if block is not None:
+        yield block

@@ -7,7 +7,7 @@
  *
  * A site plans what it allocates in a step and until when each block is kept; all
  * of it is made by one call of malloc in one place.  Tells for each site its verdict and,
- * where it grows, by how many bytes a minute.
+ * where it grows, by how many bytes a minute; and how many seconds the longest step took.
  */
 #include "truth.h"
 
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 {
     int killed = argc > 1 && strcmp(argv[1], "kill") == 0;
     struct timespec pause = {0, (argc > 2 ? atoi(argv[2]) : 5000) * 1000L};
-    double begin = seconds();
+    double begin = seconds(), last = begin, longest = 0;
     for (int step = 0; step < STEPS; step++) {
         release(step);
 #define RUN(name, verdict) \
@@ -191,6 +191,9 @@ int main(int argc, char **argv)
     name##_bytes += stays;
         SITES(RUN)
         nanosleep(&pause, NULL);
+        double now = seconds();
+        longest = now - last > longest ? now - last : longest;
+        last = now;
     }
     double minutes = (seconds() - begin) / 60;
     truth_add("{\"sites\": {");
@@ -199,7 +202,7 @@ int main(int argc, char **argv)
               killed && verdict[0] == 'a' ? "once" : verdict, (double)name##_bytes / minutes), \
         begin = -1;
     SITES(TELL)
-    truth_add("}, \"killed\": %s}\n", killed ? "true" : "false");
+    truth_add("}, \"killed\": %s, \"longest_step\": %.3f}\n", killed ? "true" : "false", longest);
     truth_tell(1);
     if (killed)
         kill(getpid(), SIGKILL);

@@ -18,11 +18,26 @@
 
 enum { COMPLETE_SWITCHES_MAX = 8 };
 
+/* The stack of a frame: readable from its stack pointer on. */
+struct complete_frame {
+    struct walk *walk;
+    uint64_t sp;
+};
+
+/* Below the stack pointer there is what the frame has given up. The range may remember that page from
+ * when it was in use; meanwhile the program may have taken it away. */
+static bool complete_is_gone(const struct complete_frame *f, uint64_t address)
+{
+    return address < (f->sp & ~UINT64_C(4095)) && (life_sandbox || !sys_is_readable(address));
+}
+
 static bool complete_read(void *context, uint64_t address, uint64_t *value)
 {
-    struct walk *walk = context;
-    struct range *r = &walk->range;
-    if ((address & 7) != 0 || address < r->lo || (address + 8 > r->hi && !range_extend(walk, address + 8)))
+    const struct complete_frame *f = context;
+    struct range *r = &f->walk->range;
+    if ((address & 7) != 0 || address < r->lo || (address + 8 > r->hi && !range_extend(f->walk, address + 8)))
+        return false;
+    if (complete_is_gone(f, address))
         return false;
     *value = *(const uint64_t *)(uintptr_t)address;
     return true;
@@ -35,7 +50,8 @@ static enum cfi_status complete_step(struct lane *lane, struct walk *walk, struc
 {
     struct cfi_section section;
     struct cfi_row row;
-    const struct cfi_memory memory = {complete_read, walk};
+    struct complete_frame frame = {walk, regs->value[ARCH_SLOT_SP]};
+    const struct cfi_memory memory = {complete_read, &frame};
     uint64_t pc = regs->value[ARCH_SLOT_RA] - (*is_exact ? 0 : 1);
     if (!module_find(lane, pc, &section))
         return CFI_ABSENT;

@@ -30,6 +30,7 @@
 #ifndef HW_PROBE_UNWIND_WALK_H
 #define HW_PROBE_UNWIND_WALK_H
 
+#include "probe/inner.h"
 #include "probe/unwind/rule.h"
 #include "wire/record.h"
 
@@ -121,7 +122,7 @@ struct rulebook_entry {
 
 enum { RULEBOOK_BITS = 16 }; /* buckets of two entries: 2 MiB */
 
-extern struct rulebook_entry *rulebook;
+INNER struct rulebook_entry *rulebook;
 
 static inline uint64_t rulebook_mark(uint64_t generation)
 {

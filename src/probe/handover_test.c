@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "probe/handover.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int listen_at(const struct handover *at)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path + 1, at->name, strlen(at->name));
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(0, bind(fd, (struct sockaddr *)&address,
+                             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(at->name))));
+    assert_int_equal(0, listen(fd, 1));
+    return fd;
+}
+
+static void who_listens_refuses_nobody_although_he_does_nothing(void **state)
+{
+    (void)state;
+    struct handover to = {.is_set = true};
+    snprintf(to.name, sizeof to.name, "heapwake-handover-test-%d", (int)getpid());
+    assert_true(handover_is_refused(&to));
+    int fd = listen_at(&to);
+    for (int i = 0; i < 10; i++) /* more than the queue takes */
+        assert_false(handover_is_refused(&to));
+    close(fd);
+    assert_true(handover_is_refused(&to));
+}
+
+static void an_address_is_printed_as_it_is_read(void **state)
+{
+    (void)state;
+    struct handover to, again;
+    char text[HANDOVER_NAME_MAX + 2 * HANDOVER_TOKEN + 2];
+    assert_true(handover_parse(&to, "some-name:000102030405060708090a0b0c0d0eff"));
+    assert_string_equal("some-name", to.name);
+    assert_int_equal(0xff, to.token[15]);
+    handover_print(&to, text);
+    assert_string_equal("some-name:000102030405060708090a0b0c0d0eff", text);
+    assert_true(handover_parse(&again, text));
+    assert_false(handover_parse(&again, "some-name:0001"));
+    assert_false(handover_parse(&again, ":000102030405060708090a0b0c0d0eff"));
+    assert_false(handover_parse(&again, "some-name:000102030405060708090a0b0c0d0eff0"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_listens_refuses_nobody_although_he_does_nothing),
+        cmocka_unit_test(an_address_is_printed_as_it_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

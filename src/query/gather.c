@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * gather: see gather.h.
+ */
+#include "query/gather.h"
+
+#include <stdlib.h>
+
+#include "query/ahead.h"
+#include "query/cohort.h"
+#include "store/numbered.h"
+
+/* A live block. */
+struct gather_block {
+    uint64_t size;
+    uint32_t stack;
+};
+
+struct gather {
+    const struct filter *filter;
+    struct watch *watch;
+    struct cohort *groups;
+    struct numbered live; /* for peaks */
+    bool failed;          /* no memory */
+};
+
+bool gather_suits(const struct filter *f)
+{
+    return (f->checks & CHECK_GROUPS) != 0 && (f->checks & CHECK_AT_DEATH) == 0;
+}
+
+/* Counts and times of allocations. */
+static int gather_births(const struct wake_block *b, void *context)
+{
+    struct gather *g = context;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] != WAKE_ALLOC)
+            continue;
+        struct cohort *group = &g->groups[filter_stack(g->filter, b->stack[i])];
+        if (group->allocations++ == 0)
+            group->first_ns = b->time_ns[i];
+        group->last_ns = b->time_ns[i];
+    }
+    return watch_advance(g->watch, b->count);
+}
+
+static void gather_event(struct gather *g, const struct wake_block *b, uint32_t i)
+{
+    if (b->event[i] == WAKE_ALLOC) {
+        struct gather_block *block = numbered_add(&g->live, b->number[i], sizeof *block);
+        if (block == NULL) {
+            g->failed = true;
+            return;
+        }
+        *block = (struct gather_block){.size = b->size[i], .stack = filter_stack(g->filter, b->stack[i])};
+        cohort_alloc(&g->groups[block->stack], block->size, b->time_ns[i]);
+    } else if (b->event[i] == WAKE_FREE) {
+        const struct gather_block *was = numbered_take(&g->live, b->number[i], sizeof *was);
+        if (was != NULL)
+            g->groups[was->stack].bytes -= was->size;
+    }
+}
+
+/* Their peaks too. */
+static int gather_levels(const struct wake_block *b, void *context)
+{
+    struct gather *g = context;
+    for (uint32_t i = 0; i < b->count;) {
+        uint32_t stop = ahead_step(&g->live, b, i, b->count, sizeof(struct gather_block));
+        for (; i < stop; i++)
+            gather_event(g, b, i);
+    }
+    return g->failed ? ERR_MEMORY : watch_advance(g->watch, b->count);
+}
+
+int gather_run(struct filter *f, struct watch *watch, struct wake_reader *reader, uint32_t process,
+               struct err *err)
+{
+    struct gather g = {.filter = f, .watch = watch, .groups = cohort_new(f)};
+    bool has_peaks = !range_is_whole(&f->when->group_peak);
+    int code = ERR_MEMORY;
+    numbered_init(&g.live);
+    if (g.groups != NULL)
+        code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
+                                         has_peaks ? WAKE_STACK | WAKE_SIZE : WAKE_STACK,
+                                         has_peaks ? gather_levels : gather_births, &g, err);
+    if (code == 0)
+        cohort_narrow(f, g.groups);
+    if (code == ERR_MEMORY)
+        err_set(err, code, "There is no memory for the live blocks of the query.");
+    numbered_release(&g.live);
+    free(g.groups);
+    return code;
+}

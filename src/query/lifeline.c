@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * lifeline: see lifeline.h.  The reading makes the same course (store/course.h) of the events as the collector
+ * made of them, but with rows for these stacks alone.
+ */
+#include "query/lifeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/watch.h"
+#include "store/levels.h"
+#include "store/numbered.h"
+#include "store/weight.h"
+#include "tool/memory.h"
+#include "tool/vec.h"
+
+struct lifeline_block {
+    uint64_t size;
+    uint32_t stack;
+};
+
+struct lifeline_stack {
+    struct course_state now;
+    uint64_t tick; /* in which it was last touched, + 1 */
+    bool is_wanted;
+};
+
+struct lifeline {
+    struct course course;
+    struct lifeline_stack *stacks; /* by number */
+    size_t stack_count;
+    struct numbered live;
+    uint64_t tick;               /* ticks that have ended, all in all, + 1 */
+    uint64_t allocations, frees; /* of all stacks, so far */
+    uint64_t sample_rate;
+    struct watch watch;
+};
+
+static void lifeline_note(struct lifeline *f)
+{
+    course_settle(&f->course);
+    for (size_t i = 0; i < f->course.rows.count; i++)
+        course_note(&f->course, &f->course.rows.data[i], &f->stacks[f->course.rows.data[i].stack].now);
+}
+
+static void lifeline_end_tick(struct lifeline *f, uint64_t time_ns)
+{
+    if (course_is_full(&f->course)) {
+        lifeline_note(f);
+        course_shrink(&f->course, time_ns, f->allocations);
+    }
+    course_end_tick(&f->course, time_ns, f->allocations, f->frees);
+    f->tick++;
+}
+
+static struct course_state *lifeline_touch(struct lifeline *f, uint32_t stack, uint64_t time_ns)
+{
+    struct lifeline_stack *s = &f->stacks[stack];
+    if (s->tick != f->tick) {
+        course_touch(&f->course, stack, time_ns, &s->now);
+        s->now.lowest = s->now.level;
+        s->tick = f->tick;
+    }
+    return &s->now;
+}
+
+static bool lifeline_add(struct lifeline *f, const struct wake_block *b, uint32_t i)
+{
+    uint32_t stack = b->stack[i] < f->stack_count ? b->stack[i] : 0;
+    struct weight weight = weight_of(f->sample_rate, b->number[i], b->size[i]);
+    if (course_is_over(&f->course, b->time_ns[i], f->allocations))
+        lifeline_end_tick(f, b->time_ns[i]);
+    f->allocations += weight.blocks;
+    if (!f->stacks[stack].is_wanted && f->sample_rate == 0)
+        return true;
+    struct lifeline_block *block = numbered_add(&f->live, b->number[i], sizeof *block);
+    if (block == NULL)
+        return false;
+    *block = (struct lifeline_block){b->size[i], stack};
+    if (!f->stacks[stack].is_wanted)
+        return true;
+    struct course_state *s = lifeline_touch(f, stack, b->time_ns[i]);
+    s->made += weight.blocks;
+    s->level += weight.bytes;
+    return true;
+}
+
+/* Of a sample it has to be known how many blocks it stood for, whoever made it. */
+static void lifeline_take(struct lifeline *f, const struct wake_block *b, uint32_t i)
+{
+    const struct lifeline_block *was = numbered_take(&f->live, b->number[i], sizeof *was);
+    if (course_is_late(&f->course, b->time_ns[i]))
+        lifeline_end_tick(f, b->time_ns[i]);
+    struct weight weight =
+        was == NULL ? (struct weight){.blocks = 1} : weight_of(f->sample_rate, b->number[i], was->size);
+    f->frees += weight.blocks;
+    if (was == NULL || !f->stacks[was->stack].is_wanted)
+        return;
+    struct course_state *s = lifeline_touch(f, was->stack, b->time_ns[i]);
+    s->freed += weight.blocks;
+    s->level -= weight.bytes;
+    if (s->level < s->lowest)
+        s->lowest = s->level;
+}
+
+static int lifeline_visit(const struct wake_block *b, void *context)
+{
+    struct lifeline *f = context;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] == WAKE_ALLOC && !lifeline_add(f, b, i))
+            return ERR_MEMORY;
+        if (b->event[i] == WAKE_FREE)
+            lifeline_take(f, b, i);
+    }
+    return f->course.failed ? ERR_MEMORY : watch_advance(&f->watch, b->count);
+}
+
+int lifeline_read(struct levels *l, const struct query *q, struct wake_reader *r, uint32_t process,
+                  const uint32_t *stacks, size_t count, struct err *err)
+{
+    const struct wake_process *p = wake_reader_process(r, process);
+    struct lifeline f = {.watch = {.query = q, .total = p->events},
+                         .sample_rate = p->omitted.sample_rate,
+                         .stack_count = p->stacks.count == 0 ? 1 : p->stacks.count,
+                         .tick = 1};
+    course_init(&f.course, p->info.start_ns);
+    f.course.entries_max = f.course.rows_max = SIZE_MAX; /* somebody wants to know of each */
+    numbered_init(&f.live);
+    f.stacks = memory_new_zeroed(f.stack_count, sizeof *f.stacks);
+    int code = f.stacks == NULL ? ERR_MEMORY : 0;
+    for (size_t i = 0; i < count && code == 0; i++)
+        if (stacks[i] < f.stack_count)
+            f.stacks[stacks[i]].is_wanted = true;
+    if (code == 0)
+        code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, WAKE_STACK | WAKE_SIZE, lifeline_visit,
+                                         &f, err);
+    if (code == 0) {
+        lifeline_note(&f);
+        if (f.course.failed || !levels_add_course(l, p, &f.course, stacks, count))
+            code = ERR_MEMORY;
+    }
+    numbered_release(&f.live);
+    course_release(&f.course);
+    free(f.stacks);
+    if (code == ERR_MEMORY)
+        return err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+    return code == WATCH_STOP ? ERR_ABSENT : code;
+}
+
+/* Judges the rows that are known; the others are counted. */
+static size_t lifeline_find(struct verdict *verdicts, const struct levels *l)
+{
+    size_t unknown = 0;
+    for (size_t i = 0; i < l->rows.count; i++) {
+        verdicts[i] = verdict_find(l, &l->rows.data[i]);
+        unknown += verdicts[i].kind == VERDICT_NONE;
+    }
+    return unknown;
+}
+
+/* Those stacks that have no verdict, from the events. */
+static int lifeline_judge_rest(struct verdict *verdicts, const struct query *q, struct wake_reader *r,
+                               uint32_t process, const uint32_t *stacks, size_t count, struct err *err)
+{
+    VEC(uint32_t) rest = {0};
+    struct levels levels;
+    levels_init(&levels);
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++)
+        if (verdicts[i].kind == VERDICT_NONE && !vec_push(&rest, stacks[i]))
+            code = err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+    if (code == 0)
+        code = lifeline_read(&levels, q, r, process, rest.data, rest.count, err);
+    for (size_t i = 0, k = 0; i < count && code == 0; i++)
+        if (verdicts[i].kind == VERDICT_NONE) {
+            verdicts[i] = verdict_find(&levels, &levels.rows.data[k]);
+            k++;
+        }
+    vec_release(&rest);
+    levels_release(&levels);
+    return code;
+}
+
+int lifeline_judge(struct verdict *verdicts, const struct query *q, struct wake_reader *r, uint32_t process,
+                   const uint32_t *stacks, size_t count, bool may_read, struct err *err)
+{
+    struct levels levels;
+    levels_init(&levels);
+    memset(verdicts, 0, count * sizeof *verdicts);
+    int code = levels_read(&levels, r, process, stacks, count);
+    size_t unknown = code == 0 ? lifeline_find(verdicts, &levels) : count;
+    levels_release(&levels);
+    if (code == ERR_MEMORY)
+        return err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+    return unknown == 0 || !may_read ? 0 : lifeline_judge_rest(verdicts, q, r, process, stacks, count, err);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * mapped: see mapped.h.
+ */
+#include "query/mapped.h"
+
+enum { MAPPED_STRANGE = 2 /* what a visit gives when a block fits neither */ };
+
+static int mapped_events(const struct wake_block *b, void *context)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->event[i] == WAKE_ALLOC &&
+            mapped_of(b->address[i], b->size[i], b->usable[i], b->stack[i]) == MAPPED_UNKNOWN)
+            return MAPPED_STRANGE;
+    return watch_advance(context, b->count);
+}
+
+int mapped_check(const struct filter *f, struct watch *watch, struct wake_reader *reader, uint32_t process,
+                 struct err *err)
+{
+    if ((f->checks & CHECK_MAPPED) == 0)
+        return 0;
+    watch->total += f->process->events;
+    int code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
+                                         WAKE_ADDRESS | WAKE_SIZE | WAKE_USABLE | WAKE_STACK, mapped_events,
+                                         watch, err);
+    if (code != MAPPED_STRANGE)
+        return code;
+    return err_set(err, ERR_ABSENT,
+                   "Which blocks of process %u have a mapping of their own is not known: not all of them are "
+                   "glibc's.",
+                   f->process->info.pid);
+}

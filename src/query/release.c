@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * release: see release.h.
+ */
+#include "query/release.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/pattern.h"
+#include "tool/memory.h"
+#include "wire/record.h"
+
+struct release {
+    struct filter *filter;
+    struct watch *watch;
+    uint8_t *allowed;     /* by number of the stack */
+    struct bitset moving; /* released by realloc, and not yet continued */
+};
+
+static int release_allow_stacks(struct release *r, uint32_t process, struct err *err)
+{
+    const struct filter *f = r->filter;
+    const struct query_filter *q = &f->query->filter;
+    r->allowed = memory_new_zeroed(f->stack_count, 1);
+    if (r->allowed == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory for the stacks of the query.");
+    memset(r->allowed, q->freeing_stacks.count == 0, f->stack_count);
+    for (size_t i = 0; i < q->freeing_stacks.count; i++)
+        if (q->freeing_stacks.data[i] < f->stack_count)
+            r->allowed[q->freeing_stacks.data[i]] = 1;
+    return pattern_narrow(f->query, q->freeing_patterns.data, q->freeing_patterns.count, f->process, process,
+                          r->allowed, f->stack_count, err);
+}
+
+/* A block was released from a stack.  False: no memory. */
+static bool release_from(struct release *r, uint64_t number, uint32_t stack)
+{
+    struct filter *f = r->filter;
+    stack = filter_stack(f, stack);
+    f->releases_without_stack += stack == 0;
+    return stack == 0 || !r->allowed[stack] || bitset_set(&f->released, number);
+}
+
+static int release_events(const struct wake_block *b, void *context)
+{
+    struct release *r = context;
+    bool fine = true;
+    for (uint32_t i = 0; i < b->count && fine; i++) {
+        if (b->event[i] == WAKE_FREE) {
+            bool is_moving = b->stack[i] == 0 && b->detail[i] == HOW_REALLOC;
+            r->filter->releases_without_stack += is_moving;
+            fine =
+                is_moving ? bitset_set(&r->moving, b->number[i]) : release_from(r, b->number[i], b->stack[i]);
+        } else if (b->event[i] == WAKE_ALLOC && b->previous[i] != 0 &&
+                   bitset_take(&r->moving, b->previous[i] - 1)) {
+            r->filter->releases_without_stack--;
+            fine = release_from(r, b->previous[i] - 1, b->stack[i]);
+        }
+    }
+    return fine ? watch_advance(r->watch, b->count) : ERR_MEMORY;
+}
+
+int release_run(struct filter *f, struct watch *watch, struct wake_reader *reader, uint32_t process,
+                struct err *err)
+{
+    struct release r = {.filter = f, .watch = watch};
+    if ((f->checks & CHECK_RELEASE) == 0)
+        return 0;
+    bitset_init(&r.moving);
+    int code = release_allow_stacks(&r, process, err);
+    if (code == 0) {
+        watch->total += f->process->events;
+        code =
+            wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
+                                      WAKE_STACK | WAKE_FREE_STACK | WAKE_PREVIOUS, release_events, &r, err);
+        if (code == ERR_MEMORY)
+            err_set(err, code, "There is no memory for the released blocks of the query.");
+    }
+    bitset_release(&r.moving);
+    free(r.allowed);
+    return code;
+}

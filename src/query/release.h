@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * release: which blocks were released from a stack that the query asks for.
+ *
+ * It is known of a release that was recorded with its stack (record --free-stacks), and always of
+ * one by realloc that gave another block: its stack is that of the block which continues the
+ * chain (query/query.h).  Releases of which it is not known are counted.
+ *
+ * One reading of the events, before all others.  Afterwards it is a condition
+ * at birth like any other.
+ */
+#ifndef HW_QUERY_RELEASE_H
+#define HW_QUERY_RELEASE_H
+
+#include <stdint.h>
+
+#include "query/filter.h"
+#include "query/watch.h"
+#include "store/reader.h"
+#include "tool/err.h"
+
+/* Fills `released` and `releases_without_stack` of a filter, if it has conditions on stacks of
+ * releases.  0, WATCH_STOP, or an error. */
+int release_run(struct filter *f, struct watch *watch, struct wake_reader *reader, uint32_t process,
+                struct err *err);
+
+#endif
