@@ -227,3 +227,52 @@ void drain_catch_up(struct drain *d, const struct drain_lane *reading)
     }
     book_settle(d->book);
 }
+
+static bool drain_is_event(uint64_t first)
+{
+    unsigned op = first & 0xff;
+    return shape_event_words[op] != 0 || op == RECORD_ALLOC_LONG || op == RECORD_FREE_LONG ||
+           op == RECORD_FREE_STACK;
+}
+
+/* Those from a place in a chunk on, over its links.  Without memory, and without an end only where there is one. */
+static uint64_t drain_count_from(const struct drain *d, struct drain_cursor c)
+{
+    uint64_t count = 0;
+    uint32_t links = 0;
+    while (c.at < c.end) {
+        uint64_t first = __atomic_load_n(c.at, __ATOMIC_ACQUIRE);
+        uint32_t words = shape_measure(first), next = (uint32_t)(first >> 32);
+        if (first == 0 || words == 0)
+            break;
+        count += drain_is_event(first);
+        c.at += words;
+        if ((first & 0xff) != RECORD_LINK)
+            continue;
+        if (next >= d->view->fixed.chunk_max || ++links > d->view->fixed.chunk_max)
+            break;
+        c.at = view_chunk(d->view, next);
+        c.end = c.at + SEGMENT_CHUNK_WORDS;
+    }
+    return count;
+}
+
+uint64_t drain_count_rest(const struct drain *d)
+{
+    uint64_t count = 0;
+    uint32_t lanes = __atomic_load_n(&d->view->head->lane_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < lanes && i < d->view->fixed.lane_max; i++) {
+        const struct drain_lane *lane = i < d->lane_count ? d->lanes[i] : NULL;
+        uint32_t first = __atomic_load_n(&d->view->lanes[i], __ATOMIC_ACQUIRE);
+        struct drain_cursor c = {0};
+        if (lane != NULL && lane->read.at != NULL) {
+            c = lane->read;
+            count += (uint64_t)(lane->last - lane->next);
+        } else if (first != 0 && first <= d->view->fixed.chunk_max) {
+            c.at = view_chunk(d->view, first - 1);
+            c.end = c.at + SEGMENT_CHUNK_WORDS;
+        }
+        count += drain_count_from(d, c);
+    }
+    return count;
+}

@@ -72,6 +72,8 @@ void drain_release(struct drain *d);
 
 /* Looks for new lanes.  To be called at the start of every scan. */
 void drain_look(struct drain *d);
+/* Allocations and releases that are published and have not gone on: what is lost where nobody will read on. */
+uint64_t drain_count_rest(const struct drain *d);
 /* Has anything been published beyond the lane's scan cursor? */
 bool drain_has_news(const struct drain *d, const struct drain_lane *lane);
 /* To be called once events have been decoded: enters whatever they refer to.  `reading`: a lane that is

@@ -28,6 +28,28 @@ static void events_come_out_as_they_went_in(void **state)
     assert_int_equal(end.process.threads, 1);
 }
 
+/* In a lane that was read before, in one that was never looked at, and over the edge of a chunk. */
+static void what_is_not_read_for_want_of_memory_is_counted(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open(&w, 16, 1);
+    fake_put_alloc(&w.lane[0], 0x10, 1, 0, world_now());
+    assert_int_equal(image_drain(w.image), 1);
+    w.image->failed = true;
+    fake_lane_open(&w.lane[1], &w.segment);
+    fake_put_thread(&w.lane[1], 5, 1, world_now());
+    for (uint64_t i = 0; i < 1000; i++) {
+        fake_put_alloc(&w.lane[1], 0x1000 + 16 * i, 1, 0, world_now());
+        fake_put_free(&w.lane[0], 0x1000 + 16 * i, HOW_FREE, world_now());
+    }
+    assert_int_equal(image_drain(w.image), 0);
+    struct image_end end;
+    world_close(&w, &end);
+    assert_false(end.process.complete);
+    assert_int_equal(end.process.lost_events, 2000);
+}
+
 static void one_stack_under_two_ids_is_one_stack(void **state)
 {
     struct world w;
@@ -208,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_out_as_they_went_in),
+        cmocka_unit_test(what_is_not_read_for_want_of_memory_is_counted),
         cmocka_unit_test(one_stack_under_two_ids_is_one_stack),
         cmocka_unit_test(a_library_that_takes_the_place_of_another_is_told_apart),
         cmocka_unit_test(chunks_come_back_zeroed_and_are_used_again),

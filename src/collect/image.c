@@ -196,6 +196,8 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
     uint64_t lost = __atomic_load_n(&head->lost_events, __ATOMIC_ACQUIRE);
     if (lost < m->pair.noted_losses)
         lost = m->pair.noted_losses;
+    if (m->failed)
+        lost += drain_count_rest(&m->drain);
     bool forked = m->view.fixed.forked == 1;
     end->events = m->pair.events;
     end->anomalies = m->drain.anomalies + m->book.anomalies;

@@ -12,6 +12,7 @@
 
 #define VIEW_SIZE_MAX (UINT64_C(1) << 40)
 #define VIEW_SIZE_MIN ((size_t)32 << 20)
+#define VIEW_SPARE ((size_t)16 << 20)
 
 static bool view_fits(uint64_t offset, uint64_t count, uint64_t each, uint64_t size)
 {
@@ -65,6 +66,16 @@ static void view_copy_text(struct view *v)
     v->args_length = args;
 }
 
+/* What the mapping leaves must do for all the rest of our work. */
+static bool view_leaves_room(void)
+{
+    void *spare = mmap(NULL, VIEW_SPARE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (spare == MAP_FAILED)
+        return false;
+    munmap(spare, VIEW_SPARE);
+    return true;
+}
+
 static int view_map(struct view *v, int fd, struct err *err)
 {
     struct stat st;
@@ -75,7 +86,9 @@ static int view_map(struct view *v, int fd, struct err *err)
     size_t size = (size_t)st.st_size;
     void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, share, fd, 0);
     /* A limit on our address space: the file is sparse, and its front is what is used first. */
-    while (base == MAP_FAILED && size > VIEW_SIZE_MIN) {
+    while ((base == MAP_FAILED || !view_leaves_room()) && size > VIEW_SIZE_MIN) {
+        if (base != MAP_FAILED)
+            munmap(base, size);
         size = size / 2 & ~(size_t)4095;
         v->is_cut = true;
         base = mmap(NULL, size, PROT_READ | PROT_WRITE, share, fd, 0);
