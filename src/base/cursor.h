@@ -145,4 +145,14 @@ static inline const char *cursor_string(struct cursor *c)
     return NULL;
 }
 
+/* A record with its length before it; what a reader does not know of it is at its end. */
+static inline bool cursor_take_record(struct cursor *c, struct cursor *record)
+{
+    uint64_t length = cursor_uleb(c);
+    const uint8_t *bytes = cursor_take(c, length > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)length);
+    if (bytes != NULL)
+        cursor_init(record, bytes, (size_t)length);
+    return bytes != NULL;
+}
+
 #endif

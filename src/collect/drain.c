@@ -235,7 +235,7 @@ static bool drain_is_event(uint64_t first)
            op == RECORD_FREE_STACK;
 }
 
-/* Those from a place in a chunk on, over its links.  Without memory, and without an end only where there is one. */
+/* Those from a place in a chunk on, over its links; no more of these than there are chunks, whatever they say. */
 static uint64_t drain_count_from(const struct drain *d, struct drain_cursor c)
 {
     uint64_t count = 0;

@@ -179,17 +179,6 @@ void levels_encode(struct strbuf *to, const struct course *c, const struct level
 
 /* -------------------------------------------------------------------- decoding */
 
-static bool levels_take_record(struct cursor *c, struct cursor *record)
-{
-    uint64_t length = cursor_uleb(c);
-    const uint8_t *bytes = length > FORMAT_PAYLOAD_MAX ? NULL : cursor_take(c, (size_t)length);
-    if (bytes == NULL)
-        c->bad = true;
-    else
-        cursor_init(record, bytes, (size_t)length);
-    return bytes != NULL;
-}
-
 /* 0; ERR_ABSENT: of another kind than this build knows; ERR_INPUT. */
 static int levels_decode_ticks(struct levels *l, struct cursor *c)
 {
@@ -279,9 +268,9 @@ static int levels_visit(struct levels *l, const struct wake_process *p, struct c
 {
     struct cursor record;
     uint64_t stack = 0;
-    int code = levels_take_record(c, &record) ? levels_decode_ticks(l, &record) : ERR_INPUT;
+    int code = cursor_take_record(c, &record) ? levels_decode_ticks(l, &record) : ERR_INPUT;
     for (bool is_first = true; code == 0 && cursor_left(c) > 0; is_first = false) {
-        uint64_t step = levels_take_record(c, &record) ? cursor_uleb(&record) : 0;
+        uint64_t step = cursor_take_record(c, &record) ? cursor_uleb(&record) : 0;
         if (cursor_is_bad(c) || cursor_is_bad(&record) || step >= p->stacks.count - stack ||
             (step == 0 && !is_first))
             return ERR_INPUT;

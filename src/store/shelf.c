@@ -94,18 +94,6 @@ static const char *shelf_text(struct wake_reader *r, struct cursor *c, size_t *l
     return arena_push_text(&r->arena, bytes, *length);
 }
 
-/* A record with its length before it; what this build does not know of it is at its end. */
-static bool shelf_record(struct cursor *c, struct cursor *record)
-{
-    uint64_t length = cursor_uleb(c);
-    const uint8_t *bytes = length > FORMAT_PAYLOAD_MAX ? NULL : cursor_take(c, (size_t)length);
-    if (bytes == NULL)
-        c->bad = true;
-    else
-        cursor_init(record, bytes, (size_t)length);
-    return bytes != NULL;
-}
-
 static int shelf_add_process(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process_info info = {0};
@@ -142,7 +130,7 @@ static struct wake_thread *shelf_thread(struct wake_reader *r, struct shelf *she
 static int shelf_add_threads(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct cursor record;
-    while (cursor_left(c) > 0 && shelf_record(c, &record)) {
+    while (cursor_left(c) > 0 && cursor_take_record(c, &record)) {
         uint64_t type = cursor_uleb(&record), number = cursor_uleb(&record), time = cursor_uleb(&record);
         if (cursor_is_bad(&record) || number > UINT32_MAX)
             return ERR_INPUT;
@@ -174,7 +162,7 @@ static int shelf_add_modules(struct wake_reader *r, struct shelf *shelf, struct 
         if (!shelf_spend(r, sizeof lost) || !vec_push(&shelf->process.modules, lost))
             return ERR_MEMORY;
     }
-    while (cursor_left(c) > 0 && shelf_record(c, &record)) {
+    while (cursor_left(c) > 0 && cursor_take_record(c, &record)) {
         struct wake_module m = {0};
         size_t path_length;
         m.start = cursor_uleb(&record);
@@ -297,7 +285,7 @@ static int shelf_add_usage(struct wake_reader *r, struct shelf *shelf, struct cu
 {
     struct wake_process *p = &shelf->process;
     struct cursor record;
-    while (cursor_left(c) > 0 && shelf_record(c, &record)) {
+    while (cursor_left(c) > 0 && cursor_take_record(c, &record)) {
         struct wake_usage_sample sample = {.time_ns = cursor_uleb(&record), .first = p->usage.count};
         uint64_t last = 0;
         int code = 0;
@@ -326,7 +314,7 @@ static int shelf_add_marks(struct wake_reader *r, struct shelf *shelf, struct cu
     while (p->marks.count < number)
         if (!shelf_spend(r, sizeof *p->marks.data) || !vec_push(&p->marks, ((struct wake_mark){.name = ""})))
             return ERR_MEMORY;
-    while (cursor_left(c) > 0 && shelf_record(c, &record)) {
+    while (cursor_left(c) > 0 && cursor_take_record(c, &record)) {
         struct wake_mark mark = {0};
         size_t length;
         mark.time_ns = cursor_uleb(&record);
@@ -343,7 +331,7 @@ static int shelf_add_marks(struct wake_reader *r, struct shelf *shelf, struct cu
 static int shelf_add_pools(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct cursor record;
-    while (cursor_left(c) > 0 && shelf_record(c, &record)) {
+    while (cursor_left(c) > 0 && cursor_take_record(c, &record)) {
         size_t length;
         struct wake_pool pool = {.number = (uint32_t)cursor_uleb(&record)};
         pool.name = shelf_text(r, &record, &length);
@@ -410,7 +398,7 @@ static int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struc
     struct wake_process *p = &shelf->process;
     struct wake_omissions o = {0};
     struct cursor record;
-    if (!shelf_record(c, &record))
+    if (!cursor_take_record(c, &record))
         return ERR_INPUT;
     uint64_t flags = cursor_uleb(&record);
     o.is_culled = (flags & OMISSIONS_CULLED) != 0;
