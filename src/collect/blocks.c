@@ -78,6 +78,7 @@ static bool blocks_resize(struct blocks *t, size_t homes, size_t room)
     t->slots = memory;
     t->homes = homes;
     t->room = size / sizeof *t->slots;
+    t->last = &t->slots[t->room - 1];
     t->grow_at = blocks_fill(homes);
     return true;
 }
@@ -147,7 +148,7 @@ bool blocks_grow(struct blocks *t)
     return done;
 }
 
-void blocks_remove(struct blocks *t, struct block *b)
+void blocks_close_gap(struct blocks *t, struct block *b)
 {
     struct block *hole = b;
     for (struct block *i = b + 1; i->address != 0; i++) {
@@ -158,5 +159,10 @@ void blocks_remove(struct blocks *t, struct block *b)
         }
     }
     memset(hole, 0, sizeof *hole);
+}
+
+void blocks_remove(struct blocks *t, struct block *b)
+{
+    blocks_close_gap(t, b);
     t->count--;
 }

@@ -45,6 +45,7 @@ struct blocks {
     size_t room; /* slots with the tail */
     size_t count;
     size_t grow_at;
+    struct block *last; /* of the slots */
 };
 
 bool blocks_init(struct blocks *t);
@@ -56,10 +57,12 @@ bool blocks_grow(struct blocks *t);
 bool blocks_stretch(struct blocks *t);
 /* Takes an entry out; others may move. */
 void blocks_remove(struct blocks *t, struct block *b);
+/* The same, but t->count stays: the part of it where there are entries behind b. */
+void blocks_close_gap(struct blocks *t, struct block *b);
 
 static inline size_t blocks_home(const struct blocks *t, uint64_t address)
 {
-    return (size_t)((hash_spread(address >> 4 ^ address << 60) >> 32) * t->homes >> 32);
+    return (size_t)((hash_spread(address >> 4 | address << 60) >> 32) * t->homes >> 32);
 }
 
 /* Always inlined: gcc takes a function that only prefetches for one without effect, and drops the call. */
@@ -70,14 +73,19 @@ static inline __attribute__((always_inline)) void blocks_prefetch(const struct b
     __builtin_prefetch(home + 64, 1);
 }
 
+/* The entry of address, or the empty slot where the search for it ends. */
+static inline struct block *blocks_look(const struct blocks *t, uint64_t address)
+{
+    struct block *b = &t->slots[blocks_home(t, address)];
+    while (b->address != address && b->address != 0)
+        b++;
+    return b;
+}
+
 static inline struct block *blocks_find(const struct blocks *t, uint64_t address)
 {
-    for (struct block *b = &t->slots[blocks_home(t, address)];; b++) {
-        if (b->address == address)
-            return b;
-        if (b->address == 0)
-            return NULL;
-    }
+    struct block *b = blocks_look(t, address);
+    return b->address == 0 ? NULL : b;
 }
 
 /* The entry of address, or an empty one for it (address 0) that the caller
@@ -86,12 +94,19 @@ static inline struct block *blocks_claim(struct blocks *t, uint64_t address)
 {
     if (t->count >= t->grow_at && !blocks_grow(t))
         return NULL;
-    struct block *b = &t->slots[blocks_home(t, address)];
-    while (b->address != address && b->address != 0)
-        b++;
-    if (__builtin_expect(b == &t->slots[t->room - 1], 0))
+    struct block *b = blocks_look(t, address);
+    if (__builtin_expect(b == t->last, 0))
         return blocks_stretch(t) ? blocks_claim(t, address) : NULL;
     return b;
+}
+
+/* Takes an entry out as blocks_remove does, and leaves it to the caller to count. */
+static inline void blocks_take(struct blocks *t, struct block *b)
+{
+    if (b[1].address == 0)
+        b->words[0] = 0;
+    else
+        blocks_close_gap(t, b);
 }
 
 static inline uint64_t block_number(const struct block *b)

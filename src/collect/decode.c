@@ -19,14 +19,14 @@ static inline uint64_t word(const uint64_t *at)
     return __atomic_load_n(at, __ATOMIC_RELAXED);
 }
 
-/* What changes seldom while a lane is read, held where the compiler keeps it in registers: items are
- * written between, and it cannot know that none of them lies in the lane. */
+/* What changes seldom while a lane is read.  Apart from the lane: items are written between, and the compiler
+ * cannot know that none of them lies in it. */
 struct decode_state {
-    const uint64_t *at;    /* as in the lane's cursor */
-    const uint64_t *stop;  /* the limit, or the end of the chunk when that comes first */
-    const uint64_t *roomy; /* up to here any event fits */
+    const uint64_t *at;   /* as in the lane's cursor */
+    const uint64_t *stop; /* the limit, or the end of the chunk when that comes first */
     uint64_t stamp;
-    uint32_t thread, lane;
+    uint64_t thread; /* as words[0] of an item has it */
+    uint32_t lane;
     bool counts; /* no scope of the program's leaves allocations out */
     struct blocks blocks;
 };
@@ -35,13 +35,11 @@ static inline struct decode_state decode_open(const struct drain *d, const struc
                                               const uint64_t *limit)
 {
     const struct drain_cursor *c = &lane->read;
-    const uint64_t *stop = limit >= c->at && limit < c->end ? limit : c->end;
     return (struct decode_state){
         .at = c->at,
-        .stop = stop,
-        .roomy = stop - c->at >= SHAPE_EVENT_WORDS_MAX ? stop - SHAPE_EVENT_WORDS_MAX : NULL,
+        .stop = limit >= c->at && limit < c->end ? limit : c->end,
         .stamp = lane->stamp,
-        .thread = lane->thread,
+        .thread = (uint64_t)lane->thread << 32,
         .lane = lane->index,
         .counts = lane->suppressed == 0,
         .blocks = d->blocks != NULL ? *d->blocks : (struct blocks){0},
@@ -58,35 +56,25 @@ static inline void decode_close(const struct decode_state *s, struct drain_lane 
  * toss in many programs; and without ?:, of which compilers make branches.  A release has its address in its
  * first word, where an allocation has it in its second. */
 static inline __attribute__((always_inline)) void decode_hot(struct decode_state *s, uint64_t first,
-                                                             uint32_t words, struct item *out)
+                                                             int32_t shape, struct item *out)
 {
-    unsigned kind = first & RECORD_KIND_MASK;
     uint64_t is_alloc = first / RECORD_ALLOC & 1;
     uint64_t only_alloc = 0 - is_alloc; /* a mask */
     uint64_t second = word(s->at + is_alloc);
     uint64_t size = first >> 8 & 0xffffff & only_alloc;
     uint64_t address = second >> (16 & ~only_alloc) & ADDRESS_MASK;
-    unsigned is_release = (first & (RECORD_ALLOC | RECORD_KIND_MASK)) == HOW_REALLOC;
     blocks_prefetch(&s->blocks, address);
     if ((first & RECORD_STAMPED) != 0)
         s->stamp = word(s->at + 1 + is_alloc);
-    *out = (struct item){
-        .address = address,
-        .size = size,
-        .usable = size + (second >> RECORD_ADDRESS_BITS & only_alloc),
-        .stamp = s->stamp,
-        .stack = (uint32_t)(first >> 32 & only_alloc),
-        .thread = s->thread,
-        .lane = s->lane,
-        .op = (uint8_t)(ITEM_FREE - is_alloc + is_release),
-        .kind = (uint8_t)kind,
-    };
-    s->at += words;
-    if (__builtin_expect((first & (RECORD_ALLOC | RECORD_KIND_MASK)) == (RECORD_ALLOC | KIND_REALLOC), 0))
-        out->old = word(s->at - 1);
+    out->address = address;
+    out->size = size;
+    out->usable = size + (second >> RECORD_ADDRESS_BITS & only_alloc);
+    out->stamp = s->stamp;
+    out->old = out->previous = 0;
+    out->words[0] = (first >> 32 & only_alloc) | s->thread;
+    out->words[1] = item_tail(s->lane, shape);
+    s->at += shape_event_words(shape);
 }
-
-_Static_assert(ITEM_FREE - 1 == ITEM_ALLOC && ITEM_FREE + 1 == ITEM_RELEASE, "decode_hot counts on it");
 
 /* Items of what the program itself tells.  True: *out is an event. */
 static bool decode_note(struct drain_lane *lane, uint64_t first, const uint64_t *at, struct item *out)
@@ -279,6 +267,47 @@ static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first
     return !lane->closed;
 }
 
+/* One record that may be an event of any kind, and may be cut off by the end of the chunk.  False: it is
+ * none of the hot ones. */
+static inline bool decode_careful(struct drain *d, struct decode_state *s, uint64_t first, struct item **to)
+{
+    int32_t shape = shape_events[first & 0xff];
+    if (shape == 0 || shape_event_words(shape) > (size_t)(s->stop - s->at))
+        return false;
+    struct item *out = *to;
+    decode_hot(s, first, shape & ~SHAPE_MORE, out);
+    if (shape < 0)
+        out->old = word(s->at - 1);
+    if (out->address == 0)
+        d->anomalies++;
+    else if (s->counts || decode_counts(d, out))
+        ++*to;
+    return true;
+}
+
+/* As many as surely fit, up to one that needs care. */
+static struct item *decode_many(struct decode_state *state, struct item *to, const struct item *last)
+{
+    struct decode_state s = *state; /* in registers */
+    size_t sure = (size_t)(s.stop - s.at) / SHAPE_EVENT_WORDS_MAX;
+    if (sure > (size_t)(last - to))
+        sure = (size_t)(last - to);
+    for (const struct item *end = to + sure; to < end; to++) {
+        uint64_t first = __atomic_load_n(s.at, __ATOMIC_ACQUIRE);
+        int32_t shape = shape_events[first & 0xff];
+        if (__builtin_expect(shape <= 0, 0))
+            break;
+        decode_hot(&s, first, shape, to);
+        if (__builtin_expect(to->address == 0, 0)) {
+            s.at -= shape_event_words(shape); /* decode_careful counts it */
+            break;
+        }
+    }
+    state->at = s.at;
+    state->stamp = s.stamp;
+    return to;
+}
+
 /* limit: NULL, or where definitions end that are in the book already. */
 static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d, struct drain_lane *lane,
                                                                  struct item *out, uint32_t max,
@@ -286,20 +315,16 @@ static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d
 {
     struct decode_state s = decode_open(d, lane, limit);
     struct item *to = out, *last = out + max;
-    while (to < last && s.at < s.stop) {
+    for (;;) {
+        if (s.counts)
+            to = decode_many(&s, to, last);
+        if (to == last || s.at >= s.stop)
+            break;
         uint64_t first = __atomic_load_n(s.at, __ATOMIC_ACQUIRE);
-        uint32_t words = shape_event_words[first & 0xff];
-        if (__builtin_expect(words != 0, 1) &&
-            (__builtin_expect(s.at <= s.roomy, 1) || words <= (size_t)(s.stop - s.at))) {
-            decode_hot(&s, first, words, to);
-            if (__builtin_expect(to->address == 0, 0))
-                d->anomalies++;
-            else if (__builtin_expect(s.counts, 1) || decode_counts(d, to))
-                to++;
-            continue;
-        }
         if (first == 0)
             break;
+        if (decode_careful(d, &s, first, &to))
+            continue;
         uint32_t made = 0;
         decode_close(&s, lane);
         bool goes_on = decode_cold(d, lane, first, to, &made, define);

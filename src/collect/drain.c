@@ -180,7 +180,7 @@ static const uint64_t *drain_skip_events(const uint64_t *at, const uint64_t *end
 {
     while (at < end) {
         uint64_t first = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-        uint32_t words = shape_event_words[first & 0xff];
+        uint32_t words = shape_event_words(shape_events[first & 0xff]);
         if (words == 0 || words > (size_t)(end - at))
             break;
         at += words;
@@ -231,7 +231,7 @@ void drain_catch_up(struct drain *d, const struct drain_lane *reading)
 static bool drain_is_event(uint64_t first)
 {
     unsigned op = first & 0xff;
-    return shape_event_words[op] != 0 || op == RECORD_ALLOC_LONG || op == RECORD_FREE_LONG ||
+    return shape_events[op] != 0 || op == RECORD_ALLOC_LONG || op == RECORD_FREE_LONG ||
            op == RECORD_FREE_STACK;
 }
 

@@ -34,16 +34,29 @@ struct item {
     uint64_t address;
     uint64_t size;
     uint64_t usable;
+    uint64_t stamp;
     uint64_t old;      /* ITEM_ALLOC of kind KIND_REALLOC: the old address; of a pool: which */
     uint64_t previous; /* ... and, once known, the allocation it continues + 1 */
-    uint64_t stamp;
-    uint32_t stack;  /* as the probe calls it */
-    uint32_t thread; /* as the recording calls it */
-    uint32_t lane;
-    uint8_t op;     /* enum item_op */
-    uint8_t kind;   /* enum record_kind or record_how */
-    uint8_t linked; /* ITEM_ALLOC: previous is settled */
-    uint8_t traits; /* enum item_trait */
+    union {
+        struct {
+            uint32_t stack;  /* as the probe calls it */
+            uint32_t thread; /* as the recording calls it */
+            uint32_t lane;
+            uint8_t op;     /* enum item_op */
+            uint8_t kind;   /* enum record_kind or record_how */
+            uint8_t linked; /* ITEM_ALLOC: previous is settled */
+            uint8_t traits; /* enum item_trait */
+        };
+        uint64_t words[2]; /* the same, for who writes it whole */
+    };
 };
+
+_Static_assert(sizeof(struct item) == 64, "a line of the cache");
+
+/* What the second of words is: lane, and what shape_events says, which must be positive. */
+static inline uint64_t item_tail(uint32_t lane, int32_t shape)
+{
+    return lane | (uint64_t)((uint32_t)shape >> 8) << 32;
+}
 
 #endif

@@ -6,6 +6,7 @@
 #include "collect/pair.h"
 
 #include "collect/pair_fit.h"
+#include "collect/pair_quick.h"
 #include "collect/pair_store.h"
 #include "tool/memory.h"
 
@@ -133,8 +134,8 @@ static void pair_other(struct pair *p, const struct item *i)
     }
 }
 
-/* The common cases.  False: look more closely. */
-static inline bool pair_quick(struct pair *p, const struct item *i)
+/* The usual events, where a run of them is not to be had.  False: look more closely. */
+static bool pair_usual(struct pair *p, const struct item *i)
 {
     struct block *b;
     if (PAIR_UNLIKELY(p->parked.count != 0))
@@ -167,7 +168,7 @@ static inline bool pair_quick(struct pair *p, const struct item *i)
 
 static inline void pair_one(struct pair *p, const struct item *i)
 {
-    if (pair_quick(p, i))
+    if (pair_usual(p, i))
         return;
     if (i->op >= ITEM_MAP)
         pair_other(p, i);
@@ -177,14 +178,15 @@ static inline void pair_one(struct pair *p, const struct item *i)
 
 void pair_apply(struct pair *p, const struct item *items, size_t count)
 {
-    for (size_t n = 0; n < count; n++)
-        pair_one(p, &items[n]);
+    for (size_t n = pair_quick(p, items, count); n < count; n += pair_quick(p, items + n, count - n))
+        pair_one(p, &items[n++]);
 }
 
 void pair_apply_each(struct pair *p, const struct item *const *items, size_t count)
 {
-    for (size_t n = 0; n < count; n++)
-        pair_one(p, items[n]);
+    for (size_t n = pair_quick_each(p, items, count); n < count;
+         n += pair_quick_each(p, items + n, count - n))
+        pair_one(p, items[n++]);
 }
 
 void pair_end_round(struct pair *p)

@@ -30,7 +30,7 @@ static void world_open(struct world *w, bool alone)
     w->time.rate = UINT64_C(1) << 32;
     w->line.time = &w->time;
     book_init(&w->book, NULL, 0);
-    assert_true(pair_init(&w->pair, &w->book, NULL, &w->line));
+    assert_true(pair_init(&w->pair, &w->book, &fake_stream, &w->line));
     w->pair.is_alone = alone;
 }
 

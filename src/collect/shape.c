@@ -4,20 +4,27 @@
  */
 #include "collect/shape.h"
 
+#include "collect/item.h"
 #include "wire/record.h"
 
-#define ALLOC(kind) [RECORD_ALLOC | (kind)] = 2, [RECORD_ALLOC | RECORD_STAMPED | (kind)] = 3
-#define FREE(how) [RECORD_FREE | (how)] = 1, [RECORD_FREE | RECORD_STAMPED | (how)] = 2
+#define EVENTS                                                                                         \
+    ALLOC(KIND_MALLOC), ALLOC(KIND_CALLOC), ALLOC(KIND_MEMALIGN), ALLOC(KIND_ALIGNED_ALLOC),           \
+        ALLOC(KIND_POSIX_MEMALIGN), ALLOC(KIND_VALLOC), ALLOC(KIND_PVALLOC), ALLOC(KIND_NEW),          \
+        ALLOC(KIND_NEW_ARRAY), ALLOC(KIND_NEW_ALIGNED), ALLOC(KIND_NEW_ARRAY_ALIGNED), FREE(HOW_FREE), \
+        FREE(HOW_DELETE), FREE(HOW_DELETE_ARRAY), FREE(HOW_FREE_SIZED), FREE(HOW_IGNORE),              \
+        EVENT(RECORD_FREE | HOW_REALLOC, 1, SHAPE_EVENT(ITEM_RELEASE, HOW_REALLOC)),                   \
+        EVENT(RECORD_ALLOC | KIND_REALLOC, 3, SHAPE_EVENT(ITEM_ALLOC, KIND_REALLOC) | SHAPE_MORE)
 
-#define EVENTS                                                                                       \
-    ALLOC(KIND_MALLOC), ALLOC(KIND_CALLOC), ALLOC(KIND_MEMALIGN), ALLOC(KIND_ALIGNED_ALLOC),         \
-        ALLOC(KIND_POSIX_MEMALIGN), ALLOC(KIND_VALLOC), ALLOC(KIND_PVALLOC), ALLOC(KIND_NEW),        \
-        ALLOC(KIND_NEW_ARRAY), ALLOC(KIND_NEW_ALIGNED), ALLOC(KIND_NEW_ARRAY_ALIGNED),               \
-        [RECORD_ALLOC | KIND_REALLOC] = 3, [RECORD_ALLOC | RECORD_STAMPED | KIND_REALLOC] = 4,       \
-                        FREE(HOW_FREE), FREE(HOW_REALLOC), FREE(HOW_DELETE), FREE(HOW_DELETE_ARRAY), \
-                        FREE(HOW_FREE_SIZED), FREE(HOW_IGNORE)
+#define ALLOC(kind) EVENT(RECORD_ALLOC | (kind), 2, SHAPE_EVENT(ITEM_ALLOC, kind))
+#define FREE(how) EVENT(RECORD_FREE | (how), 1, SHAPE_EVENT(ITEM_FREE, how))
 
-const uint8_t shape_event_words[256] = {EVENTS};
+#define EVENT(record, words, event) \
+    [record] = (words) | (event), [(record) | RECORD_STAMPED] = ((words) + 1) | (event)
+
+const int32_t shape_events[256] = {EVENTS};
+
+#undef EVENT
+#define EVENT(record, words, event) [record] = (words), [(record) | RECORD_STAMPED] = (words) + 1
 
 static const uint8_t shape_words[256] = {
     EVENTS,

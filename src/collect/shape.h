@@ -10,8 +10,16 @@
 
 enum { SHAPE_EVENT_WORDS_MAX = 4 };
 
-/* Words of ALLOC and FREE by opcode, SHAPE_EVENT_WORDS_MAX at most; 0: it is neither. */
-extern const uint8_t shape_event_words[256];
+/* Of ALLOC and FREE by opcode: words, SHAPE_EVENT_WORDS_MAX at most, and op and kind of their item; 0: it is
+ * neither.  Negative with SHAPE_MORE: there is more to say of it than of most. */
+#define SHAPE_EVENT(op, kind) ((op) << 8 | (kind) << 16)
+#define SHAPE_MORE INT32_MIN
+extern const int32_t shape_events[256];
+
+static inline uint32_t shape_event_words(int32_t event)
+{
+    return (uint32_t)event & 0xff;
+}
 
 /* Words of any record; 0: makes no sense. */
 uint32_t shape_measure(uint64_t first);

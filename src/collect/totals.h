@@ -93,35 +93,16 @@ static inline struct totals_stack *totals_touch(struct totals *t, uint32_t stack
     return s;
 }
 
-/* event: number of this event in the stream, from 0.  blocks: 1, or as many as a sampled one stands for;
- * size is theirs together. */
-static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
-                                uint64_t time_ns, uint64_t event)
+/* blocks: 1, or as many as a sampled one stands for; size is theirs together. */
+static inline void totals_row_alloc(struct totals_stack *s, uint64_t blocks, uint64_t size)
 {
-    if (__builtin_expect(course_is_over(&t->course, time_ns, t->allocations), 0))
-        totals_end_tick(t, time_ns);
-    struct totals_stack *s = totals_touch(t, stack, time_ns);
     s->allocations += blocks;
     s->allocated_bytes += size;
-    t->allocations += blocks;
-    t->allocated_bytes += size;
-    t->live_blocks += blocks;
-    t->live_bytes += size;
-    if (t->live_bytes > t->peak_bytes) {
-        t->peak_bytes = t->live_bytes;
-        t->peak_blocks = t->live_blocks;
-        t->peak_time_ns = time_ns;
-        t->peak_event = event;
-        t->peak_epoch = ++t->epoch;
-    }
 }
 
-static inline void totals_free(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
-                               uint64_t time_ns, bool temporary)
+static inline void totals_row_free(struct totals *t, struct totals_stack *s, uint32_t stack, uint64_t blocks,
+                                   uint64_t size, bool temporary)
 {
-    if (__builtin_expect(course_is_late(&t->course, time_ns), 0))
-        totals_end_tick(t, time_ns);
-    struct totals_stack *s = totals_touch(t, stack, time_ns);
     s->freed += blocks;
     s->freed_bytes += size;
     uint64_t live = s->allocated_bytes - s->freed_bytes;
@@ -131,6 +112,39 @@ static inline void totals_free(struct totals *t, uint32_t stack, uint64_t blocks
         t->temporaries[stack].blocks++;
         t->temporaries[stack].bytes += size;
     }
+}
+
+/* event: its number in the stream, from 0. */
+static inline void totals_set_peak(struct totals *t, uint64_t bytes, uint64_t blocks, uint64_t time_ns,
+                                   uint64_t event)
+{
+    t->peak_bytes = bytes;
+    t->peak_blocks = blocks;
+    t->peak_time_ns = time_ns;
+    t->peak_event = event;
+    t->peak_epoch = ++t->epoch;
+}
+
+static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
+                                uint64_t time_ns, uint64_t event)
+{
+    if (__builtin_expect(course_is_over(&t->course, time_ns, t->allocations), 0))
+        totals_end_tick(t, time_ns);
+    totals_row_alloc(totals_touch(t, stack, time_ns), blocks, size);
+    t->allocations += blocks;
+    t->allocated_bytes += size;
+    t->live_blocks += blocks;
+    t->live_bytes += size;
+    if (t->live_bytes > t->peak_bytes)
+        totals_set_peak(t, t->live_bytes, t->live_blocks, time_ns, event);
+}
+
+static inline void totals_free(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
+                               uint64_t time_ns, bool temporary)
+{
+    if (__builtin_expect(course_is_late(&t->course, time_ns), 0))
+        totals_end_tick(t, time_ns);
+    totals_row_free(t, totals_touch(t, stack, time_ns), stack, blocks, size, temporary);
     t->frees += blocks;
     t->live_blocks -= blocks;
     t->live_bytes -= size;

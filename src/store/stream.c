@@ -36,6 +36,7 @@
 
 #include "base/varint.h"
 #include "store/cull.h"
+#include "store/staging.h"
 #include "tool/memory.h"
 #include "wire/record.h"
 
@@ -235,57 +236,32 @@ static __attribute__((noinline)) bool stream_make_room(struct wake_stream *s, ui
 
 /* ------------------------------------------------------ events to the stage */
 
-/* Op, time and thread of an event.  False: lost. */
-static inline bool stream_begin(struct wake_stream *s, uint64_t time_ns, uint32_t thread, unsigned op)
+/* Is there room for another event?  False: it is lost. */
+static inline bool stream_has_room(struct wake_stream *s, uint64_t time_ns)
 {
-    struct stream_stage *stage = &s->stage;
-    if (__builtin_expect(stage->events >= stage->limit, 0) && !stream_make_room(s, time_ns))
-        return false;
-    /* Time never runs backwards in a file, whatever the caller does. */
-    if (time_ns > s->last_ns) {
-        stage->time[stage->times++] = time_ns - s->last_ns;
-        s->last_ns = time_ns;
-        op |= OP_TIME;
-    }
-    if (__builtin_expect(thread != s->last_thread, 0)) {
-        stream_put(s, COLUMN_THREAD, varint_zigzag((uint64_t)thread - s->last_thread));
-        s->last_thread = thread;
-        op |= OP_THREAD;
-    }
-    stage->op[stage->events++] = (uint8_t)op;
-    return true;
+    return __builtin_expect(s->stage.events < s->stage.limit, 1) || stream_make_room(s, time_ns);
 }
 
-/* Inlined where events come from: nine arguments cost more than the call. */
 static inline __attribute__((always_inline)) void stream_alloc(struct wake_stream *s, uint64_t time_ns,
                                                                uint32_t thread, unsigned kind, uint32_t stack,
                                                                uint64_t address, uint64_t size,
                                                                uint64_t usable, uint64_t previous)
 {
-    struct stream_stage *stage = &s->stage;
-    if (!stream_begin(s, time_ns, thread, kind & OP_ALLOC_MAX)) {
+    if (!stream_has_room(s, time_ns)) {
         if (s->is_limited) {
             s->omitted.allocations++;
             s->next_allocation++;
         }
         return;
     }
-    /* Without a branch: whether a stack repeats is a coin toss in many programs. */
-    unsigned other = stack != s->last_stack;
-    stage->op[stage->events - 1] |= (uint8_t)(other * OP_STACK);
-    stage->stack[stage->stacks] = stack;
-    stage->stacks += other;
-    s->last_stack = stack;
-
-    uint32_t at = stage->allocations++;
-    stage->size[at] = size;
-    stage->usable[at] = usable;
-    stage->address[at] = address;
     if (__builtin_expect(kind == KIND_REALLOC, 0)) {
         bool known = previous != 0 && previous <= s->next_allocation;
         stream_put(s, COLUMN_PREVIOUS, known ? s->next_allocation - previous + 1 : 0);
     }
-    s->next_allocation++;
+    unsigned op = staging_begin(s, time_ns, thread);
+    struct staging g = staging_open(s);
+    staging_alloc(&g, op, kind, stack, address, size, usable);
+    staging_close(&g);
     s->live_bytes += size;
     if (s->live_bytes > s->live_bytes_max)
         s->live_bytes_max = s->live_bytes;
@@ -306,11 +282,14 @@ static inline __attribute__((always_inline)) bool stream_free(struct wake_stream
         stream_put_rare(s, time_ns, thread, RARE_FREE_UNKNOWN, (uint64_t[]){how, 0}, 2);
         return false;
     }
-    if (!stream_begin(s, time_ns, thread, OP_FREE + (how & (OP_FREE_MAX - OP_FREE)))) {
+    if (!stream_has_room(s, time_ns)) {
         s->omitted.frees += s->is_limited;
         return false;
     }
-    s->stage.ref[s->stage.frees++] = s->next_allocation - 1 - allocation;
+    unsigned op = staging_begin(s, time_ns, thread);
+    struct staging g = staging_open(s);
+    staging_free(&g, op, how, allocation);
+    staging_close(&g);
     s->live_bytes -= size;
     return true;
 }
@@ -336,10 +315,12 @@ void stream_put_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, u
         return;
     }
     /* A chunk that closes here empties the rare column and leaves its memory. */
-    if (!stream_begin(s, time_ns, thread, OP_RARE)) {
+    if (!stream_has_room(s, time_ns)) {
         s->omitted.others += s->is_limited;
         return;
     }
+    s->stage.op[s->stage.events] = (uint8_t)(staging_begin(s, time_ns, thread) | OP_RARE);
+    s->stage.events++;
     stream_put(s, COLUMN_RARE, type);
     stream_put(s, COLUMN_RARE, (uint64_t)(end - record));
     memcpy(s->at[COLUMN_RARE], record, (size_t)(end - record));
