@@ -19,11 +19,9 @@
 
 enum {
     COLLECTOR_EVENTS = 64,
-    COLLECTOR_A_LOT = 32768,    /* events of a round after which there is no sleep */
-    COLLECTOR_BUSY_MS = 4,      /* sleep while there is traffic: shorter ones cost more than they bring */
-    COLLECTOR_IDLE_MS = 10,     /* ... and while there is none */
-    COLLECTOR_IDLE_ROUNDS = 20, /* empty rounds that make it idle */
-    COLLECTOR_FLUSH_MS = 1000,  /* a killed collector loses no more than this, and what waits to be culled */
+    COLLECTOR_A_LOT = 32768,   /* events of a round after which there is no sleep */
+    COLLECTOR_SLEEP_MS = 10,   /* between rounds: each finds cold caches, so fewer are cheaper */
+    COLLECTOR_FLUSH_MS = 1000, /* a killed collector loses no more than this, and what waits to be culled */
     COLLECTOR_FIRST_HELLO_S = 10, /* without a program of our own */
 };
 
@@ -176,7 +174,6 @@ static bool collector_is_over(struct collector *c)
 
 void collector_run(struct collector *c)
 {
-    unsigned empty = 0;
     int timeout = 0;
     collector_raise_limits();
     while (c->launch == NULL || !launch_is_left(c->launch)) {
@@ -189,11 +186,7 @@ void collector_run(struct collector *c)
         }
         uint64_t taken = collector_drain(c);
         tracee_await(c);
-        empty = taken == 0 ? empty + 1 : 0;
-        if (taken >= COLLECTOR_A_LOT)
-            timeout = 0;
-        else
-            timeout = empty > COLLECTOR_IDLE_ROUNDS ? COLLECTOR_IDLE_MS : COLLECTOR_BUSY_MS;
+        timeout = taken >= COLLECTOR_A_LOT ? 0 : COLLECTOR_SLEEP_MS;
     }
 }
 

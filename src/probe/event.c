@@ -4,10 +4,14 @@
  *
  * Time: while the process has one thread, events carry no stamp of their own;
  * a STAMP record tells the time now and then: when the collector's clock has moved,
- * and after a number of events, so that the collector may sleep for longer than
- * times are to be out. With more threads
- * every event carries one, read after the real allocation or before the real
- * release, so that the events of all threads can be put in order.
+ * and in between so often that a slow program gets the time of each event, and a
+ * busy one hardly ever looks. At first every event looks at the counter. The pace
+ * grows with each look by a part in EVENT_PACE, up to EVENT_QUIET events a look, and begins
+ * anew when the clock has moved or enough time has passed: so of many events in a short time the
+ * first have their own times, and of the rest each is out by less than a part in
+ * EVENT_PACE of those. With more threads every event carries a stamp, read after the real
+ * allocation or before the real release, so that the events of all threads can
+ * be put in order.
  */
 #include "probe/event.h"
 
@@ -32,7 +36,23 @@ static inline bool event_is_stamped(void)
     return *real.single_threaded == 0 || life.many != 0;
 }
 
-enum { EVENT_QUIET = 256 }; /* unstamped events between two looks at the counter */
+enum {
+    EVENT_QUIET = 256,   /* unstamped events between two looks at the counter, at most */
+    EVENT_PACE = 64,     /* one event a look, in the units of lane.pace */
+    EVENT_ANEW = 1 << 24 /* steps of the counter, some milliseconds */
+};
+
+/* Sets when to look again, after a look at the counter that said `now`. */
+static inline void event_set_pace(struct lane *lane, uint64_t now, bool anew)
+{
+    if (anew || now - lane->paced > EVENT_ANEW) {
+        lane->paced = now;
+        lane->pace = EVENT_PACE;
+    } else if (lane->pace < EVENT_QUIET * EVENT_PACE) {
+        lane->pace += lane->pace / EVENT_PACE;
+    }
+    lane->quiet = lane->pace / EVENT_PACE;
+}
 
 static __attribute__((noinline)) bool event_tell_time(struct lane *lane, uint64_t clock)
 {
@@ -40,10 +60,14 @@ static __attribute__((noinline)) bool event_tell_time(struct lane *lane, uint64_
         return false;
     /* A sequence tells no time: there the collector's clock is the time. */
     bool is_counted = share.stamp_kind != SEGMENT_STAMP_SEQUENCE || lane->clock == 0;
-    lane->at[1] = is_counted ? lane_now() : clock;
+    uint64_t now = is_counted ? lane_now() : clock;
+    lane->at[1] = now;
     lane_publish(lane, RECORD_STAMP, 2);
+    if (share.stamp_kind == SEGMENT_STAMP_TSC)
+        event_set_pace(lane, now, clock != lane->clock);
+    else
+        lane->quiet = EVENT_QUIET;
     lane->clock = clock;
-    lane->quiet = EVENT_QUIET;
     return true;
 }
 

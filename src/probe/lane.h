@@ -44,6 +44,8 @@ struct lane {
     uint64_t *left;  /* while a LINK is being published: first word of the chunk that it is in */
     uint64_t clock;  /* the collector's, when the time was last told; 0 = tell it anew */
     uint64_t quiet;  /* unstamped events until the time is told again */
+    uint64_t pace;   /* ... and how many there are between two times, see event.c */
+    uint64_t paced;  /* since when the pace has grown */
     struct walk walk;
     uint32_t stack; /* id of walk's stack, 0 = not interned */
     uint32_t index; /* in the segment's lane table */
