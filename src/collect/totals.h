@@ -106,8 +106,7 @@ static inline void totals_row_free(struct totals *t, struct totals_stack *s, uin
     s->freed += blocks;
     s->freed_bytes += size;
     uint64_t live = s->allocated_bytes - s->freed_bytes;
-    if (live < s->lowest)
-        s->lowest = live;
+    s->lowest = live < s->lowest ? live : s->lowest; /* no branch: which it is nobody can guess */
     if (temporary) {
         t->temporaries[stack].blocks++;
         t->temporaries[stack].bytes += size;
