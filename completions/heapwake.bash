@@ -67,13 +67,14 @@ _heapwake()
     report)
         case $previous in
         --by) mapfile -t COMPREPLY < <(compgen -W 'function line module file thread kind process' -- "$current") && return ;;
+        --sort) mapfile -t COMPREPLY < <(compgen -W 'peak-rss size time address' -- "$current") && return ;;
         --worst) mapfile -t COMPREPLY < <(compgen -W 'rss peak leaked' -- "$current") && return ;;
         --suppressions) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
         --without) mapfile -t COMPREPLY < <(compgen -W 'function~ source~ module~' -- "$current") && return ;;
         --where) _heapwake_where "$current" && return ;;
         --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --earlier | --since | --until | --depth) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --maps --pools --verdict --misuse --advice --without --earlier
+        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --maps --sort --reverse --pools --verdict --misuse --advice --without --earlier
             --by --tree --top-down --callers --callees -n --threshold
             --from --to --pid --where --include --exclude --worst --suppressions --no-built-in-suppressions --json --help'
         ;;

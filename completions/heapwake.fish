@@ -85,6 +85,8 @@ complete -c heapwake -n '__fish_seen_subcommand_from report' -l since -x -d 'How
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l until -x -d 'And until'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l depth -x -d 'Innermost frames that tell sites apart'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l maps -d 'Mappings'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l sort -x -a 'peak-rss size time address' -d 'The order of mappings'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l reverse -d 'The other way round'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l pools -d 'Pools of the program'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l tree -d 'Callers below the functions that allocate'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l top-down -d 'Callees below those that call them'

@@ -200,7 +200,9 @@ static int export_check(const struct export_request *q)
     if (q->measure_option != NULL && (q->format->options & EXPORT_MEASURE) == 0)
         return command_misused("%s does not show one measure alone; %s has no meaning for it.",
                                q->format->name, q->measure_option);
-    return EXIT_DONE;
+    struct err err;
+    err_init(&err);
+    return query_suits_blocks(&q->query, &err) == 0 ? EXIT_DONE : command_misused("%s", err.text);
 }
 
 static int export_parse(struct export_request *q, int argc, char **argv)

@@ -11,12 +11,15 @@
 static void help_where(struct strbuf *text)
 {
     struct query_key key;
-    strbuf_add_text(text,
-                    "--where KEY=VALUE narrows what report and export look at; it may be repeated, and all\n"
-                    "conditions must hold.  SIZE: 4096, 4K, 1.5MiB.  DURATION: 250ms, 1.5s, 2min.  TIME: a\n"
-                    "duration since the start, a percentage of the run, 'end', or the name of a mark.\n\n");
+    static const char *const notes[] = {
+        [ABOUT_BLOCKS] = "", [ABOUT_MAPPINGS] = "; mappings only", [ABOUT_BOTH] = "; mappings too"};
+    strbuf_add_text(
+        text, "--where KEY=VALUE narrows what report and export look at; it may be repeated, and all\n"
+              "conditions must hold.  SIZE: 4096, 4K, 1.5MiB.  DURATION: 250ms, 1.5s, 2min.  TIME: a\n"
+              "duration since the start, a percentage of the run, 'end', or the name of a mark.\n"
+              "All are about blocks but where it is said; with report --maps those of mappings count.\n\n");
     for (size_t i = 0; query_get_key(i, &key); i++)
-        strbuf_addf(text, "  %s=%s\n      %s\n", key.name, key.value, key.help);
+        strbuf_addf(text, "  %s=%s\n      %s%s\n", key.name, key.value, key.help, notes[key.about]);
 }
 
 static void help_list(struct strbuf *text)

@@ -233,7 +233,7 @@ static int report_data_add(struct report_data *d, const struct report_options *o
         code = report_data_ask_whole(d, r, &answer, err);
     if (code == 0)
         code = combine_add(&d->whole, &answer, base, err);
-    if (code == 0)
+    if (code == 0 && report_options_list_blocks(o)) /* otherwise the filter is for mappings */
         code = report_data_ask(d, o, r, NULL, &answer, err);
     if (code == 0)
         code = combine_add(&d->result, &answer, base, err);

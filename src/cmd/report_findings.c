@@ -120,24 +120,50 @@ static int report_findings_misuse(struct report_data *d, const struct report_opt
     return code;
 }
 
+struct report_finding_maps {
+    struct maps maps;
+    const struct sieve *sieve;
+    struct traces *traces;
+    uint32_t base;
+};
+
+/* --include and --exclude.  Without memory for a name there is none for the rest either. */
+static bool report_finding_keeps(void *context, uint32_t process, uint32_t stack)
+{
+    struct report_finding_maps *f = context;
+    uint32_t trace;
+    struct err err;
+    err_init(&err);
+    return traces_find(f->traces, f->base + process, stack, &trace, &err) == 0 &&
+           sieve_keeps(f->sieve, f->traces, trace);
+}
+
 static int report_finding_maps(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
                                uint32_t base, struct err *err)
 {
-    return maps_read(of, q, r, process, base, err);
+    struct report_finding_maps *f = of;
+    struct query sieved = *q; /* its lists and texts stay the options' */
+    f->base = base;
+    if (f->sieve->rules.count > 0) {
+        sieved.keeps_stack = report_finding_keeps;
+        sieved.keeps_context = f;
+    }
+    return maps_read(&f->maps, &sieved, r, process, base, err);
 }
 
 static int report_findings_maps(struct report_data *d, const struct report_options *o, struct page *p,
                                 struct json *j, struct err *err)
 {
-    struct maps maps;
-    maps_init(&maps);
-    int code = report_findings_visit(d, o, report_finding_maps, &maps, err);
-    struct section_maps s = {&d->traces, &maps, report_findings_limit(o)};
+    struct report_finding_maps f = {.sieve = &o->sieve, .traces = &d->traces};
+    maps_init(&f.maps);
+    int code = report_findings_visit(d, o, report_finding_maps, &f, err);
+    struct section_maps s = {&d->traces, &f.maps, report_findings_limit(o),
+                             o->query.filter.mappings.count > 0};
     if (code == 0)
-        code = maps_order(&maps, err);
+        maps_order(&f.maps, o->sort, o->is_reverse);
     if (code == 0)
         code = o->json ? section_maps_json(j, &s, err) : section_maps_text(p, &s, err);
-    maps_release(&maps);
+    maps_release(&f.maps);
     return code;
 }
 

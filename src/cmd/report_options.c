@@ -85,10 +85,19 @@ static int report_option_threshold(struct report_options *o, const char *value, 
     return 0;
 }
 
+/* The moment of the lists of blocks, which mappings may stand beside. */
+static int report_option_moment(struct report_options *o, const char *value, struct err *err)
+{
+    const char *before = o->query.key_of_blocks;
+    int code = query_parse(&o->query, "at", value, err);
+    o->query.key_of_blocks = before;
+    return code;
+}
+
 static int report_option_at(struct report_options *o, const char *value, struct err *err)
 {
     o->measures |= 1u << MEASURE_LIVE;
-    return query_parse(&o->query, "at", value, err);
+    return report_option_moment(o, value, err);
 }
 
 static int report_option_since(struct report_options *o, const char *value, struct err *err)
@@ -107,7 +116,7 @@ static int report_option_until(struct report_options *o, const char *value, stru
 {
     o->until_text = value;
     o->changes = true;
-    return query_parse(&o->query, "at", value, err);
+    return report_option_moment(o, value, err);
 }
 
 static int report_option_depth(struct report_options *o, const char *value, struct err *err)
@@ -172,6 +181,24 @@ static int report_option_maps(struct report_options *o, const char *value, struc
     (void)value;
     (void)err;
     o->maps = true;
+    return 0;
+}
+
+static int report_option_sort(struct report_options *o, const char *value, struct err *err)
+{
+    o->has_sort = true;
+    for (o->sort = 0; o->sort < MAPS_SORTS; o->sort++) {
+        if (strcmp(value, maps_sort_name(o->sort)) == 0)
+            return 0;
+    }
+    return err_set(err, ERR_USAGE, "--sort takes peak-rss, size, time or address, not '%s'.", value);
+}
+
+static int report_option_reverse(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->is_reverse = true;
     return 0;
 }
 
@@ -248,6 +275,8 @@ static const struct {
     {"--without", true, report_option_without, 0},
     {"--earlier", true, report_option_earlier, 0},
     {"--maps", false, report_option_maps, 0},
+    {"--sort", true, report_option_sort, 0},
+    {"--reverse", false, report_option_reverse, 0},
     {"--pools", false, report_option_pools, 0},
     {"--by", true, report_option_by, 0},
     {"--tree", false, report_option_tree, 0},
@@ -303,6 +332,27 @@ static int report_options_add_file(struct report_options *o, const char *name, s
     return 0;
 }
 
+bool report_options_list_blocks(const struct report_options *o)
+{
+    return !o->maps || o->measures != 0 || o->shape != REPORT_SITES || o->histograms || o->changes;
+}
+
+/* Whether the options go with each other. */
+static int report_options_agree(const struct report_options *o, struct err *err)
+{
+    if (o->what_if.has_earlier && o->what_if.without.count == 0)
+        return err_set(err, ERR_USAGE, "--earlier needs --without, which says what would be freed earlier.");
+    if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || o->histograms))
+        return err_set(err, ERR_USAGE,
+                       "--since and --until make a list of their own; no other can be with it.");
+    if (o->depth != 0 && !o->changes)
+        return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
+    if ((o->has_sort || o->is_reverse) && !o->maps)
+        return err_set(err, ERR_USAGE, "--sort and --reverse go with --maps.");
+    int code = o->maps ? query_suits_mappings(&o->query, err) : 0;
+    return code == 0 && report_options_list_blocks(o) ? query_suits_blocks(&o->query, err) : code;
+}
+
 int report_options_init(struct report_options *o, int argc, char **argv, struct err *err)
 {
     bool options_end = false;
@@ -324,16 +374,9 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
     }
     if (o->files.count == 0)
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
-    if (o->what_if.has_earlier && o->what_if.without.count == 0)
-        return err_set(err, ERR_USAGE, "--earlier needs --without, which says what would be freed earlier.");
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
-    if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || o->histograms))
-        return err_set(err, ERR_USAGE,
-                       "--since and --until make a list of their own; no other can be with it.");
-    if (o->depth != 0 && !o->changes)
-        return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
-    return 0;
+    return report_options_agree(o, err);
 }
 
 void report_options_release(struct report_options *o)

@@ -6,6 +6,7 @@
 #define HW_CMD_REPORT_OPTIONS_H
 
 #include "cmd/worst.h"
+#include "query/maps.h"
 #include "query/measure.h"
 #include "query/query.h"
 #include "query/rollup.h"
@@ -38,6 +39,8 @@ struct report_options {
     glob_t globbed;   /* names that patterns stand for */
     bool histograms;
     bool misuse, advice, maps;
+    enum maps_sort sort; /* of mappings */
+    bool has_sort, is_reverse;
     struct what_if what_if;
     bool verdicts;                       /* explained, and of files of any size */
     bool pools;                          /* in depth; the default screen has a line for each */
@@ -52,5 +55,7 @@ struct report_options {
 /* ERR_USAGE: the sentence says what makes no sense; ERR_MEMORY.  Release in any case. */
 int report_options_init(struct report_options *o, int argc, char **argv, struct err *err);
 void report_options_release(struct report_options *o);
+/* Whether something is shown that the filter of blocks is for: all but mappings alone. */
+bool report_options_list_blocks(const struct report_options *o);
 
 #endif

@@ -8,6 +8,7 @@
 #include "present/frames.h"
 #include "present/safe.h"
 #include "present/units.h"
+#include "query/stretches.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static unsigned section_maps_pid(const struct section_maps *s, uint32_t process)
 
 static size_t section_maps_shown(const struct section_maps *s)
 {
-    size_t count = s->maps->order.count;
+    size_t count = s->maps->chosen.count;
     return s->limit == 0 || count < s->limit ? count : s->limit;
 }
 
@@ -66,22 +67,23 @@ static void section_maps_head(struct page *p, const struct section_maps *s)
     const struct maps *m = s->maps;
     char a[UNITS_MAX], b[UNITS_MAX];
     page_add(p, COLOUR_TITLE, "Mappings");
-    if (m->list.count == 0) {
-        page_add(p, COLOUR_PLAIN, ": none\n");
+    if (m->chosen.count == 0) {
+        page_add(p, COLOUR_PLAIN, m->list.count == 0 ? ": none\n" : ": none that is like this\n");
         return;
     }
-    page_addf(p, COLOUR_PLAIN, ": %s, at most %s at once; ", units_count(a, m->list.count + m->beyond),
+    page_addf(p, COLOUR_PLAIN, ": %s, at most %s at once; ", units_count(a, m->chosen.count),
               units_bytes(b, m->peak_bytes));
     page_addf(p, COLOUR_PLAIN, "%s left at the end with %s\n", units_count(a, m->left),
               units_bytes(b, m->left_bytes));
     if (m->beyond != 0)
-        page_addf(p, COLOUR_ALARM, "  %s of them were too many to be followed.\n", units_count(a, m->beyond));
-    page_add(p, COLOUR_QUIET, "        size    peak RSS  rights  address         name\n");
+        page_addf(p, COLOUR_ALARM, "  %s more were too many to be followed.\n", units_count(a, m->beyond));
+    page_add(p, COLOUR_QUIET, "        size    peak RSS  rights  address         number  name\n");
 }
 
 static void section_maps_first_line(struct page *p, const struct mapping *m)
 {
-    char size[UNITS_MAX], rss[UNITS_MAX], rights[5], line[3 * UNITS_MAX];
+    char size[UNITS_MAX], rss[UNITS_MAX], rights[5], line[4 * UNITS_MAX];
+    bool is_seen = m->has_usage || m->is_blurred;
     struct strbuf name;
     strbuf_init(&name);
     if (m->name[0] != '\0')
@@ -90,10 +92,10 @@ static void section_maps_first_line(struct page *p, const struct mapping *m)
         strbuf_add_text(&name, m->how == MAPS_BRK                 ? "(break)"
                                : (m->flags & MAPS_ANONYMOUS) != 0 ? "(anonymous)"
                                                                   : "(file)");
-    snprintf(line, sizeof line, "  %10s  %10s  %-6s  0x%-12llx  ", units_bytes(size, m->end - m->start),
+    snprintf(line, sizeof line, "  %10s  %10s  %-6s  0x%-12llx  %6u  ", units_bytes(size, m->end - m->start),
              m->has_usage ? units_bytes(rss, m->peak_rss_bytes) : "-",
-             m->has_usage ? section_maps_seen_rights(rights, m) : section_maps_made_rights(rights, m),
-             (unsigned long long)m->start);
+             is_seen ? section_maps_seen_rights(rights, m) : section_maps_made_rights(rights, m),
+             (unsigned long long)m->start, m->number);
     page_add(p, COLOUR_TITLE, line);
     page_add_short(p, COLOUR_PLAIN, strbuf_get(&name), p->width > strlen(line) ? p->width - strlen(line) : 1);
     page_end_line(p);
@@ -112,6 +114,8 @@ static int section_maps_site(struct page *p, const struct section_maps *s, const
     (void)callers_print_lead(p, s->traces, trace, room > tail + 20 ? room - tail : 20);
     page_add(p, COLOUR_QUIET, did);
     page_end_line(p);
+    if (s->in_depth)
+        callers_print_below(p, s->traces, trace, SECTION_MAPS_INDENT, CALLERS_SHOWN);
     return 0;
 }
 
@@ -120,8 +124,10 @@ static int section_maps_removals(struct page *p, const struct section_maps *s, c
 {
     static const char *const leads[] = {"gone", "start cut", "end cut", "split"};
     char size[UNITS_MAX], time[UNITS_MAX], did[4 * UNITS_MAX];
+    size_t shown =
+        s->in_depth || m->removals.count < SECTION_MAPS_REMOVALS ? m->removals.count : SECTION_MAPS_REMOVALS;
     int code = 0;
-    for (size_t i = 0; i < m->removals.count && i < SECTION_MAPS_REMOVALS && code == 0; i++) {
+    for (size_t i = 0; i < shown && code == 0; i++) {
         const struct maps_removal *r = &m->removals.data[i];
         page_addf(p, COLOUR_PLAIN, "    %-11s", leads[r->cut <= MAPS_MIDDLE ? r->cut : 0]);
         snprintf(did, sizeof did, "  %s%s, %s at %s", maps_cause_name(r->cause),
@@ -129,10 +135,33 @@ static int section_maps_removals(struct page *p, const struct section_maps *s, c
                  units_time(time, r->time_ns));
         code = section_maps_site(p, s, m, r->stack, did, err);
     }
-    if (m->removals.count > SECTION_MAPS_REMOVALS)
-        page_addf(p, COLOUR_QUIET, "    and %s more cuts\n",
-                  units_count(size, m->removals.count - SECTION_MAPS_REMOVALS));
+    if (m->removals.count > shown)
+        page_addf(p, COLOUR_QUIET, "    and %s more cuts\n", units_count(size, m->removals.count - shown));
     return code;
+}
+
+/* What there was of it when, and how much of it was in memory. */
+static int section_maps_depth(struct page *p, const struct mapping *m, struct err *err)
+{
+    char size[UNITS_MAX], from[UNITS_MAX], to[UNITS_MAX];
+    struct stretches s;
+    stretches_init(&s);
+    bool fine = stretches_set(&s, m);
+    for (size_t i = 0; i < s.list.count && fine; i++) {
+        const struct stretch *x = &s.list.data[i];
+        page_addf(p, COLOUR_PLAIN, "    %-11s0x%-12llx  %10s  from %s %s%s\n", i == 0 ? "was" : "",
+                  (unsigned long long)x->start, units_bytes(size, x->end - x->start),
+                  units_time(from, x->from_ns), x->is_left ? "on" : "to ",
+                  x->is_left ? "" : units_time(to, x->to_ns));
+    }
+    stretches_release(&s);
+    for (size_t i = 0; i < m->usage.count; i++) {
+        const struct maps_usage *u = &m->usage.data[i];
+        page_addf(p, COLOUR_PLAIN, "    %-11s%10s  %10s swapped  from %s on\n", i == 0 ? "in memory" : "",
+                  units_bytes(size, u->rss_bytes), units_bytes(to, u->swap_bytes),
+                  units_time(from, u->time_ns));
+    }
+    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the mappings.");
 }
 
 static int section_maps_one(struct page *p, const struct section_maps *s, const struct mapping *m,
@@ -150,7 +179,7 @@ static int section_maps_one(struct page *p, const struct section_maps *s, const 
                   m->pieces.count, m->pieces.count == 1 ? "" : "s");
     if (m->is_blurred && !m->has_usage)
         page_add(p, COLOUR_QUIET, "    its use could not be told from that of its neighbours\n");
-    return code;
+    return code == 0 && s->in_depth ? section_maps_depth(p, m, err) : code;
 }
 
 /* What most of the memory is in that no call was seen for. */
@@ -192,11 +221,11 @@ int section_maps_text(struct page *p, const struct section_maps *s, struct err *
     int code = 0;
     section_maps_head(p, s);
     for (size_t i = 0; i < shown && code == 0; i++)
-        code = section_maps_one(p, s, &s->maps->list.data[s->maps->order.data[i]], err);
-    if (shown < s->maps->order.count)
-        page_addf(p, COLOUR_QUIET, "  and %s smaller ones\n",
-                  units_count(count, s->maps->order.count - shown));
-    section_maps_others(p, s);
+        code = section_maps_one(p, s, &s->maps->list.data[s->maps->chosen.data[i]], err);
+    if (shown < s->maps->chosen.count)
+        page_addf(p, COLOUR_QUIET, "  and %s others\n", units_count(count, s->maps->chosen.count - shown));
+    if (!s->in_depth)
+        section_maps_others(p, s);
     return code;
 }
 
@@ -223,9 +252,32 @@ static int section_maps_json_frames(struct json *j, const struct section_maps *s
 {
     uint32_t trace;
     int code = traces_find(s->traces, m->process, stack, &trace, err);
+    json_add_number(j, "stack", stack);
     if (code == 0)
         frames_json_trace(j, "frames", s->traces, trace);
     return code;
+}
+
+static int section_maps_json_regions(struct json *j, const struct mapping *m, struct err *err)
+{
+    struct stretches s;
+    stretches_init(&s);
+    bool fine = stretches_set(&s, m);
+    json_open_array(j, "regions");
+    for (size_t i = 0; i < s.list.count && fine; i++) {
+        const struct stretch *x = &s.list.data[i];
+        json_open_object(j, NULL);
+        section_maps_json_address(j, x->start, x->end);
+        json_add_number(j, "from_ns", x->from_ns);
+        if (x->is_left)
+            json_add_null(j, "to_ns");
+        else
+            json_add_number(j, "to_ns", x->to_ns);
+        json_close_object(j);
+    }
+    json_close_array(j);
+    stretches_release(&s);
+    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the mappings.");
 }
 
 static int section_maps_json_lists(struct json *j, const struct section_maps *s, const struct mapping *m,
@@ -239,6 +291,7 @@ static int section_maps_json_lists(struct json *j, const struct section_maps *s,
         json_close_object(j);
     }
     json_close_array(j);
+    code = section_maps_json_regions(j, m, err);
     json_open_array(j, "removals");
     for (size_t i = 0; i < m->removals.count && code == 0; i++) {
         const struct maps_removal *r = &m->removals.data[i];
@@ -275,6 +328,7 @@ static int section_maps_json_one(struct json *j, const struct section_maps *s, s
     char rights[5];
     json_add_number(j, "id", id);
     json_add_number(j, "pid", section_maps_pid(s, m->process));
+    json_add_number(j, "number", m->number);
     json_add_number(j, "tid", section_maps_tid(s, m->process, m->thread));
     section_maps_json_address(j, m->start, m->end);
     json_add_text(j, "permissions", section_maps_made_rights(rights, m), 4);
@@ -310,7 +364,7 @@ int section_maps_json(struct json *j, const struct section_maps *s, struct err *
     const struct maps *m = s->maps;
     int code = 0;
     json_open_object(j, "maps");
-    json_add_number(j, "mappings", m->list.count + m->beyond);
+    json_add_number(j, "mappings", m->chosen.count);
     json_add_number(j, "left", m->left);
     json_add_number(j, "left_bytes", m->left_bytes);
     json_add_number(j, "peak_bytes", m->peak_bytes);
@@ -321,7 +375,7 @@ int section_maps_json(struct json *j, const struct section_maps *s, struct err *
     json_open_array(j, "mappings");
     for (size_t i = 0; i < section_maps_shown(s) && code == 0; i++) {
         json_open_object(j, NULL);
-        code = section_maps_json_one(j, s, m->order.data[i], err);
+        code = section_maps_json_one(j, s, m->chosen.data[i], err);
         json_close_object(j);
     }
     json_close_array(j);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * section_maps: mappings, those first of which most was in memory: who made them, how they
- * were cut and removed, what is left of them.
+ * section_maps: mappings, in the order that was asked for: who made them, how they were cut and
+ * removed, what is left of them.
  *
  *     "maps": {mappings, left, left_bytes, peak_bytes, peak_time_ns, samples, not_followed},
- *     "mappings": [{id, pid, tid, address, bytes, permissions, permissions_seen, by, flags, name, time_ns,
+ *     "mappings": [{id, pid, number, tid, address, bytes, permissions, permissions_seen, by, flags, name, time_ns,
  *                   frames, previous, leaked, left_bytes, gone_ns, peak_rss_bytes, peak_rss_time_ns, blurred,
- *                   pieces: [{address, bytes}],
- *                   removals: [{time_ns, tid, address, bytes, by, cut, mapping, frames}],
+ *                   pieces: [{address, bytes}], regions: [{address, bytes, from_ns, to_ns}],
+ *                   removals: [{time_ns, tid, address, bytes, by, cut, mapping, stack, frames}],
  *                   usage: [{time_ns, rss_bytes, anonymous_bytes, swap_bytes}]}],
  *     "other_memory": [{pid, name, peak_bytes, peak_rss_bytes}]
  */
@@ -20,12 +20,14 @@
 #include "query/trace.h"
 #include "tool/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct section_maps {
     struct traces *traces;
     const struct maps *maps; /* after maps_order */
     size_t limit;            /* mappings shown; 0 = all */
+    bool in_depth;           /* in text: all that is known of each */
 };
 
 /* ERR_MEMORY. */

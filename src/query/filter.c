@@ -29,7 +29,7 @@ static unsigned filter_check_births(const struct query *q, const struct when *w)
         checks |= CHECK_SLACK;
     if (!range_is_whole(&f->address))
         checks |= CHECK_ADDRESS;
-    if (!range_is_whole(&f->depth) || f->stacks.count > 0 || f->patterns.count > 0)
+    if (!range_is_whole(&f->depth) || f->stacks.count > 0 || f->not_stacks.count > 0 || f->patterns.count > 0)
         checks |= CHECK_STACK;
     if (f->threads.count > 0)
         checks |= CHECK_THREAD;
@@ -41,8 +41,10 @@ static unsigned filter_check_births(const struct query *q, const struct when *w)
         checks |= CHECK_LEAKED;
     if (f->mapped != MAPPED_ANY)
         checks |= CHECK_MAPPED;
-    if (f->freeing_stacks.count > 0 || f->freeing_patterns.count > 0)
+    if (f->freeing_stacks.count > 0 || f->not_freeing_stacks.count > 0 || f->freeing_patterns.count > 0)
         checks |= CHECK_RELEASE;
+    if (f->mappings.count > 0)
+        checks |= CHECK_INSIDE;
     return checks;
 }
 
@@ -88,26 +90,32 @@ static bool filter_list_leaked(struct filter *f)
     return true;
 }
 
-static bool filter_names_stack(const struct query_filter *f, uint32_t stack)
+void filter_name_stacks(uint8_t *allowed, size_t count, const uint32_t *wanted, size_t wanted_count,
+                        const uint32_t *unwanted, size_t unwanted_count)
 {
-    for (size_t i = 0; i < f->stacks.count; i++)
-        if (f->stacks.data[i] == stack)
-            return true;
-    return f->stacks.count == 0;
+    memset(allowed, wanted_count == 0, count);
+    for (size_t i = 0; i < wanted_count; i++)
+        if (wanted[i] < count)
+            allowed[wanted[i]] = 1;
+    for (size_t i = 0; i < unwanted_count; i++)
+        if (unwanted[i] < count)
+            allowed[unwanted[i]] = 0;
 }
 
 static int filter_allow_stacks(struct filter *f, uint32_t process, struct err *err)
 {
+    const struct query_filter *q = &f->query->filter;
     f->stacks = memory_new(f->stack_count);
     if (f->stacks == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the stacks of the query.");
+    filter_name_stacks(f->stacks, f->stack_count, q->stacks.data, q->stacks.count, q->not_stacks.data,
+                       q->not_stacks.count);
     for (uint32_t i = 0; i < f->stack_count; i++) {
         const struct wake_stack *s = wake_process_find_stack(f->process, i);
-        f->stacks[i] = filter_names_stack(&f->query->filter, i) &&
-                       range_has(&f->query->filter.depth, s == NULL ? 0 : s->depth);
+        f->stacks[i] = f->stacks[i] && range_has(&q->depth, s == NULL ? 0 : s->depth);
     }
-    int code = pattern_narrow(f->query, f->query->filter.patterns.data, f->query->filter.patterns.count,
-                              f->process, process, f->stacks, f->stack_count, err);
+    int code = pattern_narrow(f->query, q->patterns.data, q->patterns.count, f->process, process, f->stacks,
+                              f->stack_count, err);
     for (uint32_t i = 0; i < f->stack_count && f->query->keeps_stack != NULL; i++)
         f->stacks[i] = f->stacks[i] && f->query->keeps_stack(f->query->keeps_context, process, i);
     return code;
@@ -162,6 +170,7 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
         .end_ns = p->end.end_ns,
     };
     bitset_init(&f->released);
+    bitset_init(&f->inside);
     filter_set_times(f);
     if (!filter_list_leaked(f))
         return err_set(err, ERR_MEMORY, "There is no memory for the list of leaked blocks.");
@@ -174,6 +183,7 @@ void filter_release(struct filter *f)
     f->stacks = NULL;
     vec_release(&f->leaked);
     bitset_release(&f->released);
+    bitset_release(&f->inside);
 }
 
 void filter_restart(struct filter *f)
@@ -280,11 +290,11 @@ static void filter_mapped(const struct filter *f, const struct wake_block *b, ui
         pass[i] &= mapped_of(b->address[i], b->size[i], b->usable[i], b->stack[i]) == wanted;
 }
 
-static void filter_released(struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_listed(struct bitset *list, const struct wake_block *b, uint8_t *pass)
 {
     for (uint32_t i = 0; i < b->count; i++)
         if (b->event[i] == WAKE_ALLOC && pass[i])
-            pass[i] = bitset_has(&f->released, b->number[i]);
+            pass[i] = bitset_has(list, b->number[i]);
 }
 
 void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass)
@@ -317,5 +327,7 @@ void filter_births(struct filter *f, struct slots *slots, const struct wake_bloc
     if ((checks & CHECK_MAPPED) != 0)
         filter_mapped(f, b, pass);
     if ((checks & CHECK_RELEASE) != 0)
-        filter_released(f, b, pass);
+        filter_listed(&f->released, b, pass);
+    if ((checks & CHECK_INSIDE) != 0)
+        filter_listed(&f->inside, b, pass);
 }

@@ -5,8 +5,9 @@
  * Conditions come in three kinds, by when they can be decided:
  *
  *     at birth    size, stack, thread, kind, address, time of birth, marks,
- *                 leaked or not (the file lists what was live at the end), and the
- *                 stack of its release (looked up beforehand: query/release.h)
+ *                 leaked or not (the file lists what was live at the end), the stack of
+ *                 its release and the mapping it lies in (looked up beforehand:
+ *                 query/release.h, query/inside.h)
  *     at death    time of death, lifetime, freeing thread, temporary, alive at
  *                 a moment, and everything about chains
  *     by group    about all blocks of a stack
@@ -54,6 +55,7 @@ enum filter_check {
     /* at birth, after a reading of its own */
     CHECK_RELEASE = 1 << 17,
     CHECK_MAPPED = 1 << 18,
+    CHECK_INSIDE = 1 << 19,
 
     CHECK_AT_DEATH = CHECK_FATE | CHECK_TEMPORARY | CHECK_FREER | CHECK_CHAIN,
     CHECK_GROUPS = CHECK_GROUP_COUNTS | CHECK_GROUP_TIMES,
@@ -73,6 +75,7 @@ struct filter {
     bool none_freed;                   /* no block that was freed passes */
     bool none_leaked;                  /* no block that was never freed passes */
     struct bitset released;            /* numbers of blocks that were released from a wanted stack */
+    struct bitset inside;              /* likewise of those that lie in a wanted mapping */
     uint64_t releases_without_stack;   /* for CHECK_RELEASE: of which it is not known */
     bool has_more;                     /* conditions on blocks that were freed, beyond those two */
 
@@ -93,6 +96,10 @@ unsigned filter_columns(const struct filter *f);
 /* pass[i] = 1 for each event that is an allocation which passes the conditions at
  * birth; what other events get means nothing. */
 void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass);
+
+/* allowed[stack] = 1 for those that are wanted (none named: all) and not unwanted. */
+void filter_name_stacks(uint8_t *allowed, size_t count, const uint32_t *wanted, size_t wanted_count,
+                        const uint32_t *unwanted, size_t unwanted_count);
 
 /* The stack that a number stands for: those that the file does not know are 0. */
 static inline uint32_t filter_stack(const struct filter *f, uint32_t stack)

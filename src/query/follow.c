@@ -9,6 +9,7 @@
 #include "query/bitset.h"
 #include "query/decide.h"
 #include "query/filter.h"
+#include "query/inside.h"
 #include "query/mapped.h"
 #include "query/release.h"
 #include "query/slots.h"
@@ -167,6 +168,8 @@ static int follow_process(struct follow *f, const struct query *q, const struct 
         code = mapped_check(&filter, f->watch, reader, process, err);
     if (code == 0)
         code = release_run(&filter, f->watch, reader, process, err);
+    if (code == 0)
+        code = inside_run(&filter, f->watch, reader, process, err);
     if (code == 0 && decide_is_needed(&filter, decide_totals_agree(reader, process))) {
         f->watch->total += filter.process->events;
         code = decide_run(&filter, &chosen, f->watch, reader, process, err);
@@ -187,7 +190,9 @@ int follow_run(const struct query *q, struct wake_reader *reader, uint32_t proce
     struct when when = {0};
     struct watch watch = {.query = q};
     struct follow *f = memory_new_zeroed(1, sizeof *f);
-    int code = f == NULL ? ERR_MEMORY : when_resolve(&when, q, reader, err);
+    int code = f == NULL ? ERR_MEMORY : query_suits_blocks(q, err);
+    if (code == 0)
+        code = when_resolve(&when, q, reader, err);
     for (size_t i = 0; i < when.processes.count && code == 0; i++)
         if (process == FOLLOW_ALL || process == when.processes.data[i])
             watch.total += wake_reader_process(reader, when.processes.data[i])->events;

@@ -75,7 +75,7 @@ static void read_back(struct maps *m)
     assert_int_equal(wake_writer_close(writer, 0, NULL), 0);
     assert_int_equal(wake_reader_open(&r, path, NULL), 0);
     assert_int_equal(maps_read(m, &q, r, 0, 0, NULL), 0);
-    assert_int_equal(maps_order(m, NULL), 0);
+    maps_order(m, MAPS_BY_PEAK_RSS, false);
     for (size_t i = 0; i < m->list.count; i++) /* names are the reader's */
         m->list.data[i].name = m->list.data[i].name[0] == '\0' ? "" : "named";
     wake_reader_close(r);
@@ -241,8 +241,8 @@ static void samples_tell_what_is_in_memory(void **state)
     assert_int_equal(m.others.count, 1);
     assert_int_equal(m.others.data[0].peak_rss_bytes, 9 * P);
     assert_int_equal(m.others.data[0].peak_bytes, 7 * P);
-    assert_int_equal(m.order.data[0], 0);
-    assert_int_equal(m.order.data[1], 2);
+    assert_int_equal(m.chosen.data[0], 0);
+    assert_int_equal(m.chosen.data[1], 2);
     maps_release(&m);
 }
 

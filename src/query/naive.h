@@ -20,7 +20,11 @@ enum {
     NAIVE_THREADS = 4,
     NAIVE_STACKS = 7, /* 0 is "no stack" */
     NAIVE_FRAMES = 12,
+    NAIVE_PAGES = 16, /* that blocks lie in, and that are mapped */
+    NAIVE_PAGE = 4096,
 };
+
+#define NAIVE_HEAP UINT64_C(0x550000000000)
 
 struct naive_block {
     uint32_t process, thread, kind, stack;
@@ -34,6 +38,23 @@ struct naive_block {
     size_t before;       /* likewise of the one that it continues */
     const char *mark;    /* the latest one before its birth, or NULL */
     bool is_mapped;      /* has a mapping of its own */
+    uint32_t mapping;    /* number of the one that it lies in; 0 = none */
+};
+
+struct naive_mapping {
+    uint32_t process, number, thread, stack, prot;
+    uint64_t start, pages, left; /* left: pages, at the end */
+    uint64_t made, made_ns;      /* event number, time */
+    uint64_t died, died_ns;      /* if nothing is left */
+    uint32_t died_thread, died_stack;
+    const char *mark;
+};
+
+/* A page of a mapping comes or goes. */
+struct naive_page {
+    size_t mapping; /* index */
+    uint64_t event;
+    bool comes;
 };
 
 struct naive_process {
@@ -48,6 +69,8 @@ struct naive {
     uint64_t seed;
     bool is_glibc; /* usable sizes and addresses are as glibc's malloc makes them */
     VEC(struct naive_block) blocks;
+    VEC(struct naive_mapping) mappings;
+    VEC(struct naive_page) pages;
     VEC(struct naive_process) processes;
 };
 
@@ -139,7 +162,9 @@ struct naive_maker {
     uint32_t process;
     uint64_t now, numbers;
     const char *mark;
-    VEC(size_t) live; /* indexes of blocks */
+    VEC(size_t) live;           /* indexes of blocks */
+    uint32_t mappings;          /* made */
+    size_t owners[NAIVE_PAGES]; /* index + 1 of the mapping that a page is of */
 };
 
 static inline uint64_t naive_event(struct naive_maker *m)
@@ -164,7 +189,7 @@ static inline void naive_alloc(struct naive_maker *m, uint32_t thread, uint32_t 
         .size = naive_below(n, 9) == 0   ? 0
                 : naive_below(n, 3) == 0 ? naive_below(n, 100000)
                                          : naive_below(n, 300),
-        .address = 0x550000000000 + naive_below(n, 4096) * 16,
+        .address = NAIVE_HEAP + naive_below(n, NAIVE_PAGES * NAIVE_PAGE / 16) * 16,
         .born_ns = m->now,
         .before = before,
         .mark = m->mark,
@@ -177,6 +202,8 @@ static inline void naive_alloc(struct naive_maker *m, uint32_t thread, uint32_t 
         b.address = (b.address & ~UINT64_C(4095)) + above;
         b.usable = ((b.size + above + 4095) & ~UINT64_C(4095)) - above;
     }
+    size_t owner = m->owners[(b.address - NAIVE_HEAP) / NAIVE_PAGE];
+    b.mapping = owner == 0 ? 0 : n->mappings.data[owner - 1].number;
     b.born = naive_event(m);
     uint64_t previous = 0;
     if (before != 0) {
@@ -213,14 +240,56 @@ static inline size_t naive_free(struct naive_maker *m, uint32_t thread, uint32_t
     return index;
 }
 
+/* A mapping in place of what is there, or nothing in its place. */
+static inline void naive_map(struct naive_maker *m, uint32_t thread, bool makes)
+{
+    struct naive *n = m->naive;
+    uint64_t first = naive_below(n, NAIVE_PAGES), pages = 1 + naive_below(n, NAIVE_PAGES - first);
+    uint32_t stack = (uint32_t)naive_below(n, NAIVE_STACKS), prot = (uint32_t)naive_below(n, 8);
+    uint64_t start = NAIVE_HEAP + first * NAIVE_PAGE, event = n->processes.data[m->process].events;
+    if (makes)
+        wake_stream_map(m->stream, m->now, thread, stack, start, pages * NAIVE_PAGE - naive_below(n, 100),
+                        prot, 34);
+    else
+        wake_stream_unmap(m->stream, m->now, thread, stack, start, pages * NAIVE_PAGE - naive_below(n, 100));
+    for (uint64_t p = first; p < first + pages; p++) {
+        if (m->owners[p] == 0)
+            continue;
+        struct naive_mapping *old = &n->mappings.data[m->owners[p] - 1];
+        (void)vec_push(&n->pages, ((struct naive_page){m->owners[p] - 1, event, false}));
+        m->owners[p] = 0;
+        old->left--;
+        old->died = event;
+        old->died_ns = m->now;
+        old->died_thread = thread;
+        old->died_stack = stack;
+    }
+    for (uint64_t p = first; p < first + pages && makes; p++) {
+        m->owners[p] = n->mappings.count + 1;
+        (void)vec_push(&n->pages, ((struct naive_page){n->mappings.count, event, true}));
+    }
+    if (makes)
+        (void)vec_push(&n->mappings, ((struct naive_mapping){.process = m->process,
+                                                             .number = ++m->mappings,
+                                                             .thread = thread,
+                                                             .stack = stack,
+                                                             .prot = prot,
+                                                             .start = start,
+                                                             .pages = pages,
+                                                             .left = pages,
+                                                             .made = event,
+                                                             .made_ns = m->now,
+                                                             .mark = m->mark}));
+}
+
 static inline void naive_other(struct naive_maker *m, uint32_t thread)
 {
     struct naive *n = m->naive;
-    uint64_t r = naive_below(n, 5);
+    uint64_t r = naive_below(n, 8);
     if (r == 0) {
         wake_stream_free_unknown(m->stream, m->now, thread, HOW_FREE, 0, 0x1234);
-    } else if (r == 1) {
-        wake_stream_map(m->stream, m->now, thread, 1, 0x7000, 4096, 3, 34);
+    } else if (r < 5) {
+        naive_map(m, thread, r < 4);
     } else {
         m->mark = naive_marks[naive_below(n, 3)];
         (void)vec_push(&n->processes.data[m->process].marks, ((struct wake_mark){m->now, thread, m->mark}));
@@ -381,6 +450,8 @@ static inline void naive_release(struct naive *n)
         vec_release(&n->processes.data[i].marks);
     }
     vec_release(&n->blocks);
+    vec_release(&n->mappings);
+    vec_release(&n->pages);
     vec_release(&n->processes);
 }
 

@@ -154,6 +154,8 @@ static inline bool naive_stack_passes(const struct naive_asked *a, uint32_t stac
     for (size_t i = 0; i < f->patterns.count; i++)
         if (!naive_fits(&f->patterns.data[i], stack))
             return false;
+    if (f->not_stacks.count > 0 && naive_stack_is(f->not_stacks.data, f->not_stacks.count, stack))
+        return false;
     return naive_stack_is(f->stacks.data, f->stacks.count, stack) && naive_in(&f->depth, naive_depth(stack));
 }
 
@@ -165,19 +167,22 @@ static inline uint32_t naive_died_stack(const struct naive_asked *a, const struc
 
 static inline bool naive_asks_release(const struct query_filter *f)
 {
-    return f->freeing_stacks.count > 0 || f->freeing_patterns.count > 0;
+    return f->freeing_stacks.count > 0 || f->not_freeing_stacks.count > 0 || f->freeing_patterns.count > 0;
 }
 
-static inline bool naive_release_passes(const struct naive_asked *a, const struct naive_block *b)
+/* stack: 0 = it was not released, or nobody knows from where. */
+static inline bool naive_release_passes(const struct naive_asked *a, uint32_t stack)
 {
     const struct query_filter *f = &a->query->filter;
-    uint32_t stack = naive_died_stack(a, b);
     if (!naive_asks_release(f))
         return true;
     for (size_t i = 0; i < f->freeing_patterns.count; i++)
         if (!naive_fits(&f->freeing_patterns.data[i], stack))
             return false;
-    return b->freed && stack != 0 && naive_stack_is(f->freeing_stacks.data, f->freeing_stacks.count, stack);
+    if (f->not_freeing_stacks.count > 0 &&
+        naive_stack_is(f->not_freeing_stacks.data, f->not_freeing_stacks.count, stack))
+        return false;
+    return stack != 0 && naive_stack_is(f->freeing_stacks.data, f->freeing_stacks.count, stack);
 }
 
 static inline bool naive_chain_passes(const struct naive_asked *a, const struct naive_block *b)
@@ -286,7 +291,9 @@ static inline bool naive_matches(const struct naive_asked *a, const struct naive
     if (f->freeing_threads.count > 0 &&
         !(b->freed && naive_thread_is(f->freeing_threads.data, f->freeing_threads.count, b->died_thread)))
         return false;
-    return naive_release_passes(a, b) && naive_chain_passes(a, b) &&
+    if (f->mappings.count > 0 && !naive_stack_is(f->mappings.data, f->mappings.count, b->mapping))
+        return false;
+    return naive_release_passes(a, b->freed ? naive_died_stack(a, b) : 0) && naive_chain_passes(a, b) &&
            (!naive_has_group_conditions(f) || naive_group_passes(a, b));
 }
 

@@ -78,7 +78,7 @@ static inline void ask_birth(struct naive *n, struct query *q)
 {
     static const char *const keys[] = {"function",   "not-function", "source",
                                        "not-source", "module",       "not-module"};
-    switch (naive_below(n, 14)) {
+    switch (naive_below(n, 15)) {
     case 0:
         ask(q, "allocated-from", "%s", random_time(n));
         break;
@@ -105,8 +105,9 @@ static inline void ask_birth(struct naive *n, struct query *q)
         ask_range(n, q, "depth", "", 0, 4);
         break;
     case 8:
-        ask(q, "stack", "%u,%u,%u", (unsigned)naive_below(n, NAIVE_STACKS),
-            (unsigned)naive_below(n, NAIVE_STACKS), (unsigned)naive_below(n, 100));
+        ask(q, naive_below(n, 3) == 0 ? "not-stack" : "stack", "%u,%u,%u",
+            (unsigned)naive_below(n, NAIVE_STACKS), (unsigned)naive_below(n, NAIVE_STACKS),
+            (unsigned)naive_below(n, 100));
         break;
     case 9:
         ask(q, keys[naive_below(n, 6)], "%s", naive_patterns[naive_below(n, 7)]);
@@ -122,6 +123,9 @@ static inline void ask_birth(struct naive *n, struct query *q)
         break;
     case 12:
         ask(q, "mapped", "%s", naive_below(n, 2) ? "yes" : "no");
+        break;
+    case 13:
+        ask(q, "mapping", "%u,%u", 1 + (unsigned)naive_below(n, 8), 1 + (unsigned)naive_below(n, 8));
         break;
     default:
         ask(q, "mark", "%s", naive_marks[naive_below(n, 3)]);
@@ -174,8 +178,9 @@ static inline void ask_death(struct naive *n, struct query *q)
         ask_range(n, q, naive_below(n, 2) ? "chain-first-size" : "chain-last-size", "", 0, 300);
         break;
     case 12:
-        ask(q, "freed-stack", "%u,%u,%u", (unsigned)naive_below(n, NAIVE_STACKS),
-            (unsigned)naive_below(n, NAIVE_STACKS), (unsigned)naive_below(n, 100));
+        ask(q, naive_below(n, 3) == 0 ? "not-freed-stack" : "freed-stack", "%u,%u,%u",
+            (unsigned)naive_below(n, NAIVE_STACKS), (unsigned)naive_below(n, NAIVE_STACKS),
+            (unsigned)naive_below(n, 100));
         break;
     case 13:
         ask(q, keys[naive_below(n, 6)], "%s", naive_patterns[naive_below(n, 7)]);

@@ -20,6 +20,7 @@ typedef int parse_fn(struct query *q, const struct parse_key *key, void *to, con
 
 struct parse_key {
     const char *name, *value, *help;
+    enum query_about about;
     parse_fn *read;
     size_t to;       /* offset in struct query */
     unsigned choice; /* what a reader that serves several keys should do */
@@ -235,6 +236,20 @@ static int parse_mapped(struct query *q, const struct parse_key *key, void *to, 
     return 0;
 }
 
+/* Whether it has a right (choice: enum wake_rights). */
+static int parse_right(struct query *q, const struct parse_key *key, void *to, const char *value,
+                       struct err *err)
+{
+    static const struct parse_word words[] = {{"yes", 1}, {"no", 2}, {"any", 0}, {NULL, 0}};
+    unsigned wish;
+    (void)to, (void)err;
+    if (!parse_find_word(words, value, strlen(value), &wish))
+        return ERR_USAGE;
+    q->filter.rights = wish == 1 ? q->filter.rights | key->choice : q->filter.rights & ~key->choice;
+    q->filter.no_rights = wish == 2 ? q->filter.no_rights | key->choice : q->filter.no_rights & ~key->choice;
+    return 0;
+}
+
 static int parse_split(struct query *q, const struct parse_key *key, void *to, const char *value,
                        struct err *err)
 {
@@ -291,27 +306,14 @@ static int parse_temporary(struct query *q, const struct parse_key *key, void *t
 
 /* -------------------------------------------------------------------- lists */
 
-enum parse_list { LIST_PIDS, LIST_STACKS, LIST_FREEING_STACKS, LIST_THREADS, LIST_FREEING_THREADS };
-
-static bool parse_push_number(struct query *q, unsigned list, uint32_t number)
-{
-    switch (list) {
-    case LIST_PIDS:
-        return vec_push(&q->pids, number);
-    case LIST_STACKS:
-        return vec_push(&q->filter.stacks, number);
-    default:
-        return vec_push(&q->filter.freeing_stacks, number);
-    }
-}
-
-/* Process or stack numbers, with commas. */
+/* Numbers of processes, stacks or mappings, with commas. */
 static int parse_numbers(struct query *q, const struct parse_key *key, void *to, const char *value,
                          struct err *err)
 {
-    size_t pids = q->pids.count, stacks = q->filter.stacks.count, freeing = q->filter.freeing_stacks.count;
+    struct query_numbers *list = to;
+    size_t before = list->count;
     int code = 0;
-    (void)to;
+    (void)q, (void)key;
     for (bool more = true; more && code == 0;) {
         char one[16] = {0};
         size_t length = strcspn(value, ",");
@@ -320,18 +322,17 @@ static int parse_numbers(struct query *q, const struct parse_key *key, void *to,
             memcpy(one, value, length);
         if (!quantity_count(one, &number) || number > UINT32_MAX)
             code = ERR_USAGE;
-        else if (!parse_push_number(q, key->choice, (uint32_t)number))
+        else if (!vec_push(list, (uint32_t)number))
             code = parse_no_memory(err);
         more = value[length] != '\0';
         value += length + more;
     }
-    if (code != 0) {
-        q->pids.count = pids;
-        q->filter.stacks.count = stacks;
-        q->filter.freeing_stacks.count = freeing;
-    }
+    if (code != 0)
+        list->count = before;
     return code;
 }
+
+enum parse_list { LIST_THREADS, LIST_FREEING_THREADS };
 
 static int parse_thread(struct query *q, const struct parse_key *key, void *to, const char *value,
                         struct err *err)
@@ -371,100 +372,127 @@ static int parse_pattern(struct query *q, const struct parse_key *key, void *to,
 /* ---------------------------------------------------------------- the table */
 
 #define AT(member) offsetof(struct query, member)
-#define RANGE(name, unit, help, read, member)                               \
-    {name "-min", unit, "at least: " help, read, AT(filter.member.min), 0}, \
-    {                                                                       \
-        name "-max", unit, "at most: " help, read, AT(filter.member.max), 0 \
+#define RANGE(name, unit, help, about, read, member)                               \
+    {name "-min", unit, "at least: " help, about, read, AT(filter.member.min), 0}, \
+    {                                                                              \
+        name "-max", unit, "at most: " help, about, read, AT(filter.member.max), 0 \
     }
 
-static const char side_words[] = "inside|outside|any";
+static const char side_words[] = "inside|outside|any", yes_words[] = "yes|no|any";
 
 static const struct parse_key keys[] = {
-    {"pid", "PID,...", "processes to look at", parse_numbers, 0, LIST_PIDS},
-    {"from", "TIME", "the window begins", parse_time, AT(from), 0},
-    {"to", "TIME", "the window ends", parse_time, AT(to), 0},
-    {"at", "TIME", "the moment whose live blocks are shown", parse_time, AT(moment), WHEN_PEAK_RSS},
+    {"pid", "PID,...", "processes to look at", ABOUT_BOTH, parse_numbers, AT(pids), 0},
+    {"from", "TIME", "the window begins", ABOUT_BOTH, parse_time, AT(from), 0},
+    {"to", "TIME", "the window ends", ABOUT_BOTH, parse_time, AT(to), 0},
+    {"at", "TIME", "the moment whose live blocks are shown", ABOUT_BLOCKS, parse_time, AT(moment),
+     WHEN_PEAK_RSS},
 
-    {"allocated-from", "TIME", "allocated at or after", parse_time, AT(filter.allocated_from), 0},
-    {"allocated-to", "TIME", "allocated at or before", parse_time, AT(filter.allocated_to), 0},
-    {"freed-from", "TIME", "freed at or after", parse_time, AT(filter.freed_from), 0},
-    {"freed-to", "TIME", "freed at or before", parse_time, AT(filter.freed_to), 0},
-    {"kept-until", "TIME", "freed at or after, or leaked", parse_time, AT(filter.kept_until), 0},
-    {"alive-at", "TIME", "live at this moment", parse_time, AT(filter.alive_at), 0},
-    {"alive-at-2", "TIME", "and at this one too", parse_time, AT(filter.alive_at_2), 0},
-    {"allocated", side_words, "allocated in the window, or not", parse_side, AT(filter.allocated), 0},
-    {"freed", side_words, "freed in the window, or not", parse_side, AT(filter.freed), 0},
+    {"allocated-from", "TIME", "allocated at or after", ABOUT_BOTH, parse_time, AT(filter.allocated_from), 0},
+    {"allocated-to", "TIME", "allocated at or before", ABOUT_BOTH, parse_time, AT(filter.allocated_to), 0},
+    {"freed-from", "TIME", "freed at or after", ABOUT_BOTH, parse_time, AT(filter.freed_from), 0},
+    {"freed-to", "TIME", "freed at or before", ABOUT_BOTH, parse_time, AT(filter.freed_to), 0},
+    {"kept-until", "TIME", "freed at or after, or leaked", ABOUT_BOTH, parse_time, AT(filter.kept_until), 0},
+    {"alive-at", "TIME", "live at this moment", ABOUT_BOTH, parse_time, AT(filter.alive_at), 0},
+    {"alive-at-2", "TIME", "and at this one too", ABOUT_BOTH, parse_time, AT(filter.alive_at_2), 0},
+    {"allocated", side_words, "allocated in the window, or not", ABOUT_BOTH, parse_side, AT(filter.allocated),
+     0},
+    {"freed", side_words, "freed in the window, or not", ABOUT_BOTH, parse_side, AT(filter.freed), 0},
     {"state", "leaked|freed|temporary|chain-leaked|group-leaked|all",
-     "what became of it; several with commas", parse_state, AT(filter.states), 0},
-    {"mark", "NAME", "allocated behind a mark and before the next one", parse_text, AT(filter.mark), 0},
+     "what became of it; several with commas", ABOUT_BOTH, parse_state, AT(filter.states), 0},
+    {"mark", "NAME", "allocated behind a mark and before the next one", ABOUT_BOTH, parse_text,
+     AT(filter.mark), 0},
 
-    RANGE("size", "SIZE", "size asked for", parse_size, size),
-    RANGE("usable", "SIZE", "usable size", parse_size, usable),
-    RANGE("slack", "SIZE", "usable size beyond the size asked for", parse_size, slack),
-    RANGE("lifetime", "DURATION", "time from allocation to free, or to the end", parse_duration, lifetime),
-    RANGE("address", "ADDRESS", "address", parse_address, address),
-    RANGE("depth", "COUNT", "frames of its stack", parse_count, depth),
+    RANGE("size", "SIZE", "size asked for", ABOUT_BOTH, parse_size, size),
+    RANGE("usable", "SIZE", "usable size", ABOUT_BLOCKS, parse_size, usable),
+    RANGE("slack", "SIZE", "usable size beyond the size asked for", ABOUT_BLOCKS, parse_size, slack),
+    RANGE("lifetime", "DURATION", "time from allocation to free, or to the end", ABOUT_BOTH, parse_duration,
+          lifetime),
+    RANGE("address", "ADDRESS", "address", ABOUT_BOTH, parse_address, address),
+    RANGE("depth", "COUNT", "frames of its stack", ABOUT_BOTH, parse_count, depth),
 
-    RANGE("chain-length", "COUNT", "blocks of its realloc chain", parse_count, chain_length),
-    RANGE("chain-position", "COUNT", "place in its realloc chain, from 1", parse_count, chain_position),
-    RANGE("chain-first-size", "SIZE", "size of the first of its chain", parse_size, chain_first_size),
-    RANGE("chain-last-size", "SIZE", "size of the last of its chain", parse_size, chain_last_size),
-    RANGE("chain-lifetime", "DURATION", "lifetime of its whole chain", parse_duration, chain_lifetime),
+    RANGE("chain-length", "COUNT", "blocks of its realloc chain", ABOUT_BLOCKS, parse_count, chain_length),
+    RANGE("chain-position", "COUNT", "place in its realloc chain, from 1", ABOUT_BLOCKS, parse_count,
+          chain_position),
+    RANGE("chain-first-size", "SIZE", "size of the first of its chain", ABOUT_BLOCKS, parse_size,
+          chain_first_size),
+    RANGE("chain-last-size", "SIZE", "size of the last of its chain", ABOUT_BLOCKS, parse_size,
+          chain_last_size),
+    RANGE("chain-lifetime", "DURATION", "lifetime of its whole chain", ABOUT_BLOCKS, parse_duration,
+          chain_lifetime),
 
-    {"stack", "NUMBER,...", "allocated from these stacks", parse_numbers, 0, LIST_STACKS},
-    {"function", "REGEX", "a function on its stack matches", parse_pattern, 0, FIELD_FUNCTION},
-    {"not-function", "REGEX", "no function on its stack matches", parse_pattern, 0, FIELD_FUNCTION | NEGATED},
-    {"source", "REGEX", "a source file on its stack matches", parse_pattern, 0, FIELD_SOURCE},
-    {"not-source", "REGEX", "no source file on its stack matches", parse_pattern, 0, FIELD_SOURCE | NEGATED},
-    {"module", "REGEX", "a module on its stack matches", parse_pattern, 0, FIELD_MODULE},
-    {"not-module", "REGEX", "no module on its stack matches", parse_pattern, 0, FIELD_MODULE | NEGATED},
-    {"thread", "TID|NAME", "allocated by this thread; may be repeated", parse_thread, 0, LIST_THREADS},
-    {"freed-by", "TID|NAME", "freed by this thread; may be repeated", parse_thread, 0, LIST_FREEING_THREADS},
-    {"freed-stack", "NUMBER,...", "freed from these stacks (record --free-stacks)", parse_numbers, 0,
-     LIST_FREEING_STACKS},
-    {"freed-function", "REGEX", "a function on the stack that freed it matches", parse_pattern, 0,
+    {"stack", "NUMBER,...", "allocated from these stacks", ABOUT_BOTH, parse_numbers, AT(filter.stacks), 0},
+    {"not-stack", "NUMBER,...", "allocated from none of these stacks", ABOUT_BOTH, parse_numbers,
+     AT(filter.not_stacks), 0},
+    {"function", "REGEX", "a function on its stack matches", ABOUT_BOTH, parse_pattern, 0, FIELD_FUNCTION},
+    {"not-function", "REGEX", "no function on its stack matches", ABOUT_BOTH, parse_pattern, 0,
+     FIELD_FUNCTION | NEGATED},
+    {"source", "REGEX", "a source file on its stack matches", ABOUT_BOTH, parse_pattern, 0, FIELD_SOURCE},
+    {"not-source", "REGEX", "no source file on its stack matches", ABOUT_BOTH, parse_pattern, 0,
+     FIELD_SOURCE | NEGATED},
+    {"module", "REGEX", "a module on its stack matches", ABOUT_BOTH, parse_pattern, 0, FIELD_MODULE},
+    {"not-module", "REGEX", "no module on its stack matches", ABOUT_BOTH, parse_pattern, 0,
+     FIELD_MODULE | NEGATED},
+    {"thread", "TID|NAME", "allocated by this thread; may be repeated", ABOUT_BOTH, parse_thread, 0,
+     LIST_THREADS},
+    {"freed-by", "TID|NAME", "freed by this thread; may be repeated", ABOUT_BOTH, parse_thread, 0,
+     LIST_FREEING_THREADS},
+    {"freed-stack", "NUMBER,...", "freed from these stacks (record --free-stacks)", ABOUT_BOTH, parse_numbers,
+     AT(filter.freeing_stacks), 0},
+    {"not-freed-stack", "NUMBER,...", "it was freed, and from none of these stacks", ABOUT_BOTH,
+     parse_numbers, AT(filter.not_freeing_stacks), 0},
+    {"freed-function", "REGEX", "a function on the stack that freed it matches", ABOUT_BOTH, parse_pattern, 0,
      FIELD_FUNCTION | FREEING},
-    {"not-freed-function", "REGEX", "it was freed, and no function on that stack matches", parse_pattern, 0,
-     FIELD_FUNCTION | FREEING | NEGATED},
-    {"freed-source", "REGEX", "a source file on the stack that freed it matches", parse_pattern, 0,
-     FIELD_SOURCE | FREEING},
-    {"not-freed-source", "REGEX", "it was freed, and no source file on that stack matches", parse_pattern, 0,
-     FIELD_SOURCE | FREEING | NEGATED},
-    {"freed-module", "REGEX", "a module on the stack that freed it matches", parse_pattern, 0,
+    {"not-freed-function", "REGEX", "it was freed, and no function on that stack matches", ABOUT_BOTH,
+     parse_pattern, 0, FIELD_FUNCTION | FREEING | NEGATED},
+    {"freed-source", "REGEX", "a source file on the stack that freed it matches", ABOUT_BOTH, parse_pattern,
+     0, FIELD_SOURCE | FREEING},
+    {"not-freed-source", "REGEX", "it was freed, and no source file on that stack matches", ABOUT_BOTH,
+     parse_pattern, 0, FIELD_SOURCE | FREEING | NEGATED},
+    {"freed-module", "REGEX", "a module on the stack that freed it matches", ABOUT_BOTH, parse_pattern, 0,
      FIELD_MODULE | FREEING},
-    {"not-freed-module", "REGEX", "it was freed, and no module on that stack matches", parse_pattern, 0,
-     FIELD_MODULE | FREEING | NEGATED},
-    {"kind", "malloc|calloc|new|...", "allocated by these functions, with commas", parse_kinds,
+    {"not-freed-module", "REGEX", "it was freed, and no module on that stack matches", ABOUT_BOTH,
+     parse_pattern, 0, FIELD_MODULE | FREEING | NEGATED},
+    {"kind", "malloc|calloc|new|...", "allocated by these functions, with commas", ABOUT_BLOCKS, parse_kinds,
      AT(filter.kinds), 0},
 
-    {"mapped", "yes|no|any", "glibc gave it a mapping of its own, or did not", parse_mapped,
+    {"mapped", yes_words, "glibc gave it a mapping of its own, or did not", ABOUT_BLOCKS, parse_mapped,
      AT(filter.mapped), 0},
 
-    RANGE("group-allocations", "COUNT", "allocations from its stack", parse_count, group_allocations),
-    {"group-leaked-min", "COUNT|PERCENT", "at least: leaked blocks of its stack", parse_amount,
+    {"mapping", "NUMBER,...", "lies in these mappings, or is one of them (report --maps)", ABOUT_BOTH,
+     parse_numbers, AT(filter.mappings), 0},
+    RANGE("peak-rss", "SIZE", "most of it that was in memory", ABOUT_MAPPINGS, parse_size, peak_rss),
+    {"readable", yes_words, "it can be read, or not", ABOUT_MAPPINGS, parse_right, 0, WAKE_READ},
+    {"writable", yes_words, "it can be written to, or not", ABOUT_MAPPINGS, parse_right, 0, WAKE_WRITE},
+    {"executable", yes_words, "it can be executed, or not", ABOUT_MAPPINGS, parse_right, 0, WAKE_EXECUTE},
+
+    RANGE("group-allocations", "COUNT", "allocations from its stack", ABOUT_BLOCKS, parse_count,
+          group_allocations),
+    {"group-leaked-min", "COUNT|PERCENT", "at least: leaked blocks of its stack", ABOUT_BLOCKS, parse_amount,
      AT(filter.group_leaked_min), 0},
-    {"group-leaked-max", "COUNT|PERCENT", "at most: leaked blocks of its stack", parse_amount,
+    {"group-leaked-max", "COUNT|PERCENT", "at most: leaked blocks of its stack", ABOUT_BLOCKS, parse_amount,
      AT(filter.group_leaked_max), 0},
     {"group-interval-min", "DURATION|PERCENT",
-     "at least: time from the first to the last allocation of its stack", parse_amount,
+     "at least: time from the first to the last allocation of its stack", ABOUT_BLOCKS, parse_amount,
      AT(filter.group_interval_min), 1},
     {"group-interval-max", "DURATION|PERCENT",
-     "at most: time from the first to the last allocation of its stack", parse_amount,
+     "at most: time from the first to the last allocation of its stack", ABOUT_BLOCKS, parse_amount,
      AT(filter.group_interval_max), 1},
-    {"group-peak-from", "TIME", "its stack had most bytes live at or after", parse_time,
+    {"group-peak-from", "TIME", "its stack had most bytes live at or after", ABOUT_BLOCKS, parse_time,
      AT(filter.group_peak_from), 0},
-    {"group-peak-to", "TIME", "its stack had most bytes live at or before", parse_time,
+    {"group-peak-to", "TIME", "its stack had most bytes live at or before", ABOUT_BLOCKS, parse_time,
      AT(filter.group_peak_to), 0},
 
     {"temporary", "COUNT|DURATION",
-     "what counts as temporary: allocations of its thread, or time, until it is freed", parse_temporary, 0,
-     0},
-    {"split", "none|thread|kind", "one row a stack, or for each thread or kind too", parse_split, AT(split),
-     0},
-    {"ticks", "COUNT", "stretches of the timeline, up to 100000", parse_ticks, 0, 0},
-    {"detail", "yes|no", "every metric, also those that need the events", parse_want, 0, WANT_DETAIL},
-    {"median", "yes|no", "median lifetimes", parse_want, 0, WANT_MEDIAN},
-    {"histograms", "yes|no", "histograms of sizes and lifetimes", parse_want, 0, WANT_HISTOGRAMS},
+     "what counts as temporary: allocations of its thread, or time, until it is freed", ABOUT_BOTH,
+     parse_temporary, 0, 0},
+    {"split", "none|thread|kind", "one row a stack, or for each thread or kind too", ABOUT_BLOCKS,
+     parse_split, AT(split), 0},
+    {"ticks", "COUNT", "stretches of the timeline, up to 100000", ABOUT_BLOCKS, parse_ticks, 0, 0},
+    {"detail", "yes|no", "every metric, also those that need the events", ABOUT_BLOCKS, parse_want, 0,
+     WANT_DETAIL},
+    {"median", "yes|no", "median lifetimes", ABOUT_BLOCKS, parse_want, 0, WANT_MEDIAN},
+    {"histograms", "yes|no", "histograms of sizes and lifetimes", ABOUT_BLOCKS, parse_want, 0,
+     WANT_HISTOGRAMS},
 };
 
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
@@ -473,7 +501,7 @@ bool query_get_key(size_t i, struct query_key *key)
 {
     if (i >= KEY_COUNT)
         return false;
-    *key = (struct query_key){keys[i].name, keys[i].value, keys[i].help};
+    *key = (struct query_key){keys[i].name, keys[i].value, keys[i].help, keys[i].about};
     return true;
 }
 
@@ -534,6 +562,10 @@ int query_parse(struct query *q, const char *key, const char *value, struct err 
         if (code != 0)
             return err_set(err, code, "\"%.100s\" is no value for %s, which takes %s (%s).", value, k->name,
                            k->value, k->help);
+        if (k->about == ABOUT_BLOCKS)
+            q->key_of_blocks = k->name;
+        else if (k->about == ABOUT_MAPPINGS)
+            q->key_of_mappings = k->name;
         return 0;
     }
     return parse_unknown(key, err);

@@ -22,6 +22,7 @@ struct query_key {
     const char *name;
     const char *value; /* what its value looks like: "SIZE", "TIME", "inside|outside" */
     const char *help;  /* half a sentence */
+    enum query_about about;
 };
 bool query_get_key(size_t i, struct query_key *key);
 

@@ -134,9 +134,11 @@ static void every_key_has_a_place_of_its_own(void **state)
         query_init(&before);
         query_init(&after);
         bool taken = false;
-        for (size_t k = 0; k < sizeof values / sizeof *values && !taken; k++)
-            taken = query_parse(&after, key.name, values[k], NULL) == 0 &&
-                    memcmp(&before, &after, sizeof before) != 0;
+        for (size_t k = 0; k < sizeof values / sizeof *values && !taken; k++) {
+            bool fits = query_parse(&after, key.name, values[k], NULL) == 0;
+            after.key_of_blocks = after.key_of_mappings = NULL;
+            taken = fits && memcmp(&before, &after, sizeof before) != 0;
+        }
         if (!taken)
             fail_msg("%s takes nothing.", key.name);
         for (size_t k = 0; k < i && query_get_key(k, &other); k++)
@@ -144,6 +146,51 @@ static void every_key_has_a_place_of_its_own(void **state)
         query_release(&before);
         query_release(&after);
     }
+}
+
+static void words_know_what_they_are_asked_of(void **state)
+{
+    (void)state;
+    struct query q;
+    struct err err;
+    query_init(&q);
+    assert_int_equal(query_parse(&q, "size-min", "4K", &err), 0);
+    assert_int_equal(query_parse(&q, "mapping", "3,4", &err), 0);
+    assert_int_equal(query_parse(&q, "state", "freed,temporary", &err), 0);
+    assert_int_equal(query_suits_blocks(&q, &err), 0);
+    assert_int_equal(query_suits_mappings(&q, &err), 0);
+    assert_int_equal(query_parse(&q, "state", "group-leaked", &err), 0);
+    assert_int_equal(query_suits_mappings(&q, &err), ERR_USAGE);
+    assert_string_equal(err.text,
+                        "state=group-leaked is about blocks; of mappings (--maps) it makes no sense.");
+    assert_int_equal(query_parse(&q, "state", "all", &err), 0);
+    assert_int_equal(query_suits_mappings(&q, &err), 0);
+    assert_int_equal(query_parse(&q, "chain-length-min", "x", &err), ERR_USAGE); /* was not taken */
+    assert_int_equal(query_suits_mappings(&q, &err), 0);
+    assert_int_equal(query_parse(&q, "chain-length-min", "2", &err), 0);
+    assert_int_equal(query_suits_mappings(&q, &err), ERR_USAGE);
+    assert_int_equal(query_suits_blocks(&q, &err), 0);
+    assert_int_equal(query_parse(&q, "writable", "no", &err), 0);
+    assert_int_equal(query_suits_blocks(&q, &err), ERR_USAGE);
+    query_release(&q);
+}
+
+static void rights_are_asked_for_one_by_one(void **state)
+{
+    (void)state;
+    struct query q;
+    query_init(&q);
+    assert_int_equal(query_parse(&q, "readable", "yes", NULL), 0);
+    assert_int_equal(query_parse(&q, "executable", "no", NULL), 0);
+    assert_int_equal(q.filter.rights, WAKE_READ);
+    assert_int_equal(q.filter.no_rights, WAKE_EXECUTE);
+    assert_int_equal(query_parse(&q, "readable", "no", NULL), 0);
+    assert_int_equal(q.filter.rights, 0);
+    assert_int_equal(q.filter.no_rights, WAKE_READ | WAKE_EXECUTE);
+    assert_int_equal(query_parse(&q, "executable", "any", NULL), 0);
+    assert_int_equal(q.filter.no_rights, WAKE_READ);
+    assert_int_equal(query_parse(&q, "readable", "maybe", NULL), ERR_USAGE);
+    query_release(&q);
 }
 
 static void mistakes_are_explained(void **state)
@@ -176,6 +223,8 @@ int main(void)
         cmocka_unit_test(a_moment_is_a_time_a_share_or_a_mark),
         cmocka_unit_test(lists_grow_and_words_are_checked),
         cmocka_unit_test(every_key_has_a_place_of_its_own),
+        cmocka_unit_test(words_know_what_they_are_asked_of),
+        cmocka_unit_test(rights_are_asked_for_one_by_one),
         cmocka_unit_test(mistakes_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,8 @@
  *     the release of a block decides alone, and where so many blocks are live at once that the peak of 2. would
  *     take too much memory.
  *
- * Conditions on the stack of a release are read ahead of all this (query/release.h).
+ * Conditions on the stack of a release are read ahead of all this (query/release.h), and those on
+ * mappings that blocks lie in (query/inside.h).
  *
  * The totals are used only where they agree with what the chunk headers say
  * about the events that are in the file.
@@ -23,6 +24,7 @@
 
 #include "query/decide.h"
 #include "query/filter.h"
+#include "query/inside.h"
 #include "query/late.h"
 #include "query/leave.h"
 #include "query/mapped.h"
@@ -51,6 +53,7 @@ void query_init(struct query *q)
         .chain_last_size = whole,
         .chain_lifetime = whole,
         .group_allocations = whole,
+        .peak_rss = whole,
     };
     arena_init(&q->arena);
 }
@@ -62,9 +65,34 @@ void query_release(struct query *q)
     vec_release(&q->filter.threads);
     vec_release(&q->filter.freeing_threads);
     vec_release(&q->filter.patterns);
+    vec_release(&q->filter.mappings);
+    vec_release(&q->filter.not_stacks);
     vec_release(&q->filter.freeing_stacks);
+    vec_release(&q->filter.not_freeing_stacks);
     vec_release(&q->filter.freeing_patterns);
     arena_release(&q->arena);
+}
+
+int query_suits_blocks(const struct query *q, struct err *err)
+{
+    if (q->key_of_mappings == NULL)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "%s is about mappings, not about blocks: it goes with 'heapwake report --maps' and no "
+                   "other list.",
+                   q->key_of_mappings);
+}
+
+int query_suits_mappings(const struct query *q, struct err *err)
+{
+    unsigned states = q->filter.states & (STATE_CHAIN_LEAKED | STATE_GROUP_LEAKED);
+    const char *key = q->key_of_blocks != NULL             ? q->key_of_blocks
+                      : (states & STATE_CHAIN_LEAKED) != 0 ? "state=chain-leaked"
+                      : states != 0                        ? "state=group-leaked"
+                                                           : NULL;
+    return key == NULL
+               ? 0
+               : err_set(err, ERR_USAGE, "%s is about blocks; of mappings (--maps) it makes no sense.", key);
 }
 
 /* An answer in the making. */
@@ -312,6 +340,8 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
         code = mapped_check(&filter, &a->watch, a->reader, process, err);
     if (code == 0)
         code = release_run(&filter, &a->watch, a->reader, process, err);
+    if (code == 0)
+        code = inside_run(&filter, &a->watch, a->reader, process, err);
     a->result->releases_without_stack += filter.releases_without_stack;
     if (code == 0 && answer_is_plain(a, &filter, process)) {
         if (a->query->ticks != 0)
@@ -361,7 +391,9 @@ static void answer_begin(struct answer *a)
 int query_run(const struct query *q, struct wake_reader *reader, struct query_result *result, struct err *err)
 {
     struct answer a = {.query = q, .reader = reader, .result = result, .watch = {.query = q}};
-    int code = when_resolve(&a.when, q, reader, err);
+    int code = query_suits_blocks(q, err);
+    if (code == 0)
+        code = when_resolve(&a.when, q, reader, err);
     if (code == 0 && (q->want & WANT_MEDIAN) != 0 &&
         (a.medians = memory_new_zeroed(MEDIAN_BUCKETS, sizeof *a.medians)) == NULL)
         code = err_set(err, ERR_MEMORY, "There is no memory for the medians.");

@@ -24,6 +24,8 @@
  * is in one chain, most are in one of length 1.
  *
  * A group is all blocks of one stack of one process, whether they match or not.
+ *
+ * The same words are asked of mappings, where they make sense (query/maps_choose.h).
  */
 #ifndef HW_QUERY_QUERY_H
 #define HW_QUERY_QUERY_H
@@ -101,6 +103,15 @@ struct query_thread {
     const char *name;
 };
 
+/* As VEC has it. */
+struct query_numbers {
+    uint32_t *data;
+    size_t count, capacity;
+};
+
+/* What a word can be asked of. */
+enum query_about { ABOUT_BLOCKS = 1, ABOUT_MAPPINGS = 2, ABOUT_BOTH = 3 };
+
 struct query_filter {
     struct query_time allocated_from, allocated_to;
     struct query_time freed_from, freed_to; /* a leaked block matches neither */
@@ -120,16 +131,21 @@ struct query_filter {
         group_interval_max; /* ns between first and last birth, or share of the run */
     struct query_time group_peak_from, group_peak_to; /* when the group's bytes were first at their highest */
     uint32_t kinds;                                   /* bit n: enum record_kind n; 0 = any */
-    enum query_mapped mapped; /* glibc gave it a mapping of its own (query/mapped.h) */
-    const char *mark;         /* born behind a mark of this name and before the next mark; NULL = any */
-    VEC(uint32_t) stacks;     /* numbers; empty = any */
+    enum query_mapped mapped;      /* glibc gave it a mapping of its own (query/mapped.h) */
+    struct query_numbers mappings; /* numbers: it lies in one of these (query/inside.h); empty = anywhere */
+    const char *mark;              /* born behind a mark of this name and before the next mark; NULL = any */
+    struct query_numbers stacks;   /* numbers; empty = any */
+    struct query_numbers not_stacks;          /* numbers: none of these */
     VEC(struct query_thread) threads;         /* that allocated; empty = any */
     VEC(struct query_thread) freeing_threads; /* that freed; empty = any */
     VEC(struct query_pattern) patterns;       /* all must hold */
     /* The same of the stack that it was released from.  A leaked block matches none of them, negated
      * or not, nor does one of which that stack is not known (query/release.h). */
-    VEC(uint32_t) freeing_stacks;
+    struct query_numbers freeing_stacks, not_freeing_stacks;
     VEC(struct query_pattern) freeing_patterns;
+    /* Of mappings alone (query/maps_choose.h): */
+    struct query_range peak_rss;
+    unsigned rights, no_rights; /* enum wake_rights: it has all of these, and none of those */
 };
 
 enum query_split { SPLIT_NONE = 0, SPLIT_THREAD, SPLIT_KIND };
@@ -151,7 +167,7 @@ typedef bool query_stack_fn(void *context, uint32_t process, uint32_t stack);
 typedef void query_progress_fn(void *context, uint64_t done, uint64_t total);
 
 struct query {
-    VEC(uint32_t) pids;         /* empty = all processes */
+    struct query_numbers pids;  /* empty = all processes */
     struct query_time from, to; /* the window; unset: the whole run */
     struct query_time moment;   /* of live_*; unset: the end of the window */
     struct query_filter filter;
@@ -174,10 +190,17 @@ struct query {
     void *progress_context;
     const volatile sig_atomic_t *interrupt; /* not 0: stop; NULL = never */
     struct arena arena;                     /* texts */
+    /* The latest key that makes sense of blocks alone, of mappings alone; NULL = none. */
+    const char *key_of_blocks, *key_of_mappings;
 };
 
 void query_init(struct query *q);
 void query_release(struct query *q);
+
+/* Whether all that is asked for makes sense of blocks, of mappings.  ERR_USAGE: the sentence names what
+ * does not. */
+int query_suits_blocks(const struct query *q, struct err *err);
+int query_suits_mappings(const struct query *q, struct err *err);
 
 /* Answers into *result (query_result_init'ed).  0, or ERR_ABSENT (no such
  * process, mark or thread), ERR_USAGE, ERR_MEMORY, ERR_IO.  An answer that was

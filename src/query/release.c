@@ -5,7 +5,6 @@
 #include "query/release.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "query/pattern.h"
 #include "tool/memory.h"
@@ -18,19 +17,16 @@ struct release {
     struct bitset moving; /* released by realloc, and not yet continued */
 };
 
-static int release_allow_stacks(struct release *r, uint32_t process, struct err *err)
+int release_allow(const struct filter *f, uint32_t process, uint8_t **allowed, struct err *err)
 {
-    const struct filter *f = r->filter;
     const struct query_filter *q = &f->query->filter;
-    r->allowed = memory_new_zeroed(f->stack_count, 1);
-    if (r->allowed == NULL)
+    *allowed = memory_new(f->stack_count);
+    if (*allowed == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the stacks of the query.");
-    memset(r->allowed, q->freeing_stacks.count == 0, f->stack_count);
-    for (size_t i = 0; i < q->freeing_stacks.count; i++)
-        if (q->freeing_stacks.data[i] < f->stack_count)
-            r->allowed[q->freeing_stacks.data[i]] = 1;
+    filter_name_stacks(*allowed, f->stack_count, q->freeing_stacks.data, q->freeing_stacks.count,
+                       q->not_freeing_stacks.data, q->not_freeing_stacks.count);
     return pattern_narrow(f->query, q->freeing_patterns.data, q->freeing_patterns.count, f->process, process,
-                          r->allowed, f->stack_count, err);
+                          *allowed, f->stack_count, err);
 }
 
 /* A block was released from a stack.  False: no memory. */
@@ -68,7 +64,7 @@ int release_run(struct filter *f, struct watch *watch, struct wake_reader *reade
     if ((f->checks & CHECK_RELEASE) == 0)
         return 0;
     bitset_init(&r.moving);
-    int code = release_allow_stacks(&r, process, err);
+    int code = release_allow(f, process, &r.allowed, err);
     if (code == 0) {
         watch->total += f->process->events;
         code =

@@ -23,5 +23,7 @@
  * releases.  0, WATCH_STOP, or an error. */
 int release_run(struct filter *f, struct watch *watch, struct wake_reader *reader, uint32_t process,
                 struct err *err);
+/* Which stacks a release may have come from, by number; not 0, which is none.  For free(), whatever comes back. */
+int release_allow(const struct filter *f, uint32_t process, uint8_t **allowed, struct err *err);
 
 #endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * inside: see inside.h.
+ */
+#include "query/inside.h"
+
+#include "query/maps.h"
+
+struct inside {
+    struct filter *filter;
+    struct bitset wanted; /* numbers of mappings */
+};
+
+static bool inside_block(void *of, uint32_t mapping, uint64_t block)
+{
+    struct inside *s = of;
+    return !bitset_has(&s->wanted, mapping) || bitset_set(&s->filter->inside, block);
+}
+
+int inside_run(struct filter *f, struct watch *watch, struct wake_reader *reader, uint32_t process,
+               struct err *err)
+{
+    const struct query_numbers *asked = &f->query->filter.mappings;
+    struct inside s = {.filter = f};
+    struct maps maps;
+    bool fine = true;
+    if ((f->checks & CHECK_INSIDE) == 0)
+        return 0;
+    bitset_init(&s.wanted);
+    maps_init(&maps);
+    for (size_t i = 0; i < asked->count && fine; i++)
+        fine = bitset_set(&s.wanted, asked->data[i]);
+    watch->total += f->process->events;
+    int code = !fine ? err_set(err, ERR_MEMORY, "There is no memory for the mappings.")
+                     : maps_play(&maps, watch, reader, process, 0, inside_block, &s, err);
+    maps_release(&maps);
+    bitset_release(&s.wanted);
+    return code;
+}
