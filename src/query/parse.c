@@ -77,7 +77,7 @@ static int parse_address(struct query *q, const struct parse_key *key, void *to,
     return 0;
 }
 
-/* A duration, a percentage, "end", "peak-rss" (choice: only where it makes sense), or a mark. */
+/* A duration, a date, a percentage, "end", "peak-rss" (choice: only where it makes sense), or a mark. */
 static int parse_time(struct query *q, const struct parse_key *key, void *to, const char *value,
                       struct err *err)
 {
@@ -93,6 +93,8 @@ static int parse_time(struct query *q, const struct parse_key *key, void *to, co
         if (time.percent > 100)
             return ERR_USAGE;
         time.when = WHEN_PERCENT;
+    } else if (!is_mark && quantity_date(value, &time.ns)) {
+        time.when = WHEN_DATE;
     } else if (is_mark || !quantity_duration(value, &time.ns)) {
         if (value[0] == '\0' || (!is_mark && ((value[0] >= '0' && value[0] <= '9') || value[0] == '-')))
             return ERR_USAGE;

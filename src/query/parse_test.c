@@ -7,7 +7,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -52,9 +54,41 @@ static void durations_have_units(void **state)
     assert_true(quantity_duration("3", &ns) && ns == UINT64_C(3000000000));
     assert_true(quantity_duration("5min", &ns) && ns == UINT64_C(300000000000));
     assert_true(quantity_duration("0.000000001s", &ns) && ns == 1);
+    assert_true(quantity_duration("4h3m2s", &ns) && ns == UINT64_C(14582000000000));
+    assert_true(quantity_duration("1d2h3min4s5ms6us7ns", &ns) && ns == UINT64_C(93784005006007));
+    assert_true(quantity_duration("1m30s", &ns) && ns == UINT64_C(90000000000));
+    assert_false(quantity_duration("2s1h", &ns));
+    assert_false(quantity_duration("1h1h", &ns));
+    assert_false(quantity_duration("1h2", &ns));
+    assert_false(quantity_duration("1.5h30m", &ns));
+    assert_false(quantity_duration("1h ", &ns));
+    assert_false(quantity_duration("213503d24h", &ns));
     assert_false(quantity_duration("5m", &ns));
     assert_false(quantity_duration("-5s", &ns));
     assert_false(quantity_duration("9999999999h", &ns));
+}
+
+static void dates_are_of_this_place_or_of_utc(void **state)
+{
+    static const char *const bad[] = {
+        "2026-11-15",        "2026-11-15 24:00",  "2026-02-30 10:00",    "2026-11-15 10:60",
+        "2026-11-15 10:00:", "2026-11-15 10:0",   "2026-11-15 10:00:61", "2026-13-01 10:00",
+        "2026-1-15 10:00",   "2026-11-15 10:00x", "2026-11-15 10:00.5",  "2026-11-15 10:00:05.",
+        "1815-06-18 11:35Z", "2026-00-10 10:00",  "2026-11-15 10:00:5",  "2026-11-15 10:00ZZ",
+        "2026-11-15x10:00",  "2026-11-00 10:00",  "+026-11-15 10:00:05", ""};
+    uint64_t ns, local;
+    (void)state;
+    assert_true(quantity_date("1970-01-02 00:00Z", &ns) && ns == UINT64_C(86400000000000));
+    assert_true(quantity_date("2026-11-15T23:40:05.125Z", &ns) && ns == UINT64_C(1794786005125000000));
+    assert_true(quantity_date("2026-11-15 23:40:05.000000001z", &ns) && ns == UINT64_C(1794786005000000001));
+    assert_true(quantity_date("2024-02-29 12:00:00Z", &ns) && ns == UINT64_C(1709208000000000000));
+    setenv("TZ", "HERE-3", 1); /* three hours before UTC */
+    tzset();
+    assert_true(quantity_date("2026-11-15 23:40:05", &local) && quantity_date("2026-11-15 20:40:05Z", &ns));
+    assert_int_equal(local, ns);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (quantity_date(bad[i], &ns))
+            fail_msg("%s is no date.", bad[i]);
 }
 
 static void addresses_are_hexadecimal(void **state)
@@ -219,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_have_units),
         cmocka_unit_test(durations_have_units),
+        cmocka_unit_test(dates_are_of_this_place_or_of_utc),
         cmocka_unit_test(addresses_are_hexadecimal),
         cmocka_unit_test(a_moment_is_a_time_a_share_or_a_mark),
         cmocka_unit_test(lists_grow_and_words_are_checked),

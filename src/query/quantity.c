@@ -8,7 +8,9 @@
 #include "query/quantity.h"
 
 #include <stddef.h>
+#include <string.h>
 #include <strings.h>
+#include <time.h>
 
 struct unit {
     const char *name;
@@ -99,9 +101,88 @@ bool quantity_size(const char *text, uint64_t *bytes)
     return quantity_read(text, sizes, bytes);
 }
 
+/* "4h3m2s": whole numbers of units that become smaller.  Between others "m" can only be minutes. */
+static bool quantity_parts(const char *text, uint64_t *ns)
+{
+    static const struct unit minutes = {"m", UINT64_C(60) * 1000000000};
+    uint64_t factor = UINT64_MAX, number, fraction, scale, part;
+    unsigned parts = 0;
+    for (*ns = 0; *text != '\0'; parts++) {
+        const char *behind = quantity_number(text, &number, &fraction, &scale);
+        const struct unit *unit = &durations[1], *found = NULL;
+        if (behind == NULL || scale != 1)
+            return false;
+        for (text = behind; *text != '\0' && !is_digit(*text); text++)
+            continue;
+        size_t length = (size_t)(text - behind);
+        for (; unit->name != NULL && found == NULL; unit++)
+            if (strlen(unit->name) == length && strncasecmp(unit->name, behind, length) == 0)
+                found = unit;
+        if (found == NULL && length == 1 && (*behind == 'm' || *behind == 'M'))
+            found = &minutes;
+        if (found == NULL || found->factor >= factor ||
+            __builtin_mul_overflow(number, found->factor, &part) || __builtin_add_overflow(*ns, part, ns))
+            return false;
+        factor = found->factor;
+    }
+    return parts > 1;
+}
+
 bool quantity_duration(const char *text, uint64_t *ns)
 {
-    return quantity_read(text, durations, ns);
+    return quantity_read(text, durations, ns) || quantity_parts(text, ns);
+}
+
+/* So many digits and what stands behind them (one of these, or the end).  What follows, or NULL. */
+static const char *quantity_field(const char *text, unsigned digits, const char *ends, int *value)
+{
+    *value = 0;
+    for (; digits > 0; digits--, text++) {
+        if (!is_digit(*text))
+            return NULL;
+        *value = *value * 10 + (*text - '0');
+    }
+    if (*text == '\0' || strchr(ends, *text) == NULL)
+        return NULL;
+    return text + 1;
+}
+
+bool quantity_date(const char *text, uint64_t *ns)
+{
+    struct tm tm = {.tm_isdst = -1};
+    char copy[40];
+    uint64_t second = 0, fraction = 0, scale = 1;
+    size_t length = strlen(text);
+    bool is_utc = length > 0 && (text[length - 1] == 'Z' || text[length - 1] == 'z');
+    if (length < 12 || length >= sizeof copy - 1)
+        return false;
+    memcpy(copy, text, length + 1);
+    copy[length - is_utc] = '.'; /* something behind the last field */
+    copy[length - is_utc + 1] = '\0';
+    const char *at = quantity_field(copy, 4, "-", &tm.tm_year);
+    at = at == NULL ? NULL : quantity_field(at, 2, "-", &tm.tm_mon);
+    at = at == NULL ? NULL : quantity_field(at, 2, " Tt", &tm.tm_mday);
+    at = at == NULL ? NULL : quantity_field(at, 2, ":", &tm.tm_hour);
+    at = at == NULL ? NULL : quantity_field(at, 2, ":.", &tm.tm_min);
+    if (at == NULL)
+        return false;
+    if (at[-1] == ':') { /* seconds, up to the end that was put there */
+        copy[strlen(copy) - 1] = '\0';
+        const char *behind = quantity_number(at, &second, &fraction, &scale);
+        if (behind == NULL || *behind != '\0' || !is_digit(at[1]) || second > 59)
+            return false;
+    } else if (*at != '\0') {
+        return false;
+    }
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    tm.tm_sec = (int)second;
+    const struct tm asked = tm;
+    time_t seconds = is_utc ? timegm(&tm) : mktime(&tm);
+    if (seconds < 0 || tm.tm_mday != asked.tm_mday || tm.tm_mon != asked.tm_mon || tm.tm_min != asked.tm_min)
+        return false; /* there is no such day, or hour */
+    return !__builtin_mul_overflow((uint64_t)seconds, UINT64_C(1000000000), ns) &&
+           !__builtin_add_overflow(*ns, UINT64_C(1000000000) / scale * fraction, ns);
 }
 
 bool quantity_percent(const char *text, double *percent)

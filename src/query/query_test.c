@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -230,6 +231,39 @@ static void random_queries_are_answered_to_the_byte(void **state)
         answered += ask_many(seed, 1 + (unsigned)(seed % 3), 30 + seed % 7 * 20, seed % 4 != 0, 100);
     /* Some name a mark of another process, or have a window that ends before it begins. */
     assert_true(answered > 5000);
+}
+
+/* A date is the time since the recording began, to the nanosecond. */
+static void a_date_is_a_moment(void **state)
+{
+    (void)state;
+    struct naive n;
+    struct wake_reader *reader;
+    struct query_result result;
+    struct err err;
+    naive_make(&n, path, 11, 1, 120, true);
+    assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    uint64_t began_ns = wake_reader_summary(reader)->wall_ns;
+    assert_true(began_ns > 0);
+    query_result_init(&result);
+    for (size_t i = 0; i < n.blocks.count; i += 7) {
+        uint64_t at_ns = began_ns + n.blocks.data[i].born_ns;
+        time_t seconds = (time_t)(at_ns / 1000000000);
+        struct tm tm;
+        struct query q;
+        char date[32];
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
+        query_init(&q);
+        asked[0] = '\0';
+        ask(&q, "allocated-from", "%s.%09uZ", date, (unsigned)(at_ns % 1000000000));
+        assert_int_equal(query_run(&q, reader, &result, &err), 0);
+        q.filter.allocated_from = (struct query_time){.when = WHEN_NS, .ns = n.blocks.data[i].born_ns};
+        check_answer(&n, &q, &result);
+        query_release(&q);
+    }
+    query_result_release(&result);
+    wake_reader_close(reader);
+    naive_release(&n);
 }
 
 static void totals_answer_without_reading_events(void **state)
@@ -487,6 +521,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_queries_are_answered_to_the_byte, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_date_is_a_moment, setup, teardown),
         cmocka_unit_test_setup_teardown(totals_answer_without_reading_events, setup, teardown),
         cmocka_unit_test_setup_teardown(only_events_of_small_processes_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(a_rough_timeline_needs_no_events, setup, teardown),

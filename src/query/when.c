@@ -76,6 +76,15 @@ out:
     return err_set(err, ERR_ABSENT, "The recording has no mark called \"%s\"; there are %s.", wanted, list);
 }
 
+static int when_get_date(const struct wake_reader *reader, uint64_t date_ns, uint64_t *ns, struct err *err)
+{
+    uint64_t began_ns = wake_reader_summary(reader)->wall_ns;
+    if (began_ns == 0)
+        return err_set(err, ERR_ABSENT, "The recording does not say on which day it began.");
+    *ns = date_ns > began_ns ? date_ns - began_ns : 0;
+    return 0;
+}
+
 /* Leaves *ns alone when the moment is not set. */
 static int when_get(const struct when *w, const struct wake_reader *reader, const struct query_time *t,
                     uint64_t *ns, struct err *err)
@@ -93,6 +102,8 @@ static int when_get(const struct when *w, const struct wake_reader *reader, cons
         return 0;
     case WHEN_PEAK_RSS:
         return err_set(err, ERR_USAGE, "The highest resident set is a moment to look at, not a filter.");
+    case WHEN_DATE:
+        return when_get_date(reader, t->ns, ns, err);
     case WHEN_MARK:
         break;
     }
