@@ -4,22 +4,12 @@
 hooks work as over glibc's allocator, and the program gets the other allocator's
 blocks. In front of the probe, or in the program itself, they are not seen, and
 work as if it were not there."""
-import glob
 import os
 
 from hooks import check_blocks
-from support import PROBE, Check, native, record, skip, truth, workload
+from support import PROBE, Check, allocators, native, record, skip, truth, workload
 
-LIBRARIES = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2*")
-
-
-def find(pattern):
-    found = sorted(path for folder in ("/usr/lib/*", "/usr/lib", "/usr/lib64", "/lib")
-                   for path in glob.glob(f"{folder}/{pattern}"))
-    return found[0] if found else None
-
-
-there = [path for path in map(find, LIBRARIES) if path]
+there = allocators()
 if not there:
     skip("None of jemalloc, tcmalloc and mimalloc is installed.")
 check = Check()

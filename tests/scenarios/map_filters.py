@@ -5,8 +5,9 @@ mappings by whom, when and how it was made and removed and how many pages were u
 of one mapping; and which blocks lie in which mapping, against one that knows that."""
 import collections
 import json
+import os
 
-from support import Check, ask, record, tool, truth, workload
+from support import Check, allocators, ask, record, tool, truth, workload
 
 PAGE = 4096
 check = Check()
@@ -239,6 +240,24 @@ def check_blocks():
     check.equal("export", sum(right["map_over"]), sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()))
 
 
+def check_allocators():
+    """Other allocators map through the probe: each block lies in just one of their mappings, and the rest can be
+    asked for by who made it."""
+    for library in allocators():
+        name = os.path.basename(library)
+        check.about(f"over {name}")
+        run = record([workload("turnover"), "3000"], "other.wake", env={"LD_PRELOAD": library})
+        check.equal("exit status", 0, run.status)
+        of_library = maps("other.wake", [f"module={name.split('.')[0]}"])["mappings"]
+        totals = []
+        for conditions in [[], *([f"mapping={m['number']}"] for m in of_library)]:
+            words = [word for condition in conditions for word in ("--where", condition)]
+            found = json.loads(ask("report", "--allocated", "--json", *words, "other.wake").stdout)["allocated"]
+            totals.append((found["total_blocks"], found["total_bytes"]))
+        check.holds(totals[0][0] > 200, f"There are {totals[0]} blocks.")
+        check.equal("blocks and bytes in its mappings", totals[0], tuple(map(sum, zip(*totals[1:]))))
+
+
 def main():
     check.about("with samples")
     mappings = plan("with.wake", "--map-usage=3600000")
@@ -256,6 +275,7 @@ def main():
     check_sieve("without.wake", mappings)
     check_refusals("without.wake")
     check_blocks()
+    check_allocators()
     check.done()
 
 

@@ -36,6 +36,15 @@ def workload(name):
     return os.path.join(WORKLOADS, name)
 
 
+def allocators():
+    """Those that are installed, as libraries to preload."""
+    found = {}
+    for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2*"):
+        paths = sorted(path for folder in ("/usr/lib/*", "/usr/lib", "/usr/lib64", "/lib") for path in glob.glob(f"{folder}/{name}"))
+        found.update({name: paths[0]} if paths else {})
+    return list(found.values())
+
+
 def skip(reason):
     print(reason)
     sys.exit(77)
