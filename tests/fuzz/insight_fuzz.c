@@ -19,6 +19,7 @@
 #include "query/lifeline.h"
 #include "query/maps.h"
 #include "query/misuse.h"
+#include "query/stretches.h"
 #include "query/touch.h"
 #include "query/verdict.h"
 #include "query/what_if.h"
@@ -141,7 +142,9 @@ static void look(const struct query *q, struct wake_reader *r, uint32_t process,
     expect(touches_read(&touches, q, r, process, 0x100, &err), &err);
     expect(advices_read(advices, q, r, process, 0, &err), &err);
     struct maps maps;
+    struct stretches stretches;
     maps_init(&maps);
+    stretches_init(&stretches);
     expect(maps_read(&maps, q, r, process, 0, &err), &err);
     for (size_t i = 0; i < maps.list.count; i++) {
         const struct mapping *m = &maps.list.data[i];
@@ -150,7 +153,15 @@ static void look(const struct query *q, struct wake_reader *r, uint32_t process,
             left += m->pieces.data[k].end - m->pieces.data[k].start;
         if (left != m->left_bytes || left > m->end - m->start)
             abort();
+        if (!stretches_set(&stretches, m))
+            abort();
+        for (size_t k = 0; k < stretches.list.count; k++)
+            left -= stretches.list.data[k].is_left ? stretches.list.data[k].end - stretches.list.data[k].start
+                                                   : 0;
+        if (left != 0)
+            abort();
     }
+    stretches_release(&stretches);
     maps_release(&maps);
     misuses_release(&misuses);
     touches_release(&touches);

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "query/maps.h"
 #include "query/parse.h"
 #include "query/query.h"
 #include "store/writer.h"
@@ -69,6 +70,11 @@ static void make(const char *path, const uint8_t *bytes, size_t length)
             wake_stream_mark(s, time, thread, "mark", 4);
         else if (what == 6)
             wake_writer_flush(w);
+        else if (what == 7 && bytes[1] % 2 == 0)
+            wake_stream_map(s, time, thread, bytes[2] % 4, bytes[2] % 8 * 4096u, bytes[2] * 64u, bytes[1] % 8,
+                            34);
+        else if (what == 7)
+            wake_stream_unmap(s, time, thread, bytes[2] % 4, bytes[2] % 8 * 4096u, bytes[2] * 64u);
         else {
             unsigned kind = 1 + bytes[1] % 12;
             wake_stream_alloc(s, time, thread, kind, bytes[2] % 4, bytes[2] * 16u, bytes[2], bytes[2] + 8u,
@@ -78,6 +84,25 @@ static void make(const char *path, const uint8_t *bytes, size_t length)
     }
     if (wake_writer_close(w, 0, NULL) != 0)
         abort();
+}
+
+/* The same question about mappings. */
+static void ask_mappings(const struct query *q, struct wake_reader *r)
+{
+    struct maps m;
+    struct err err;
+    err_init(&err);
+    maps_init(&m);
+    for (uint32_t i = 0; i < wake_reader_process_count(r); i++)
+        if (maps_read(&m, q, r, i, 0, &err) != 0 && err.text[0] == '\0')
+            abort();
+    maps_order(&m, MAPS_BY_TIME, true);
+    uint64_t left = 0;
+    for (size_t i = 0; i < m.chosen.count; i++)
+        left += m.list.data[m.chosen.data[i]].left_bytes;
+    if (left != m.left_bytes || m.chosen.count > m.list.count)
+        abort();
+    maps_release(&m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -110,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             sum.allocated_bytes += result.rows.data[i].m.allocated_bytes;
         if (sum.allocated_bytes != result.total.allocated_bytes)
             abort();
+        ask_mappings(&q, reader);
         wake_reader_close(reader);
     }
     unlink(path);
