@@ -342,7 +342,9 @@ static int report_options_agree(const struct report_options *o, struct err *err)
 {
     if (o->what_if.has_earlier && o->what_if.without.count == 0)
         return err_set(err, ERR_USAGE, "--earlier needs --without, which says what would be freed earlier.");
-    if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || o->histograms))
+    bool has_more =
+        o->histograms || o->misuse || o->advice || o->maps || o->pools || o->what_if.without.count > 0;
+    if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || has_more))
         return err_set(err, ERR_USAGE,
                        "--since and --until make a list of their own; no other can be with it.");
     if (o->depth != 0 && !o->changes)

@@ -275,6 +275,7 @@ def check_misuse():
             (["--at", "101%", "blame.wake"], "\"101%\" is no value"),
             (["--include", "(", "blame.wake"], "is not a regular expression"),
             (["--tree", "--by", "line", "blame.wake"], "Only one of"),
+            (["--since", "1ms", "--maps", "blame.wake"], "make a list of their own"),
             (["blame.wake", "--callers"], "--callers needs a value")]:
         done = tool("report", *argv)
         check.equal(f"exit status of report {argv}", 2, done.status)
