@@ -178,6 +178,7 @@ void wake_reader_close(struct wake_reader *r)
 {
     if (r == NULL)
         return;
+    wake_reader_attach(r, NULL, NULL);
     for (size_t i = 0; i < r->shelves.count; i++)
         shelf_free(r->shelves.data[i]);
     vec_release(&r->shelves);
@@ -185,6 +186,19 @@ void wake_reader_close(struct wake_reader *r)
     replay_release(&r->replay);
     recording_close(r);
     free(r);
+}
+
+void wake_reader_attach(struct wake_reader *r, void *thing, void (*release)(void *thing))
+{
+    if (r->attached != NULL)
+        r->release_attached(r->attached);
+    r->attached = thing;
+    r->release_attached = release;
+}
+
+void *wake_reader_attached(const struct wake_reader *r)
+{
+    return r->attached;
 }
 
 const struct wake_summary *wake_reader_summary(const struct wake_reader *r)

@@ -133,6 +133,11 @@ struct wake_reader;
 int wake_reader_open(struct wake_reader **r, const char *path, struct err *err);
 void wake_reader_close(struct wake_reader *r);
 
+/* What somebody else keeps with an open recording: `release` is called when that is closed, or when
+ * another thing is attached.  NULL: there is nothing. */
+void wake_reader_attach(struct wake_reader *r, void *thing, void (*release)(void *thing));
+void *wake_reader_attached(const struct wake_reader *r);
+
 const struct wake_summary *wake_reader_summary(const struct wake_reader *r);
 size_t wake_reader_process_count(const struct wake_reader *r);
 const struct wake_process *wake_reader_process(const struct wake_reader *r, size_t process);
@@ -274,6 +279,11 @@ enum wake_column {
  * stack and previous are there for ALLOC only, and for those that are neither ALLOC nor FREE. */
 int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                               unsigned columns, wake_block_fn *visit, void *context, struct err *err);
+
+/* The same for chunks first..end-1 of a process (wake_reader_span) and events up to to_ns, without what
+ * earlier files of a series have made. */
+int wake_reader_visit_spans(struct wake_reader *r, size_t process, size_t first, size_t end, uint64_t to_ns,
+                            unsigned columns, wake_block_fn *visit, void *context, struct err *err);
 
 /* An overview without reading events: the chunks of a process in order. */
 struct wake_span {

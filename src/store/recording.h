@@ -67,6 +67,8 @@ struct wake_reader {
     bool has_binaries;   /* the list has been made */
     VEC(struct embedded) binaries;
     struct map binary_numbers; /* hash of build id and path -> which */
+    void *attached;            /* somebody else's */
+    void (*release_attached)(void *attached);
 };
 
 struct payload {

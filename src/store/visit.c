@@ -116,6 +116,22 @@ static int visit_carried(const struct shelf *shelf, size_t process, const struct
     return stop;
 }
 
+static int visit_spans(struct wake_reader *r, const struct shelf *shelf, size_t first, size_t end,
+                       const struct visit *v, struct err *err)
+{
+    for (size_t i = first; i < end; i++) {
+        const struct index_entry *e = &r->index.entries.data[shelf->spans.data[i]];
+        if (e->events.last_ns < v->from_ns || e->events.first_ns > v->to_ns)
+            continue;
+        int code = visit_chunk(r, e, v);
+        if (code == ERR_MEMORY)
+            return err_set(err, ERR_MEMORY, "There is no memory to read the events of %s.", r->path);
+        if (code != 0)
+            return code;
+    }
+    return 0;
+}
+
 int wake_reader_visit(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                       wake_block_fn *visit, void *context, struct err *err)
 {
@@ -137,17 +153,15 @@ int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t fr
         if (code != 0)
             return code;
     }
-    for (size_t i = 0; i < shelf->spans.count; i++) {
-        const struct index_entry *e = &r->index.entries.data[shelf->spans.data[i]];
-        if (e->events.last_ns < from_ns || e->events.first_ns > to_ns)
-            continue;
-        int code = visit_chunk(r, e, &v);
-        if (code == ERR_MEMORY)
-            return err_set(err, ERR_MEMORY, "There is no memory to read the events of %s.", r->path);
-        if (code != 0)
-            return code;
-    }
-    return 0;
+    return visit_spans(r, shelf, 0, shelf->spans.count, &v, err);
+}
+
+int wake_reader_visit_spans(struct wake_reader *r, size_t process, size_t first, size_t end, uint64_t to_ns,
+                            unsigned columns, wake_block_fn *visit, void *context, struct err *err)
+{
+    const struct visit v = {.to_ns = to_ns, .wanted = columns, .call = visit, .context = context};
+    const struct shelf *shelf = r->shelves.data[process];
+    return visit_spans(r, shelf, first, end, &v, err);
 }
 
 size_t wake_reader_span_count(const struct wake_reader *r, size_t process)
