@@ -59,6 +59,7 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     to->omitted_blocks += from->omitted_blocks;
     to->releases_without_stack += from->releases_without_stack;
     to->events += from->events;
+    to->from_totals |= from->from_totals;
     to->interrupted |= from->interrupted;
     if (from->read_until_ns > to->read_until_ns)
         to->read_until_ns = from->read_until_ns;

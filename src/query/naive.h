@@ -154,6 +154,9 @@ static inline void naive_add_meta(struct wake_writer *w, uint32_t process)
     }
 }
 
+/* How many steps a chunk has, more or less. */
+static unsigned naive_chunk_steps = 60;
+
 /* One process while it is made. */
 struct naive_maker {
     struct naive *naive;
@@ -338,7 +341,7 @@ static inline void naive_step(struct naive_maker *m)
         (void)vec_push(&n->processes.data[m->process].samples, s);
         wake_writer_sample_rss(m->writer, m->process, s.time_ns, s.rss_bytes);
     }
-    if (naive_below(n, 60) == 0)
+    if (naive_below(n, naive_chunk_steps) == 0)
         wake_writer_flush(m->writer);
 }
 

@@ -15,19 +15,26 @@
  * Conditions on the stack of a release are read ahead of all this (query/release.h), and those on
  * mappings that blocks lie in (query/inside.h).
  *
+ * Where the recording remembers (query/memo.h), 1. is made of stages, unless a block decides: the first time all
+ * events are read for them, afterwards few (query/leap.h).
+ *
  * The totals are used only where they agree with what the chunk headers say
  * about the events that are in the file.
  */
 #include "query/query.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "query/decide.h"
 #include "query/filter.h"
 #include "query/inside.h"
+#include "query/kept.h"
 #include "query/late.h"
+#include "query/leap.h"
 #include "query/leave.h"
 #include "query/mapped.h"
+#include "query/memo.h"
 #include "query/release.h"
 #include "query/scan.h"
 #include "query/timeline.h"
@@ -223,6 +230,7 @@ static int answer_from_totals(struct answer *a, const struct filter *f, uint32_t
     }
     if (is_all)
         answer_add_peak(a, process, p->end.peak_bytes, p->end.peak_time_ns);
+    a->result->from_totals = true;
     return code;
 }
 
@@ -306,6 +314,53 @@ static int answer_late(struct answer *a, struct filter *f, uint32_t process, str
     return code;
 }
 
+/* Stages of a process, made now if need be.  0, WATCH_STOP: they are not whole, LEAP_ODD, or an error. */
+static int answer_find_stages(struct answer *a, const struct filter *f, struct memo *memo, uint32_t process,
+                              struct err *err)
+{
+    struct memo_process *m = &memo->processes[process];
+    if (m->has_stages && leap_has(&m->stages, a->query))
+        return 0;
+    bool may_help =
+        stages_may_have_trail(&memo->limits, f->process->events) || !leap_needs_trail(a->query, f);
+    if (m->is_odd || !may_help)
+        return LEAP_ODD;
+    memo_forget(m);
+    uint64_t done = a->watch.done;
+    int code = leap_make(&m->stages, &memo->limits, a->query, &a->watch, a->reader, process, err);
+    m->has_stages = code == 0;
+    m->is_odd = code == LEAP_ODD;
+    if (code != LEAP_ODD)
+        return code;
+    a->watch.total += a->watch.done - done; /* was in vain */
+    stages_release(&m->stages);
+    memset(&m->stages, 0, sizeof m->stages);
+    return code;
+}
+
+/* From what questions before this one have left.  LEAP_ODD: that is no use. */
+static int answer_leap(struct answer *a, struct filter *f, struct memo *memo, uint32_t process,
+                       struct err *err)
+{
+    int found = answer_find_stages(a, f, memo, process, err);
+    if (found < 0 || found == LEAP_ODD)
+        return found;
+    struct scan *s = memory_new_zeroed(1, sizeof *s);
+    if (s == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory for the query.");
+    struct memo_process *m = &memo->processes[process];
+    int code = leap_run(s, &m->stages, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
+    if (code == 0) {
+        code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
+        a->result->omitted_blocks += answer_omitted(a, process);
+    }
+    scan_release(s);
+    free(s);
+    if (!m->has_stages)
+        memo_forget(m);
+    return code;
+}
+
 /* Reads the events.  Where some were left out on purpose and the totals have the rows, the rows come
  * from there. */
 static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
@@ -314,8 +369,12 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     bool is_partial = answer_omitted(a, process) != 0 || answer_is_sampled(a, process);
     bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
     bool leaves = leave_suits(f);
+    struct memo *memo = memo_of(a->reader);
     struct bitset chosen;
     int code = 0;
+    if (memo != NULL && !has_rows && leap_suits(a->query, f, f->process) && !decide_is_needed(f, agrees) &&
+        (code = answer_leap(a, f, memo, process, err)) != LEAP_ODD)
+        return code;
     if (late_suits(a->query, f) && (!leaves || a->query->sums_only) &&
         (code = answer_late(a, f, process, err)) != LATE_OVER)
         return code;
@@ -388,7 +447,9 @@ static void answer_begin(struct answer *a)
         a->watch.total += wake_reader_process(a->reader, a->when.processes.data[i])->events;
 }
 
-int query_run(const struct query *q, struct wake_reader *reader, struct query_result *result, struct err *err)
+/* Answers what has not been answered before. */
+static int query_answer(const struct query *q, struct wake_reader *reader, struct query_result *result,
+                        struct err *err)
 {
     struct answer a = {.query = q, .reader = reader, .result = result, .watch = {.query = q}};
     int code = query_suits_blocks(q, err);
@@ -410,5 +471,21 @@ int query_run(const struct query *q, struct wake_reader *reader, struct query_re
     }
     when_release(&a.when);
     free(a.medians);
+    return code;
+}
+
+int query_run(const struct query *q, struct wake_reader *reader, struct query_result *result, struct err *err)
+{
+    struct memo *memo = memo_of(reader);
+    struct strbuf question;
+    strbuf_init(&question);
+    bool is_spelled = memo != NULL && kept_spell(&question, q, reader);
+    int code = 0;
+    if (!is_spelled || !kept_find(&memo->kept, &question, result)) {
+        code = query_answer(q, reader, result, err);
+        if (code == 0 && is_spelled)
+            kept_add(&memo->kept, &question, result);
+    }
+    strbuf_release(&question);
     return code;
 }

@@ -8,6 +8,8 @@
  *     query_run(&q, reader, &result, &err)         (query/result.h)
  *     query_release(&q);
  *
+ * Whoever asks several questions of one recording lets it remember (query/memo.h).
+ *
  * Which blocks.  A query is about the blocks (allocations) that pass its
  * filter: all conditions that are set hold.  A block was born, and has died or
  * is leaked; times are on the recording's clock.  Of two events at the same

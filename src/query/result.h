@@ -78,7 +78,8 @@ struct query_result {
     /* Where the query asks for stacks of releases: releases of which that is not known.  What they
      * released matches no such condition. */
     uint64_t releases_without_stack;
-    uint64_t events;  /* that were read for this answer; 0 = the file's own totals were enough */
+    uint64_t events;  /* that were read for this answer; 0 = what was there already was enough */
+    bool from_totals; /* rows of some process are the file's own totals: they have no times and no slack */
     bool interrupted; /* the user stopped it; the answer is about what was read until `read_until_ns` */
     uint64_t read_until_ns;
 };

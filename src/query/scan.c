@@ -21,17 +21,47 @@ struct scan_state {
     uint64_t leaked; /* the next leaked block */
 };
 
+/* What a reading leaves besides its own answer. */
+enum scan_stages { NO_STAGES, STAGES, STAGES_WITH_TRAIL };
+
 /* ------------------------------------------------------------------ rare things */
 
-static __attribute__((noinline)) void scan_keep_large(struct scan *s, uint64_t number, uint64_t size)
+static __attribute__((noinline)) void scan_set_large(struct scan *s, uint64_t number, uint64_t size)
 {
     s->failed = !map_set(&s->large, number, size) || s->failed;
 }
 
-static __attribute__((noinline)) uint64_t scan_take_large(struct scan *s, uint64_t number)
+static __attribute__((noinline)) uint64_t scan_unset_large(struct scan *s, uint64_t number)
 {
     uint64_t size = 0;
     (void)map_remove(&s->large, number, &size);
+    return size;
+}
+
+static __attribute__((noinline)) void scan_add_long(struct scan *s, uint32_t i, uint32_t row, uint64_t size,
+                                                    bool falls)
+{
+    s->steps[i] = TRAIL_NONE;
+    stages_add_long(s->stages, &(struct trail_long){i, row, size, falls});
+}
+
+/* A size that the block has no room for, or a step of the trail. */
+static SCAN_INLINE void scan_keep_large(struct scan *s, uint64_t number, uint64_t size, uint32_t row,
+                                        uint32_t i, enum scan_stages stages)
+{
+    if (stages != STAGES_WITH_TRAIL || size >= SCAN_LARGE)
+        scan_set_large(s, number, size);
+    if (stages == STAGES_WITH_TRAIL)
+        scan_add_long(s, i, row, size, false);
+}
+
+static SCAN_INLINE uint64_t scan_take_large(struct scan *s, uint64_t number, uint32_t row, uint64_t size,
+                                            uint32_t i, enum scan_stages stages)
+{
+    if (stages != STAGES_WITH_TRAIL || size == SCAN_LARGE)
+        size = scan_unset_large(s, number);
+    if (stages == STAGES_WITH_TRAIL)
+        scan_add_long(s, i, row, size, true);
     return size;
 }
 
@@ -57,6 +87,27 @@ static __attribute__((noinline)) uint64_t scan_leak(struct scan *s, struct tally
         s->leaked++;
     }
     return *s->leaked;
+}
+
+/* The same while stages are made, which want to know of it. */
+static __attribute__((noinline)) uint64_t scan_stage_leak(struct scan *s, struct tally_row *r,
+                                                          const struct wake_block *b, uint32_t i)
+{
+    struct stage_leak leak = {.number = b->number[i],
+                              .born_ns = b->time_ns[i],
+                              .size = b->size[i],
+                              .usable = (s->want & WANT_DETAIL) != 0 ? b->usable[i] : 0,
+                              .stack = filter_stack(s->filter, b->stack[i])};
+    uint64_t before = r->leaked_blocks, next = scan_leak(s, r, leak.number, (struct weight){1, leak.size});
+    if (r->leaked_blocks != before)
+        stages_add_leak(s->stages, &leak);
+    return next;
+}
+
+static __attribute__((noinline)) void scan_stage_heirloom(struct scan *s, uint64_t number, uint64_t size,
+                                                          const struct scan_block *was)
+{
+    stages_inherit(s->stages, number, was->born_ns, size, was->row);
 }
 
 static __attribute__((noinline)) void scan_extra_alloc(struct scan *s, struct tally_row *r,
@@ -118,7 +169,7 @@ static SCAN_INLINE struct weight scan_weight(const struct scan *s, uint64_t numb
 }
 
 static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const struct wake_block *b,
-                                   uint32_t i, bool is_plain, bool counts)
+                                   uint32_t i, bool is_plain, bool counts, enum scan_stages stages)
 {
     uint64_t number = b->number[i], size = b->size[i], time_ns = b->time_ns[i];
     uint32_t row = filter_stack(s->filter, b->stack[i]);
@@ -140,18 +191,22 @@ static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const
     }
     *block = (struct scan_block){
         .born_ns = time_ns, .size = size < SCAN_LARGE ? (uint32_t)size : SCAN_LARGE, .row = row};
-    if (__builtin_expect(size >= SCAN_LARGE, 0))
-        scan_keep_large(s, number, size);
+    if (stages == STAGES_WITH_TRAIL)
+        s->steps[i] = row * s->unit + (uint32_t)size;
+    if (__builtin_expect(size >= (stages == STAGES_WITH_TRAIL ? s->unit : SCAN_LARGE), 0))
+        scan_keep_large(s, number, size, row, i, stages);
     struct weight weight = scan_weight(s, number, size, is_plain);
     struct tally_row *r = tally_touch(&s->tally, &now->level, row);
     tally_rise(&now->level, r, weight.blocks, weight.bytes);
     if (!counts)
         return;
+    if (stages == STAGES && r->made_bytes - r->gone_bytes > r->highest_bytes)
+        r->highest_bytes = r->made_bytes - r->gone_bytes;
     if (r->last_ns == TALLY_NEVER)
         r->first_ns = time_ns;
     r->last_ns = time_ns;
     if (__builtin_expect(number >= now->leaked, 0))
-        now->leaked = scan_leak(s, r, number, weight);
+        now->leaked = stages != NO_STAGES ? scan_stage_leak(s, r, b, i) : scan_leak(s, r, number, weight);
     if (s->has_extras)
         scan_extra_alloc(s, r, now->level.live_bytes, now->level.live_blocks, b, i, weight);
     tally_peak(&now->level, time_ns);
@@ -176,21 +231,28 @@ static SCAN_INLINE bool scan_is_temporary(struct scan *s, struct scan_state *now
 }
 
 static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const struct wake_block *b,
-                                  uint32_t i, bool is_plain, bool counts)
+                                  uint32_t i, bool is_plain, bool counts, enum scan_stages stages)
 {
     uint64_t number = b->number[i];
     const struct scan_block *was =
         numbered_take(&s->live, number, is_plain ? sizeof(struct scan_block) : sizeof(struct scan_dated));
-    if (was == NULL)
+    if (was == NULL) {
+        if (stages == STAGES_WITH_TRAIL)
+            s->steps[i] = TRAIL_NONE;
         return;
+    }
     uint64_t size = was->size;
-    if (__builtin_expect(size == SCAN_LARGE, 0))
-        size = scan_take_large(s, number);
+    if (stages == STAGES_WITH_TRAIL)
+        s->steps[i] = (was->row * s->unit + was->size) | TRAIL_FALLS;
+    if (__builtin_expect(stages == STAGES_WITH_TRAIL ? size >= s->unit : size == SCAN_LARGE, 0))
+        size = scan_take_large(s, number, was->row, size, i, stages);
     struct weight weight = scan_weight(s, number, size, is_plain);
     struct tally_row *r = tally_touch(&s->tally, &now->level, was->row);
     tally_fall(&now->level, r, weight.blocks, weight.bytes);
     if (!counts)
         return;
+    if (stages != NO_STAGES && __builtin_expect(number < s->floor, 0))
+        scan_stage_heirloom(s, number, size, was);
     uint64_t lifetime = b->time_ns[i] - was->born_ns;
     if (lifetime < r->lifetime_min_ns)
         r->lifetime_min_ns = lifetime;
@@ -205,16 +267,18 @@ static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const 
 }
 
 static SCAN_INLINE void scan_events(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end,
-                                    bool is_plain, bool counts)
+                                    bool is_plain, bool counts, enum scan_stages stages)
 {
     const struct slot *latest = &s->slots.all.data[s->slots.latest];
     struct scan_state now = {
         .level = s->tally.level, .newest = latest->newest, .thread = latest->thread, .leaked = *s->leaked};
     for (uint32_t i = first; i < end; i++) {
         if (b->event[i] == WAKE_ALLOC)
-            scan_alloc(s, &now, b, i, is_plain, counts);
+            scan_alloc(s, &now, b, i, is_plain, counts, stages);
         else if (b->event[i] == WAKE_FREE)
-            scan_free(s, &now, b, i, is_plain, counts);
+            scan_free(s, &now, b, i, is_plain, counts, stages);
+        else if (stages == STAGES_WITH_TRAIL)
+            s->steps[i] = TRAIL_NONE;
     }
     s->tally.level = now.level;
     if (is_plain)
@@ -224,19 +288,23 @@ static SCAN_INLINE void scan_events(struct scan *s, const struct wake_block *b, 
 /* Events first..end-1: no moment lies between them. */
 static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
-    if (s->is_plain && s->is_open)
-        scan_events(s, b, first, end, true, true);
+    if (s->stages != NULL && s->stages->trail.words != NULL)
+        scan_events(s, b, first, end, true, true, STAGES_WITH_TRAIL);
+    else if (s->stages != NULL)
+        scan_events(s, b, first, end, true, true, STAGES);
+    else if (s->is_plain && s->is_open)
+        scan_events(s, b, first, end, true, true, NO_STAGES);
     else if (s->is_plain)
-        scan_events(s, b, first, end, true, false);
+        scan_events(s, b, first, end, true, false, NO_STAGES);
     else if (s->is_open)
-        scan_events(s, b, first, end, false, true);
+        scan_events(s, b, first, end, false, true, NO_STAGES);
     else
-        scan_events(s, b, first, end, false, false);
+        scan_events(s, b, first, end, false, false, NO_STAGES);
 }
 
 /* ----------------------------------------------------------------- moments */
 
-static uint64_t scan_next_moment(const struct scan *s)
+uint64_t scan_next_moment(const struct scan *s)
 {
     uint64_t next = s->open_ns < s->close_ns ? s->open_ns : s->close_ns;
     next = s->note_ns < next ? s->note_ns : next;
@@ -264,8 +332,7 @@ static uint64_t scan_tick_after(const struct scan *s, size_t tick)
     return tick + 1 < s->result->timeline.count ? s->result->timeline.data[tick + 1].from_ns : UINT64_MAX;
 }
 
-/* Everything that happens just before the first event at or after this moment. */
-static void scan_moment(struct scan *s, uint64_t moment)
+void scan_moment(struct scan *s, uint64_t moment)
 {
     if (s->close_ns == moment) {
         s->is_open = false;
@@ -323,7 +390,7 @@ static void scan_choose(struct scan *s, const struct wake_block *b)
     }
 }
 
-static int scan_block(const struct wake_block *b, void *context)
+int scan_block(const struct wake_block *b, void *context)
 {
     struct scan *s = context;
     filter_births(s->filter, &s->slots, b, s->pass);
@@ -348,7 +415,7 @@ static int scan_block(const struct wake_block *b, void *context)
 
 /* --------------------------------------------------------------------- run */
 
-static unsigned scan_columns(const struct scan *s)
+unsigned scan_columns(const struct scan *s)
 {
     unsigned columns = WAKE_SIZE | WAKE_STACK | WAKE_THREAD | filter_columns(s->filter);
     return (s->want & WANT_DETAIL) != 0 ? columns | WAKE_USABLE : columns;
@@ -361,8 +428,7 @@ static void scan_stop_ticks(struct scan *s)
     s->tick_ns = UINT64_MAX;
 }
 
-/* What still lies behind the last event. */
-static void scan_finish(struct scan *s, const struct wake_process *p)
+void scan_finish(struct scan *s, const struct wake_process *p)
 {
     uint64_t end = p->end.end_ns > s->seen_ns ? p->end.end_ns : s->seen_ns;
     for (uint64_t moment; (moment = scan_next_moment(s)) != UINT64_MAX;) {
@@ -388,12 +454,21 @@ static uint64_t scan_behind(uint64_t ns)
     return ns == UINT64_MAX ? UINT64_MAX : ns + 1;
 }
 
-int scan_run(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
-             struct bitset *chosen, struct watch *watch, struct wake_reader *reader, uint32_t process,
-             struct query_result *result, struct err *err)
+int scan_no_memory(struct err *err)
 {
-    const struct wake_process *p = wake_reader_process(reader, process);
-    uint64_t until = w->window.max > w->moment ? w->window.max : w->moment;
+    return err_set(err, ERR_MEMORY, "There is no memory for the live blocks of the query.");
+}
+
+bool scan_is_plain(const struct query *q, const struct wake_process *p)
+{
+    return q->split == SPLIT_NONE && p->omitted.sample_rate == 0 && q->temporary_ns == 0 &&
+           q->temporary_allocations == 1;
+}
+
+int scan_begin(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
+               struct bitset *chosen, struct watch *watch, const struct wake_process *p,
+               struct query_result *result, struct err *err)
+{
     *s = (struct scan){
         .query = q,
         .when = w,
@@ -411,23 +486,61 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
         .tick_ns = UINT64_MAX,
         .tick = SIZE_MAX,
         .sample_rate = p->omitted.sample_rate,
-        .is_plain = q->split == SPLIT_NONE && p->omitted.sample_rate == 0 && q->temporary_ns == 0 &&
-                    q->temporary_allocations == 1,
+        .is_plain = scan_is_plain(q, p),
         .has_extras = q->want != 0 || q->ticks != 0,
     };
     numbered_init(&s->live);
     map_init(&s->large);
     medians_init(&s->medians);
     filter_restart(f);
-    int code = ERR_MEMORY;
-    if (slots_init(&s->slots, q, p) && tally_init(&s->tally, q->split, f->stack_count))
+    bool fine = slots_init(&s->slots, q, p) && tally_init(&s->tally, q->split, f->stack_count);
+    return fine ? 0 : scan_no_memory(err);
+}
+
+int scan_run(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
+             struct bitset *chosen, struct watch *watch, struct wake_reader *reader, uint32_t process,
+             struct query_result *result, struct err *err)
+{
+    const struct wake_process *p = wake_reader_process(reader, process);
+    uint64_t until = w->window.max > w->moment ? w->window.max : w->moment;
+    int code = scan_begin(s, q, w, f, chosen, watch, p, result, err);
+    if (code == 0)
         code = wake_reader_visit_columns(reader, process, 0, until, scan_columns(s), scan_block, s, err);
     if (code == ERR_MEMORY)
-        return err_set(err, ERR_MEMORY, "There is no memory for the live blocks of the query.");
+        return scan_no_memory(err);
     if (code < 0)
         return code;
     scan_finish(s, p);
     return 0;
+}
+
+void scan_leave_stages(struct scan *s, struct stages *stages)
+{
+    s->stages = stages;
+    s->unit = UINT32_C(1) << stages->trail.bits;
+}
+
+void scan_inherit(struct scan *s, const struct stages *stages, struct stage *from)
+{
+    numbered_release(&s->live);
+    map_release(&s->large);
+    stage_sort(from);
+    for (size_t i = 0; i < from->heirlooms.count && !s->failed; i++) {
+        const struct stage_heirloom *h = &from->heirlooms.data[i];
+        if (s->filter->stacks != NULL && !s->filter->stacks[h->row])
+            continue;
+        struct scan_block *block = numbered_add(&s->live, h->number, sizeof *block);
+        if (block == NULL)
+            s->failed = true;
+        else
+            *block = (struct scan_block){.born_ns = h->born_ns, .size = h->size, .row = h->row};
+        if (h->size == SCAN_LARGE)
+            scan_set_large(s, h->number, *map_find(&stages->large, h->number));
+    }
+    for (size_t i = 0; i < from->newest.count; i++) {
+        uint32_t slot = slots_get(&s->slots, from->newest.data[i].thread);
+        s->slots.all.data[slot].newest = from->newest.data[i].number;
+    }
 }
 
 void scan_release(struct scan *s)

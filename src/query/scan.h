@@ -18,6 +18,7 @@
 #include "query/histogram.h"
 #include "query/query.h"
 #include "query/slots.h"
+#include "query/stage.h"
 #include "query/tally.h"
 #include "query/watch.h"
 #include "store/numbered.h"
@@ -30,7 +31,7 @@ struct scan_block {
     uint32_t row;
 };
 
-#define SCAN_LARGE UINT32_MAX
+#define SCAN_LARGE STAGE_LARGE
 
 /* The same where the number of its thread's newest block is not enough to know temporaries. */
 struct scan_dated {
@@ -51,6 +52,7 @@ struct scan {
     struct map large;     /* number of a live block -> its size, from SCAN_LARGE on */
     struct slots slots;
     struct medians medians;
+    struct stages *stages; /* that this reading makes; NULL: none */
 
     /* The next moments, each UINT64_MAX when it is past or far away. */
     uint64_t open_ns, close_ns, note_ns, tick_ns;
@@ -71,6 +73,11 @@ struct scan {
     uint64_t seen_ns; /* time of the latest event */
     uint64_t sample_rate;
     uint8_t pass[WAKE_BLOCK_MAX];
+
+    /* While stages are made: */
+    uint64_t floor;                 /* numbers below are of earlier stages */
+    uint32_t unit;                  /* of a row, in a step of the trail; from here on sizes are long */
+    uint32_t steps[WAKE_BLOCK_MAX]; /* of the events, for the trail */
 };
 
 /* Reads the events; afterwards the tally is settled.  What it counts into
@@ -80,5 +87,26 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
              struct query_result *result, struct err *err);
 /* Accepts a zeroed one. */
 void scan_release(struct scan *s);
+
+/* The parts of scan_run, for those who do not read all events from the beginning (query/leap.h).
+ * Begin: 0 or ERR_MEMORY. */
+int scan_begin(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
+               struct bitset *chosen, struct watch *watch, const struct wake_process *p,
+               struct query_result *result, struct err *err);
+unsigned scan_columns(const struct scan *s);
+/* Events that follow; of the type wake_block_fn. */
+int scan_block(const struct wake_block *b, void *scan);
+/* Blocks that were live before they follow: what is there now is forgotten. */
+void scan_inherit(struct scan *s, const struct stages *stages, struct stage *from);
+/* The reading makes stages of what it reads. */
+void scan_leave_stages(struct scan *s, struct stages *stages);
+/* The next moment, UINT64_MAX = none; and what happens just before the first event at or behind it. */
+uint64_t scan_next_moment(const struct scan *s);
+void scan_moment(struct scan *s, uint64_t moment);
+/* Behind the last event. */
+void scan_finish(struct scan *s, const struct wake_process *p);
+int scan_no_memory(struct err *err);
+/* Whether a query asks for nothing that a plain reading does not count. */
+bool scan_is_plain(const struct query *q, const struct wake_process *p);
 
 #endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * leap: see leap.h.
+ */
+#include "query/leap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/memory.h"
+
+/* Conditions that are about stacks alone. */
+#define LEAP_STACKS (CHECK_STACK | CHECK_GROUP_COUNTS)
+/* Conditions that can be looked at where all leaked blocks are listed. */
+#define LEAP_LEAKED (CHECK_LEAKED | LEAP_STACKS | CHECK_BORN | CHECK_OUTSIDE | CHECK_SIZE)
+
+static bool leap_is_about_leaks(const struct filter *f)
+{
+    return (f->query->filter.states & STATE_LEAKED) != 0 && (f->checks & ~(unsigned)LEAP_LEAKED) == 0;
+}
+
+bool leap_suits(const struct query *q, const struct filter *f, const struct wake_process *p)
+{
+    bool is_sum = (f->checks & ~(unsigned)LEAP_STACKS) == 0 && (q->want & ~(unsigned)WANT_DETAIL) == 0;
+    return scan_is_plain(q, p) && p->carried.count == 0 && (is_sum || leap_is_about_leaks(f));
+}
+
+bool leap_has(const struct stages *s, const struct query *q)
+{
+    return s->has_detail || (q->want & WANT_DETAIL) == 0;
+}
+
+bool leap_needs_trail(const struct query *q, const struct filter *f)
+{
+    return (q->ticks != 0 || (f->stacks != NULL && !q->sums_only)) && !leap_is_about_leaks(f);
+}
+
+/* ------------------------------------------------------------------ making */
+
+struct leap_making {
+    struct stages *stages;
+    struct scan *scan;
+    uint64_t next;   /* number: all so far were smaller */
+    uint64_t events; /* of the stage */
+    uint64_t missed; /* that chunks should have had */
+    bool is_odd;
+};
+
+static int leap_take(const struct wake_block *b, void *context)
+{
+    struct leap_making *m = context;
+    const uint8_t *first = memchr(b->event, WAKE_ALLOC, b->count);
+    if (first != NULL) { /* within a chunk numbers rise one by one */
+        const uint8_t *last = memrchr(b->event, WAKE_ALLOC, b->count);
+        m->is_odd = m->is_odd || b->number[first - b->event] < m->next;
+        m->next = b->number[last - b->event] + 1;
+    }
+    if (m->is_odd)
+        return LEAP_ODD;
+    if (m->stages->now.first_ns == UINT64_MAX)
+        m->stages->now.first_ns = b->time_ns[0];
+    int code = scan_block(b, m->scan);
+    m->stages->seen_ns = m->scan->seen_ns;
+    m->events += b->count;
+    m->missed -= b->count;
+    if (m->stages->trail.words != NULL)
+        stages_add_steps(m->stages, m->scan->steps, b->time_ns, b->count);
+    return m->stages->failed ? ERR_MEMORY : code;
+}
+
+static int leap_read_all(struct leap_making *m, struct wake_reader *reader, uint32_t process, struct err *err)
+{
+    struct stages *s = m->stages;
+    size_t spans = wake_reader_span_count(reader, process);
+    int code = 0;
+    struct wake_span span;
+    for (size_t i = 0; i < spans && wake_reader_span(reader, process, i, &span); i++)
+        m->missed += span.events;
+    for (size_t i = 0; i < spans && code == 0;) {
+        stages_begin(s, i, m->next, &m->scan->slots);
+        m->scan->floor = m->next;
+        m->events = 0;
+        do
+            code = wake_reader_visit_spans(reader, process, i, i + 1, UINT64_MAX, scan_columns(m->scan),
+                                           leap_take, m, err);
+        while (++i < spans && code == 0 && m->events < s->distance);
+        stages_end(s, i, &m->scan->tally, numbered_count(&m->scan->live));
+        if (s->failed)
+            code = ERR_MEMORY;
+    }
+    return code;
+}
+
+int leap_make(struct stages *s, const struct stage_limits *limits, const struct query *q, struct watch *watch,
+              struct wake_reader *reader, uint32_t process, struct err *err)
+{
+    const struct wake_process *p = wake_reader_process(reader, process);
+    struct when whole = {0};
+    struct query plain;
+    struct filter filter;
+    struct query_result nothing;
+    struct scan *scan = memory_new_zeroed(1, sizeof *scan);
+    if (scan == NULL)
+        return scan_no_memory(err);
+    query_init(&plain);
+    plain.want = q->want & WANT_DETAIL;
+    query_result_init(&nothing);
+    memset(&filter, 0, sizeof filter);
+    int code = when_resolve(&whole, &plain, reader, err);
+    if (code == 0)
+        code = filter_init(&filter, &plain, &whole, reader, process, err);
+    if (code == 0)
+        code = scan_begin(scan, &plain, &whole, &filter, NULL, watch, p, &nothing, err);
+    if (code == 0) {
+        struct leap_making m = {.stages = s, .scan = scan};
+        if (stages_init(s, limits, filter.stack_count, p->events, plain.want != 0)) {
+            scan_leave_stages(scan, s);
+            code = leap_read_all(&m, reader, process, err);
+        } else {
+            code = ERR_MEMORY;
+        }
+        if (code == ERR_MEMORY)
+            code = scan_no_memory(err);
+        /* What is damaged may be left out by one question and read by the next, which wants fewer columns. */
+        if (code == 0 && (m.missed != 0 || s->seen_ns > p->end.end_ns))
+            code = LEAP_ODD;
+    }
+    scan_release(scan);
+    free(scan);
+    filter_release(&filter);
+    when_release(&whole);
+    query_release(&plain);
+    return code;
+}
+
+/* ------------------------------------------------------------------- using */
+
+struct leap {
+    struct stages *stages;
+    struct scan *scan;
+    struct wake_reader *reader;
+    uint32_t process;
+    uint64_t until;
+    const uint8_t *allowed; /* stacks, by number; NULL: all that there are */
+    uint32_t *mask;         /* the same, for trails; NULL: all, or there is none to follow */
+    size_t peak;            /* with a trail, the stage that has the peak of some stacks; SIZE_MAX: none */
+    uint64_t reached;       /* without, what their bytes have reached in the window, at least */
+};
+
+static int leap_block(const struct wake_block *b, void *context)
+{
+    struct scan *s = context;
+    bool was_interrupted = s->watch->interrupted; /* then these have been read before */
+    int code = scan_block(b, s);
+    return code == WATCH_STOP && was_interrupted ? 0 : code;
+}
+
+static int leap_read(struct leap *l, struct stage *stage, struct err *err)
+{
+    scan_inherit(l->scan, l->stages, stage);
+    if (l->scan->failed)
+        return ERR_MEMORY;
+    return wake_reader_visit_spans(l->reader, l->process, stage->first_span, stage->end_span, l->until,
+                                   scan_columns(l->scan), leap_block, l->scan, err);
+}
+
+/* A tick begins. */
+static uint64_t leap_tick(struct trail_level *level, void *context)
+{
+    struct scan *s = context;
+    s->tally.level.live_bytes = level->bytes;
+    s->tally.level.live_blocks = level->blocks;
+    s->highest_bytes = level->highest_bytes;
+    s->highest_blocks = level->highest_blocks;
+    s->allocations = level->made_blocks;
+    s->allocated_bytes = level->made_bytes;
+    s->frees = level->gone_blocks;
+    if (s->tick_ns != UINT64_MAX && s->tick_ns <= level->time_ns)
+        scan_moment(s, s->tick_ns);
+    level->highest_bytes = s->highest_bytes;
+    level->highest_blocks = s->highest_blocks;
+    level->made_blocks = s->allocations;
+    level->made_bytes = s->allocated_bytes;
+    level->gone_blocks = s->frees;
+    return s->tick_ns;
+}
+
+/* The ticks of a stage; its rows are left alone. */
+static void leap_add_ticks(struct leap *l, const struct stage *stage)
+{
+    struct scan *s = l->scan;
+    const struct tally_level before = s->tally.level;
+    struct trail_level level = {.bytes = before.live_bytes,
+                                .blocks = before.live_blocks,
+                                .highest_bytes = s->highest_bytes,
+                                .highest_blocks = s->highest_blocks,
+                                .made_blocks = s->allocations,
+                                .made_bytes = s->allocated_bytes,
+                                .gone_blocks = s->frees};
+    trail_follow(&l->stages->trail, stage->trail_from, stage->trail_to, &level, l->mask, s->tick_ns,
+                 leap_tick, s);
+    level.time_ns = 0; /* no tick begins */
+    (void)leap_tick(&level, s);
+    s->tally.level = before;
+}
+
+/* The peak of the allowed stacks is not in a stage that begins now. */
+static bool leap_lacks_peak(const struct leap *l, size_t i)
+{
+    const struct tally_level *level = &l->scan->tally.level;
+    uint64_t highest;
+    if (l->allowed == NULL || l->scan->query->sums_only)
+        return true;
+    if (l->stages->trail.words != NULL)
+        return i != l->peak;
+    uint64_t rise = stage_find_rise(&l->stages->list.data[i], l->allowed);
+    if (__builtin_add_overflow(level->live_bytes, rise, &highest))
+        return false;
+    return highest < l->reached || highest <= level->peak_bytes;
+}
+
+/* No moment but ticks lies among the events of the stage. */
+static bool leap_may_pass(const struct leap *l, size_t i)
+{
+    const struct scan *s = l->scan;
+    uint64_t last = l->stages->list.data[i].last_ns;
+    bool has_ticks = s->is_open && s->result->timeline.count > 0 && s->query->ticks != 0;
+    if (s->open_ns <= last || s->close_ns <= last || s->note_ns <= last)
+        return false;
+    if (has_ticks && l->stages->trail.words == NULL)
+        return false;
+    return !s->is_open || leap_lacks_peak(l, i);
+}
+
+static int leap_step(struct leap *l, size_t i, struct err *err)
+{
+    struct scan *s = l->scan;
+    struct stage *stage = &l->stages->list.data[i];
+    for (uint64_t moment; (moment = scan_next_moment(s)) <= stage->first_ns && moment != UINT64_MAX;)
+        scan_moment(s, moment);
+    if (!leap_may_pass(l, i))
+        return leap_read(l, stage, err);
+    if (s->is_open && s->query->ticks != 0)
+        leap_add_ticks(l, stage);
+    stage_apply(stage, &s->tally, l->allowed, s->is_open, l->allowed == NULL);
+    s->seen_ns = stage->last_ns;
+    return 0;
+}
+
+/* Stacks that have no row in any stage may be left out or not. */
+static bool leap_allows_all(const struct stages *s, const struct filter *f)
+{
+    for (size_t i = 0; i < s->list.count && f->stacks != NULL; i++)
+        for (size_t k = 0; k < s->list.data[i].rows.count; k++)
+            if (!f->stacks[s->list.data[i].rows.data[k].row])
+                return false;
+    return true;
+}
+
+/* Which of the stages that lie in the window as a whole has the peak of the allowed stacks; without a trail,
+ * how high they are at the ends of stages. */
+static void leap_find_peak(struct leap *l, const struct when *w)
+{
+    const struct trail *trail = &l->stages->trail;
+    uint64_t bytes = 0, highest = 0;
+    for (size_t i = 0; i < l->stages->list.count; i++) {
+        const struct stage *s = &l->stages->list.data[i];
+        bool ends_inside = s->last_ns >= w->window.min && s->last_ns <= w->window.max;
+        if (trail->words != NULL && ends_inside && s->first_ns >= w->window.min) {
+            uint64_t here = trail_find_highest(trail, s->trail_from, s->trail_to, l->mask, bytes);
+            if (here > highest) {
+                highest = here;
+                l->peak = i;
+            }
+        }
+        for (size_t k = 0; k < s->rows.count; k++)
+            if (l->allowed[s->rows.data[k].row])
+                bytes += s->rows.data[k].made_bytes - s->rows.data[k].gone_bytes;
+        if (ends_inside && bytes > l->reached)
+            l->reached = bytes;
+    }
+}
+
+static bool leap_make_mask(struct leap *l, const struct query *q)
+{
+    if (l->stages->trail.words == NULL || l->allowed == NULL || (q->ticks == 0 && q->sums_only))
+        return true;
+    l->mask = memory_new(l->stages->row_count * sizeof *l->mask);
+    for (size_t i = 0; i < l->stages->row_count && l->mask != NULL; i++)
+        l->mask[i] = l->allowed[i] ? UINT32_MAX : 0;
+    return l->mask != NULL;
+}
+
+static int leap_over_stages(struct leap *l, const struct query *q, const struct filter *f,
+                            const struct when *w, struct err *err)
+{
+    int code = 0;
+    l->allowed = leap_allows_all(l->stages, f) ? NULL : f->stacks;
+    if (!leap_make_mask(l, q))
+        return ERR_MEMORY;
+    if (l->allowed != NULL && !q->sums_only)
+        leap_find_peak(l, w);
+    for (size_t i = 0; i < l->stages->list.count && code == 0; i++) {
+        if (l->stages->list.data[i].first_ns > l->until)
+            break;
+        code = leap_step(l, i, err);
+    }
+    free(l->mask);
+    return code;
+}
+
+/* Columns of blocks that were never freed, as if nothing else had ever been allocated. */
+struct leap_columns {
+    uint8_t event[WAKE_BLOCK_MAX], detail[WAKE_BLOCK_MAX];
+    uint32_t thread[WAKE_BLOCK_MAX], stack[WAKE_BLOCK_MAX];
+    uint64_t time_ns[WAKE_BLOCK_MAX], size[WAKE_BLOCK_MAX], usable[WAKE_BLOCK_MAX], number[WAKE_BLOCK_MAX];
+};
+
+static int leap_over_leaks(struct leap *l)
+{
+    const struct stages *s = l->stages;
+    struct leap_columns *c = memory_new_zeroed(1, sizeof *c);
+    uint64_t done = l->scan->watch->done;
+    int code = c == NULL ? ERR_MEMORY : 0;
+    for (size_t at = 0; at < s->leaks.count && code == 0;) {
+        struct wake_block block = {.process = l->process,
+                                   .event = c->event,
+                                   .detail = c->detail,
+                                   .time_ns = c->time_ns,
+                                   .thread = c->thread,
+                                   .stack = c->stack,
+                                   .size = c->size,
+                                   .usable = c->usable,
+                                   .number = c->number};
+        for (; at < s->leaks.count && block.count < WAKE_BLOCK_MAX; at++, block.count++) {
+            const struct stage_leak *leak = &s->leaks.data[at];
+            if (leak->born_ns > l->until)
+                break;
+            c->event[block.count] = WAKE_ALLOC;
+            c->time_ns[block.count] = leak->born_ns;
+            c->stack[block.count] = leak->stack;
+            c->size[block.count] = leak->size;
+            c->usable[block.count] = leak->usable;
+            c->number[block.count] = leak->number;
+        }
+        if (block.count == 0)
+            break;
+        code = leap_block(&block, l->scan);
+    }
+    free(c);
+    l->scan->watch->done = done; /* nothing was read */
+    return code;
+}
+
+int leap_run(struct scan *s, struct stages *stages, const struct query *q, const struct when *w,
+             struct filter *f, struct watch *watch, struct wake_reader *reader, uint32_t process,
+             struct query_result *result, struct err *err)
+{
+    const struct wake_process *p = wake_reader_process(reader, process);
+    struct leap l = {.stages = stages,
+                     .scan = s,
+                     .reader = reader,
+                     .process = process,
+                     .until = w->window.max > w->moment ? w->window.max : w->moment,
+                     .peak = SIZE_MAX};
+    int code = scan_begin(s, q, w, f, NULL, watch, p, result, err);
+    if (code == 0)
+        code = leap_is_about_leaks(f) ? leap_over_leaks(&l) : leap_over_stages(&l, q, f, w, err);
+    if (code == ERR_MEMORY)
+        return scan_no_memory(err);
+    if (code < 0)
+        return code;
+    if (code == 0 && watch->interrupted && stages->seen_ns < l.until) /* so far the stages go */
+        s->seen_ns = stages->seen_ns;
+    for (size_t i = 0; i < s->tally.rows.count && (q->want & WANT_DETAIL) == 0; i++)
+        s->tally.rows.data[i].slack_bytes = 0; /* stages may know more than was asked for */
+    scan_finish(s, p);
+    return 0;
+}

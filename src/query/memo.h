@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * memo: what questions to an open recording leave behind for the next ones.
+ *
+ *     memo_attach(reader, NULL, &err)      once, by whoever will ask several questions
+ *     query_run(&q, reader, ...)           as always
+ *
+ * The first question that has to read the events of a process makes stages of them (query/stage.h), so that
+ * another window, another moment, another timeline or other stacks need few events or none.  The latest answers
+ * are kept too (query/kept.h).  Answers are the same as without.
+ *
+ * Memory, for each process: 32 MiB and three times what live blocks take for stages, 96 MiB for its trail (none
+ * where there are more than 24 million events), and a few answers, whose rows are stacks.
+ */
+#ifndef HW_QUERY_MEMO_H
+#define HW_QUERY_MEMO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/kept.h"
+#include "query/stage.h"
+#include "store/reader.h"
+#include "tool/err.h"
+
+/* A process as it is remembered. */
+struct memo_process {
+    struct stages stages;
+    bool has_stages;
+    bool is_odd; /* stages cannot be made of it */
+};
+
+struct memo {
+    struct memo_process *processes; /* as many as the recording has */
+    size_t count;
+    struct stage_limits limits;
+    struct kept kept;
+};
+
+/* Remembers from now on; forgets what was remembered before.  limits: NULL = the usual.  ERR_MEMORY. */
+int memo_attach(struct wake_reader *reader, const struct stage_limits *limits, struct err *err);
+/* NULL: nobody has attached one. */
+struct memo *memo_of(const struct wake_reader *reader);
+/* Stages that were not finished, or of which another kind is wanted. */
+void memo_forget(struct memo_process *p);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * memo_test: many questions to the same open recording, in random order, so that later ones are answered
+ * from what earlier ones have left.  Each is compared in every number with the answer by definition.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "query/memo.h"
+#include "query/naive_ask.h"
+#include "query/naive_check.h"
+#include "query/parse.h"
+
+static char path[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/memo_test.%d.wake", (int)getpid());
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(path);
+    return 0;
+}
+
+/* What a question may have without a condition on single blocks. */
+static void ask_about_stacks(struct naive *n, struct query *q)
+{
+    static const char *const keys[] = {"function",   "not-function", "source",
+                                       "not-source", "module",       "not-module"};
+    asked[0] = '\0';
+    if (naive_below(n, 2) == 0)
+        ask(q, "from", "%s", random_time(n));
+    if (naive_below(n, 2) == 0)
+        ask(q, "to", "%s", random_time(n));
+    if (naive_below(n, 3) == 0)
+        ask(q, "at", "%s", random_time(n));
+    if (naive_below(n, 3) == 0)
+        ask(q, "ticks", "%u", 1 + (unsigned)naive_below(n, 40));
+    if (naive_below(n, 3) == 0)
+        ask(q, "detail", "yes");
+    for (uint64_t i = naive_below(n, 3); i > 0; i--) {
+        if (naive_below(n, 4) == 0)
+            ask(q, "stack", "%u,%u,%u", (unsigned)naive_below(n, NAIVE_STACKS),
+                (unsigned)naive_below(n, NAIVE_STACKS), (unsigned)naive_below(n, NAIVE_STACKS));
+        else if (naive_below(n, 4) == 0)
+            ask_range(n, q, "depth", "", 0, 4);
+        else if (naive_below(n, 4) == 0)
+            ask_range(n, q, "group-allocations", "", 0, 30);
+        else
+            ask(q, keys[naive_below(n, 6)], "%s", naive_patterns[naive_below(n, 7)]);
+    }
+    if (naive_below(n, 5) == 0)
+        ask(q, "state", "leaked");
+    q->find_place = naive_place;
+}
+
+/* How answers came about. */
+struct seen {
+    unsigned questions, without_events, with_few, with_all;
+};
+
+static void count_answer(struct seen *seen, const struct wake_reader *reader, const struct query_result *r)
+{
+    seen->questions++;
+    if (r->from_totals)
+        return;
+    if (r->events == 0)
+        seen->without_events++;
+    else if (r->events < wake_reader_summary(reader)->events)
+        seen->with_few++;
+    else
+        seen->with_all++;
+}
+
+static void ask_one(struct naive *n, struct wake_reader *reader, struct query_result *result,
+                    struct seen *seen)
+{
+    struct query q;
+    struct err err;
+    query_init(&q);
+    if (naive_below(n, 5) == 0)
+        ask_anything(n, &q);
+    else
+        ask_about_stacks(n, &q);
+    q.sums_only = naive_below(n, 3) == 0;
+    int code = query_run(&q, reader, result, &err);
+    if (code == 0) {
+        check_answer(n, &q, result);
+        count_answer(seen, reader, result);
+        if (naive_below(n, 4) == 0) { /* the answer itself is kept */
+            assert_int_equal(query_run(&q, reader, result, &err), 0);
+            assert_int_equal(result->events, 0);
+            check_answer(n, &q, result);
+            q.sums_only = !q.sums_only; /* is another question */
+            assert_int_equal(query_run(&q, reader, result, &err), 0);
+            check_answer(n, &q, result);
+        }
+    } else if (code != ERR_ABSENT && code != ERR_USAGE) {
+        fail_msg("%s (asked:%s)", err.text, asked);
+    }
+    query_release(&q);
+}
+
+static struct seen ask_often(uint64_t seed, size_t steps, const struct stage_limits *limits,
+                             unsigned questions)
+{
+    struct naive n;
+    struct wake_reader *reader;
+    struct query_result result;
+    struct seen seen = {0};
+    struct err err;
+    naive_chunk_steps = 1 + (unsigned)(seed % 12);
+    naive_make(&n, path, seed, 1 + (unsigned)(seed % 2), steps, seed % 4 != 0);
+    assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    assert_int_equal(memo_attach(reader, limits, &err), 0);
+    query_result_init(&result);
+    for (unsigned i = 0; i < questions; i++)
+        ask_one(&n, reader, &result, &seen);
+    query_result_release(&result);
+    wake_reader_close(reader);
+    naive_release(&n);
+    return seen;
+}
+
+static void later_questions_are_answered_to_the_byte(void **state)
+{
+    (void)state;
+    struct seen all = {0};
+    for (uint64_t seed = 1; seed <= 36; seed++) {
+        const struct stage_limits limits = {.events = 1 + seed * 7 % 20};
+        struct seen seen = ask_often(seed, 40 + seed % 5 * 30, &limits, 80);
+        all.questions += seen.questions;
+        all.without_events += seen.without_events;
+        all.with_few += seen.with_few;
+    }
+    /* Some are about single blocks, or totals have the answer. */
+    assert_true(all.questions > 1800);
+    assert_true(all.without_events > all.questions / 10);
+    assert_true(all.with_few > all.questions / 4);
+}
+
+/* Two stages become one now and then, and trails are given up on the way or at once. */
+static void answers_are_the_same_when_memory_is_short(void **state)
+{
+    (void)state;
+    struct seen all = {0};
+    for (uint64_t seed = 100; seed < 132; seed++) {
+        const struct stage_limits limits = {
+            .events = 1 + seed % 3, .bytes = 1000 * (1 + seed % 16), .trail_words = 1 + seed % 8 * 100};
+        struct seen seen = ask_often(seed, 60 + seed % 4 * 40, &limits, 60);
+        all.questions += seen.questions;
+        all.with_few += seen.with_few;
+        all.with_all += seen.with_all;
+    }
+    assert_true(all.questions > 1000);
+    assert_true(all.with_few > all.questions / 10 && all.with_all > all.questions / 10);
+}
+
+static void the_usual_limits_do_for_small_recordings(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 200; seed < 210; seed++)
+        (void)ask_often(seed, 100, NULL, 40);
+}
+
+/* ------------------------------------------------ the same as without a memo */
+
+/* One recording, open twice. */
+struct twins {
+    struct wake_reader *alone, *attached;
+    struct query_result right, ours;
+};
+
+static void open_twins(struct twins *t, const struct stage_limits *limits)
+{
+    struct err err;
+    assert_int_equal(wake_reader_open(&t->alone, path, &err), 0);
+    assert_int_equal(wake_reader_open(&t->attached, path, &err), 0);
+    assert_int_equal(memo_attach(t->attached, limits, &err), 0);
+    query_result_init(&t->right);
+    query_result_init(&t->ours);
+}
+
+static void close_twins(struct twins *t)
+{
+    query_result_release(&t->right);
+    query_result_release(&t->ours);
+    wake_reader_close(t->alone);
+    wake_reader_close(t->attached);
+}
+
+static void ask_twins(struct twins *t, const struct query *q)
+{
+    struct err err;
+    int right = query_run(q, t->alone, &t->right, &err), ours = query_run(q, t->attached, &t->ours, &err);
+    assert_int_equal(ours, right);
+    if (right != 0)
+        return;
+    assert_int_equal(t->ours.rows.count, t->right.rows.count);
+    for (size_t i = 0; i < t->right.rows.count; i++)
+        assert_memory_equal(&t->ours.rows.data[i].m, &t->right.rows.data[i].m, sizeof(struct metrics));
+    assert_memory_equal(&t->ours.total, &t->right.total, sizeof(struct metrics));
+    assert_int_equal(t->ours.peak_time_ns, t->right.peak_time_ns);
+    assert_int_equal(t->ours.timeline.count, t->right.timeline.count);
+    if (t->right.timeline.count > 0)
+        assert_memory_equal(t->ours.timeline.data, t->right.timeline.data,
+                            t->right.timeline.count * sizeof *t->right.timeline.data);
+    assert_int_equal(t->ours.interrupted, t->right.interrupted);
+    assert_int_equal(t->ours.read_until_ns, t->right.read_until_ns);
+}
+
+static void damage(uint64_t seed)
+{
+    FILE *f = fopen(path, "r+");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    long size = ftell(f);
+    for (unsigned i = 0; i < 3; i++) {
+        fseek(f, (long)(64 + (seed * 7919 + i * 104729) % (uint64_t)(size - 64)), SEEK_SET);
+        fputc((int)(seed * 31 + i) & 0xff, f);
+    }
+    fclose(f);
+    if (seed % 3 == 0)
+        assert_int_equal(truncate(path, size - (long)(seed * 37 % (uint64_t)(size / 2))), 0);
+}
+
+static void damaged_and_cut_recordings_give_the_same(void **state)
+{
+    (void)state;
+    const struct stage_limits limits = {.events = 1};
+    unsigned opened = 0, leaps = 0;
+    for (uint64_t seed = 300; seed < 340; seed++) {
+        struct naive n;
+        struct twins t;
+        struct wake_reader *reader;
+        struct err err;
+        naive_chunk_steps = 5;
+        naive_make(&n, path, seed, 1, 150, true);
+        damage(seed);
+        if (wake_reader_open(&reader, path, &err) == 0) {
+            opened++;
+            wake_reader_close(reader);
+            open_twins(&t, &limits);
+            for (unsigned i = 0; i < 30; i++) {
+                struct query q;
+                query_init(&q);
+                ask_about_stacks(&n, &q);
+                ask_twins(&t, &q);
+                leaps += t.ours.events < t.right.events;
+                query_release(&q);
+            }
+            close_twins(&t);
+        }
+        naive_release(&n);
+    }
+    /* Of those that are only cut, or damaged elsewhere, stages are made. */
+    assert_true(opened > 20 && leaps > 20);
+}
+
+/* Blocks of 4 GiB and more, in every stage. */
+static void huge_blocks_are_inherited(void **state)
+{
+    (void)state;
+    const struct stage_limits limits = {.events = 1};
+    struct wake_writer *w;
+    struct twins t;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    uint32_t process = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
+    struct wake_stream *s = wake_writer_stream(w, process);
+    for (uint64_t i = 0; i < 400; i++) {
+        uint64_t size = (UINT64_C(1) << (20 + i % 16)) - i % 3;
+        wake_stream_alloc(s, 1000 + i / 3, 1, KIND_MALLOC, 0, 0x1000 + i * 16, size, size, 0);
+        if (i % 7 == 6)
+            wake_writer_flush(w);
+        if (i >= 10)
+            wake_stream_free(s, 1000 + i / 3, 1, HOW_FREE, i - 10,
+                             (UINT64_C(1) << (20 + (i - 10) % 16)) - (i - 10) % 3);
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    open_twins(&t, &limits);
+    for (uint64_t i = 0; i < 40; i++) {
+        struct query q;
+        query_init(&q);
+        asked[0] = '\0';
+        ask(&q, "from", "%lluns", (unsigned long long)(1000 + i));
+        ask(&q, "to", "%lluns", (unsigned long long)(1050 + 2 * i));
+        if (i % 2 == 1)
+            ask(&q, "ticks", "%u", 1 + (unsigned)i);
+        ask(&q, "detail", "yes");
+        ask_twins(&t, &q);
+        assert_true(t.ours.total.peak_bytes > UINT64_C(1) << 32);
+        if (i > 0 && i % 2 == 0) /* timelines need a trail, in which such sizes find no room */
+            assert_true(t.ours.events < t.right.events);
+        query_release(&q);
+    }
+    close_twins(&t);
+}
+
+static volatile sig_atomic_t stop;
+
+static void stop_soon(void *context, uint64_t done, uint64_t total)
+{
+    (void)total;
+    stop = done >= *(uint64_t *)context;
+}
+
+/* Nothing of a reading that was stopped is taken for the whole. */
+static void an_interrupted_question_leaves_nothing(void **state)
+{
+    (void)state;
+    struct wake_writer *w;
+    struct twins t;
+    struct query q;
+    uint64_t limit = 1 << 20, allocations = 1 << 20;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    uint32_t process = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
+    struct wake_stream *s = wake_writer_stream(w, process);
+    for (uint64_t i = 0; i < allocations; i++) {
+        wake_stream_alloc(s, 1000 + i, 1, KIND_MALLOC, 0, 0x1000, 8 + i % 100, 24, 0);
+        if (i >= 100)
+            wake_stream_free(s, 1000 + i, 1, HOW_FREE, i - 100, 8 + (i - 100) % 100);
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    open_twins(&t, NULL);
+    query_init(&q);
+    asked[0] = '\0';
+    ask(&q, "from", "100us");
+    ask(&q, "detail", "yes");
+    q.progress = stop_soon;
+    q.progress_context = &limit;
+    q.interrupt = &stop;
+    struct err err;
+    stop = 0;
+    assert_int_equal(query_run(&q, t.alone, &t.right, &err), 0);
+    stop = 0;
+    assert_int_equal(query_run(&q, t.attached, &t.ours, &err), 0);
+    assert_true(t.ours.interrupted && t.right.interrupted);
+    assert_memory_equal(&t.ours.total, &t.right.total, sizeof(struct metrics));
+    assert_int_equal(t.ours.read_until_ns, t.right.read_until_ns);
+    stop = 0;
+    q.interrupt = NULL;
+    ask_twins(&t, &q);
+    assert_true(!t.ours.interrupted && t.ours.total.allocated_blocks > allocations / 2);
+    ask(&q, "to", "900us");
+    ask_twins(&t, &q);
+    assert_true(t.ours.events > 0 && t.ours.events < t.right.events / 2);
+    query_release(&q);
+    close_twins(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(later_questions_are_answered_to_the_byte, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_are_the_same_when_memory_is_short, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_usual_limits_do_for_small_recordings, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_and_cut_recordings_give_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(huge_blocks_are_inherited, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_interrupted_question_leaves_nothing, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
