@@ -133,7 +133,10 @@ static int diff_read(struct diff *d, struct err *err)
     const struct diff_options *o = d->options;
     int code = 0;
     asking_begin(&d->asking);
+    d->sides[0].is_asked_again = strcmp(o->files[0], o->files[1]) == 0;
     for (size_t i = 0; i < 2 && code == 0; i++) {
+        if (i == 1 && d->sides[0].is_asked_again)
+            side_borrow(&d->sides[1], &d->sides[0]);
         code = side_suppress(&d->sides[i], o->suppressions.data, o->suppressions.count, o->built_in, err);
         if (code == 0)
             code = side_read(&d->sides[i], &d->asking, &d->traces, &o->queries[i], o->files[i], err);

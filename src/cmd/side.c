@@ -6,6 +6,7 @@
 
 #include "cmd/known_leaks.h"
 #include "query/combine.h"
+#include "query/memo.h"
 
 #include <string.h>
 
@@ -22,9 +23,15 @@ void side_release(struct side *s)
     sites_release(&s->sites);
     suppress_release(&s->suppress);
     query_result_release(&s->result);
-    if (s->reader != NULL)
+    if (s->reader != NULL && !s->is_borrowed)
         wake_reader_close(s->reader);
     s->reader = NULL;
+}
+
+void side_borrow(struct side *s, const struct side *from)
+{
+    s->reader = from->reader;
+    s->is_borrowed = true;
 }
 
 int side_suppress(struct side *s, const char *const *paths, size_t count, bool built_in, struct err *err)
@@ -37,11 +44,14 @@ int side_read(struct side *s, struct asking *a, struct traces *c, const struct q
 {
     struct query_result answer;
     uint32_t base = 0;
-    s->reader = asking_open(a, path, err);
+    if (s->reader == NULL)
+        s->reader = asking_open(a, path, err);
     if (s->reader == NULL)
         return err->code != 0 ? err->code : ERR_INPUT;
     query_result_init(&answer);
-    int code = traces_add_reader(c, s->reader, &base, err);
+    int code = s->is_asked_again ? memo_attach(s->reader, NULL, err) : 0;
+    if (code == 0)
+        code = traces_add_reader(c, s->reader, &base, err);
     if (code == 0)
         code = asking_run(a, q, s->reader, &answer, err);
     if (code == 0)
