@@ -31,9 +31,11 @@ struct binary {
     struct symtab symbols;
     struct spelling spelling;
     bool has_info;
-    bool is_read;    /* debug files have been searched */
-    bool has_symtab; /* symbols have been read */
-    bool is_poor;    /* there was no memory for its debugging information, which is as if it had none */
+    bool is_read;        /* debug files have been searched */
+    bool has_symtab;     /* symbols have been read */
+    unsigned generation; /* of what info has handed out and spelling knows */
+    struct err package;  /* why there is no package; no code: there is, or nobody asked */
+    bool is_poor;        /* there was no memory for its debugging information, which is as if it had none */
     char remark[2 * UNIT_PATH_MAX];
     Dwarf_Die entries[BINARY_FRAMES_MAX];
     struct binary_frame frames[BINARY_FRAMES_MAX];
@@ -69,11 +71,25 @@ void binary_free(struct binary *b)
 
 /* --------------------------------------------------------------------- reading */
 
-static void binary_read(struct binary *b)
+/* Is this the package of the file?  The first that is there and is not has something to tell. */
+static bool binary_try_package(const char *path, void *context)
 {
-    if (b->is_read)
-        return;
-    b->is_read = true;
+    struct binary *b = context;
+    struct package package;
+    struct err err;
+    err_init(&err);
+    if (package_open(&package, path, &err) == 0) {
+        if (debuginfo_take_package(&b->info, &package))
+            return true;
+        err_set(&err, ERR_INPUT, "%s belongs to another build: it has no unit of %s.", path, b->path);
+    }
+    if (err.code != ERR_ABSENT && b->package.code == 0)
+        b->package = err;
+    return false;
+}
+
+static void binary_read_info(struct binary *b)
+{
     if (elffile_has_dwarf(&b->file))
         b->has_info = debuginfo_open(&b->info, &b->file, &b->file, b->locate);
     if (b->has_info && b->info.units.count > 0)
@@ -85,6 +101,17 @@ static void binary_read(struct binary *b)
     b->debug = debug;
     const struct elffile *text = b->debug.text_low < b->debug.text_high ? &b->debug : &b->file;
     b->has_info = debuginfo_open(&b->info, &b->debug, text, b->locate);
+}
+
+static void binary_read(struct binary *b)
+{
+    if (b->is_read)
+        return;
+    b->is_read = true;
+    binary_read_info(b);
+    if (b->has_info && b->info.is_split &&
+        locate_package(b->locate, &b->file, &b->debug, b->path, binary_try_package, b))
+        err_init(&b->package);
 }
 
 /* The full table of either file has all that the others have. */
@@ -107,19 +134,18 @@ static void binary_read_symbols(struct binary *b)
 
 /* ------------------------------------------------------------------- resolving */
 
-static const char *binary_call_file(struct binary *b, Dwarf_Die *call)
+/* A unit that is split has its files in the program. */
+static const char *binary_call_file(struct binary *b, struct unit *u, Dwarf_Die *call)
 {
-    Dwarf_Die unit;
     Dwarf_Files *files;
     Dwarf_Attribute attribute;
     Dwarf_Word index;
     size_t count;
     if (dwarf_attr(call, DW_AT_call_file, &attribute) == NULL || dwarf_formudata(&attribute, &index) != 0 ||
-        dwarf_diecu(call, &unit, NULL, NULL) == NULL || dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
-        index >= count)
+        dwarf_getsrcfiles(&u->die, &files, &count) != 0 || index >= count)
         return "";
     const char *path = dwarf_filesrc(files, index, NULL, NULL);
-    return path != NULL ? spelling_file(&b->spelling, &unit, path) : "";
+    return path != NULL ? spelling_file(&b->spelling, &u->die, path) : "";
 }
 
 static void binary_set_function(struct binary_frame *f, const struct spelling_name *name)
@@ -163,7 +189,7 @@ static size_t binary_fill(struct binary *b, struct unit *u, uint64_t address, si
         binary_set_function(&b->frames[i], spelling_entry(&b->spelling, &b->entries[i]));
         if (i + 1 < total) {
             uint64_t number = die_number(&b->entries[i], DW_AT_call_line);
-            file = binary_call_file(b, &b->entries[i]);
+            file = binary_call_file(b, u, &b->entries[i]);
             line = number <= UINT32_MAX ? (uint32_t)number : 0;
         }
     }
@@ -187,6 +213,9 @@ static size_t binary_look(struct binary *b, uint64_t address, bool exact, const 
     struct unit *u =
         b->has_info ? debuginfo_find(&b->info, address, b->entries, BINARY_FRAMES_MAX, &count) : NULL;
     size_t total = 1;
+    if (b->generation != b->info.generation)
+        spelling_forget(&b->spelling);
+    b->generation = b->info.generation;
     if (u != NULL)
         total = binary_fill(b, u, address, count);
     else
@@ -226,16 +255,23 @@ enum binary_source binary_get_source(struct binary *b)
 static void binary_remark_halves(struct binary *b)
 {
     char path[UNIT_PATH_MAX];
-    for (size_t i = 0; i < b->info.units.count; i++) {
+    const struct err *trouble = &b->info.halves.trouble;
+    b->remark[0] = '\0';
+    for (size_t i = 0; trouble->code == 0 && i < b->info.units.count; i++) {
         if (!unit_lacks_half(&b->info.units.data[i], path, sizeof path))
             continue;
-        snprintf(b->remark, sizeof b->remark,
-                 "Part of the debugging information of %s is in %.2048s, which is not there (packages of "
-                 "such files, "
-                 ".dwp, are not read): inlined functions are not known.",
-                 b->path, path);
-        return;
+        trouble = &b->package;
+        if (trouble->code == 0)
+            snprintf(
+                b->remark, sizeof b->remark,
+                "Part of the debugging information of %s is in %.2048s, which is not there, nor is it in a "
+                "package (.dwp): inlined functions are not known.",
+                b->path, path);
+        break;
     }
+    if (trouble->code != 0)
+        snprintf(b->remark, sizeof b->remark, "%s Inlined functions of %s are not known.", trouble->text,
+                 b->path);
 }
 
 const char *binary_get_remark(struct binary *b)

@@ -22,6 +22,8 @@ static __attribute__((noreturn)) void debuginfo_give_up(void)
 enum {
     DEBUGINFO_RESERVE = 4 << 20, /* bytes that libdw finds free whenever it is asked, and */
     DEBUGINFO_SHARE = 8,         /* ... one such part of the file */
+    DEBUGINFO_HALVES =
+        64 << 20, /* bytes of open halves besides the one in use; beyond that they are closed */
 };
 
 /* Where memory runs out libdw passes over sections as if they were not there, ends the program or
@@ -46,7 +48,8 @@ static void debuginfo_add_units(struct debuginfo *d)
         debuginfo_reserve(d->reserve);
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
-        unit_init(&u, &die);
+        d->is_split = d->is_split || type == DW_UT_skeleton;
+        unit_init(&u, &die, &d->halves);
         if (index >= SPAN_NONE || !vec_push(&d->units, u))
             return;
         u.says_where = die_add_ranges(&d->limits, &die, &d->spans, (uint32_t)index);
@@ -82,7 +85,8 @@ static Dwarf *debuginfo_begin(struct debuginfo *d, const struct elffile *file, u
 bool debuginfo_open(struct debuginfo *d, const struct elffile *file, const struct elffile *text,
                     struct locate *l)
 {
-    *d = (struct debuginfo){.reserve = DEBUGINFO_RESERVE};
+    *d = (struct debuginfo){.reserve = DEBUGINFO_RESERVE,
+                            .halves = {.program = file, .no_memory = debuginfo_give_up}};
     uint64_t size = 0;
     d->dwarf = debuginfo_begin(d, file, &size);
     if (d->dwarf == NULL)
@@ -105,6 +109,8 @@ bool debuginfo_open(struct debuginfo *d, const struct elffile *file, const struc
 void debuginfo_abandon(struct debuginfo *d)
 {
     d->dwarf = d->shared = NULL;
+    for (size_t i = 0; i < d->units.count; i++)
+        d->units.data[i].half = (struct half){0};
     debuginfo_close(d);
 }
 
@@ -119,7 +125,34 @@ void debuginfo_close(struct debuginfo *d)
     if (d->shared != NULL)
         dwarf_end(d->shared);
     elffile_close(&d->shared_file);
+    package_close(&d->halves.package);
     *d = (struct debuginfo){0};
+}
+
+bool debuginfo_take_package(struct debuginfo *d, struct package *package)
+{
+    for (size_t i = 0; i < d->units.count; i++) {
+        uint64_t id;
+        if (half_get_id(&d->units.data[i].die, &id) && package_has(package, id)) {
+            d->halves.package = *package;
+            return true;
+        }
+    }
+    package_close(package);
+    return false;
+}
+
+/* Keeps the halves within bounds.  Addresses are mostly asked for in order, so those that are not the last
+ * will not be missed. */
+static void debuginfo_trim(struct debuginfo *d, const struct unit *last)
+{
+    uint64_t needed = last != NULL ? last->half.bytes : 0;
+    if (d->halves.bytes - needed <= DEBUGINFO_HALVES)
+        return;
+    for (size_t i = 0; i < d->units.count; i++)
+        if (&d->units.data[i] != last && d->units.data[i].half.dwarf != NULL)
+            unit_forget(&d->units.data[i]);
+    d->generation++;
 }
 
 /* Some producers give a unit no addresses.  Its functions have them. */
@@ -134,6 +167,7 @@ static void debuginfo_complete(struct debuginfo *d)
         unit_read(u, &d->limits);
         for (size_t j = 0; j < u->spans.list.count; j++)
             (void)spans_add(&d->spans, u->spans.list.data[j].low, u->spans.list.data[j].high, (uint32_t)i);
+        debuginfo_trim(d, NULL);
     }
     spans_seal(&d->spans);
 }
@@ -152,6 +186,7 @@ struct unit *debuginfo_find(struct debuginfo *d, uint64_t address, Dwarf_Die *di
         return NULL;
     struct unit *u = &d->units.data[index];
     struct function *f = unit_find(u, &d->limits, address);
+    debuginfo_trim(d, u);
     if (f != NULL)
         *count = function_find(f, &d->limits, address, dies, room);
     return u;

@@ -8,6 +8,7 @@
 
 #include "symbol/die.h"
 #include "symbol/elffile.h"
+#include "symbol/half.h"
 #include "symbol/locate.h"
 #include "symbol/span.h"
 #include "symbol/unit.h"
@@ -27,7 +28,10 @@ struct debuginfo {
     struct die_limits limits;
     VEC(struct unit) units;
     struct spans spans;
-    bool is_complete; /* units that do not say where their code is have been read too */
+    struct halves halves; /* of units that are split */
+    unsigned generation;  /* counts how often entries were forgotten; those handed out before are no more */
+    bool is_split;        /* some units are */
+    bool is_complete;     /* units that do not say where their code is have been read too */
 };
 
 /* libdw ends the program when memory runs out, unless its handler does not come back.  Ours jumps here,
@@ -41,6 +45,9 @@ bool debuginfo_open(struct debuginfo *d, const struct elffile *file, const struc
                     struct locate *l);
 /* Accepts a zeroed one. */
 void debuginfo_close(struct debuginfo *d);
+
+/* The package that has units of this file; taken.  One that has none of them is closed and refused. */
+bool debuginfo_take_package(struct debuginfo *d, struct package *package);
 
 /* After a jump: gives back what is ours, and leaves what libdw was in the middle of. */
 void debuginfo_abandon(struct debuginfo *d);

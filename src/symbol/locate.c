@@ -11,6 +11,9 @@
  *     beside it, in F/folder-of-the-program/, in F
  *     F/path, F/path.debug, F/base name, F/base name.debug, by build id only
  *     a server
+ *
+ * Packages (.dwp): beside the debug file, beside the program, sysroot + path.dwp, F/path.dwp, F/base name.dwp,
+ *     F/.build-id/xx/yyyy.dwp
  */
 #include "symbol/locate.h"
 
@@ -274,6 +277,57 @@ bool locate_debug(struct locate *l, const struct elffile *program, const char *p
     if (!found && program->id.length > 0)
         found = locate_try_names(&w, path) || wanted_download(&w, DOWNLOAD_DEBUG, locate_base(path));
     wanted_release(&w);
+    return found;
+}
+
+/* -------------------------------------------------------------------- packages */
+
+/* Beside a file, also where a link leads, also by the name without ".debug". */
+static bool locate_visit_beside(const char *file, locate_visit *visit, void *context)
+{
+    struct strbuf path = {0};
+    size_t length = strlen(file);
+    const char *suffix = ".debug";
+    char *real = realpath(file, NULL);
+    strbuf_addf(&path, "%s.dwp", file);
+    bool found = visit(strbuf_get(&path), context);
+    if (!found && real != NULL && strcmp(real, file) != 0)
+        found = locate_visit_beside(real, visit, context);
+    if (!found && length > strlen(suffix) && strcmp(file + length - strlen(suffix), suffix) == 0) {
+        strbuf_clear(&path);
+        strbuf_addf(&path, "%.*s.dwp", (int)(length - strlen(suffix)), file);
+        found = visit(strbuf_get(&path), context);
+    }
+    free(real);
+    strbuf_release(&path);
+    return found;
+}
+
+bool locate_package(struct locate *l, const struct elffile *program, const struct elffile *debug,
+                    const char *path, locate_visit *visit, void *context)
+{
+    const char *root, *folder, *slash = path[0] == '/' ? "" : "/";
+    char hex[2 * BUILD_ID_MAX + 1];
+    struct strbuf place = {0};
+    bool found = (debug->elf != NULL && locate_visit_beside(debug->path, visit, context)) ||
+                 locate_visit_beside(program->path, visit, context);
+    build_id_format(&program->id, hex);
+    if (!found && path[0] == '/') {
+        strbuf_addf(&place, "%s%s.dwp", l->sysroot, path);
+        found = visit(strbuf_get(&place), context);
+    }
+    for (size_t i = 0; !found && locate_folder(l, i, &root, &folder); i++) {
+        strbuf_clear(&place);
+        strbuf_addf(&place, "%s%s%s%s.dwp", root, folder, slash, path);
+        found = visit(strbuf_get(&place), context);
+        strbuf_clear(&place);
+        strbuf_addf(&place, "%s%s/%s.dwp", root, folder, locate_base(path));
+        found = found || visit(strbuf_get(&place), context);
+        strbuf_clear(&place);
+        strbuf_addf(&place, "%s%s/.build-id/%.2s/%s.dwp", root, folder, hex, hex + 2);
+        found = found || (program->id.length >= 2 && visit(strbuf_get(&place), context));
+    }
+    strbuf_release(&place);
     return found;
 }
 

@@ -38,6 +38,12 @@ int locate_binary(struct locate *l, const char *path, const struct build_id *id,
  * where the program was when it was recorded.  False: there is none. */
 bool locate_debug(struct locate *l, const struct elffile *program, const char *path, struct elffile *out);
 
+/* Calls visit with the places where a package (.dwp) of the .dwo files of a program may be, whether there is a
+ * file or not, until it says true.  debug: its debug file; not open when it has none. */
+typedef bool locate_visit(const char *path, void *context);
+bool locate_package(struct locate *l, const struct elffile *program, const struct elffile *debug,
+                    const char *path, locate_visit *visit, void *context);
+
 /* The file that .gnu_debugaltlink of a debug file names.  False: it names none, or it is not there. */
 bool locate_shared(struct locate *l, const struct elffile *debug, Dwarf *dwarf, struct elffile *out);
 

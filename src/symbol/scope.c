@@ -30,6 +30,12 @@ void scopes_release(struct scopes *s)
     vec_release(&s->found);
 }
 
+void scopes_forget(struct scopes *s)
+{
+    map_release(&s->children);
+    arena_release(&s->arena);
+}
+
 static const struct scope_children *scopes_children(struct scopes *s, Dwarf_Die *parent, Dwarf_Off unit)
 {
     Dwarf_Die child;

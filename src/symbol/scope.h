@@ -30,6 +30,8 @@ struct scopes {
 
 void scopes_init(struct scopes *s);
 void scopes_release(struct scopes *s);
+/* Forgets the entries that it was told of, and not what it has spent. */
+void scopes_forget(struct scopes *s);
 
 /* The entries around `entry` within its unit, outermost first, without the unit;
  * at most SCOPE_DEPTH_MAX.  The number of them. */

@@ -46,6 +46,14 @@ void spelling_release(struct spelling *n)
     arena_release(&n->arena);
 }
 
+void spelling_forget(struct spelling *n)
+{
+    map_release(&n->linkages);
+    map_release(&n->entries);
+    map_release(&n->files);
+    scopes_forget(&n->scopes);
+}
+
 static const char *spelling_copy(struct spelling *n, const char *text, size_t length)
 {
     return arena_push_text(&n->arena, text, length < NAMING_TEXT_MAX ? length : NAMING_TEXT_MAX);

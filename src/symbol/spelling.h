@@ -30,7 +30,8 @@ void spelling_init(struct spelling *n);
 void spelling_release(struct spelling *n);
 
 /* All results live as long as naming; none is NULL.  Keys are the addresses of
- * what is passed, which must live as long too. */
+ * what is passed, which must live as long too, or until it is told to forget them. */
+void spelling_forget(struct spelling *n);
 
 /* Tells what the symbol of a compiled function is, which helps where its entry
  * has no linkage name.  To be called before its name is asked for. */

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-void unit_init(struct unit *u, const Dwarf_Die *die)
+void unit_init(struct unit *u, const Dwarf_Die *die, struct halves *halves)
 {
-    *u = (struct unit){.die = *die, .body = *die};
+    *u = (struct unit){.die = *die, .body = *die, .halves = halves};
 }
 
 void unit_release(struct unit *u)
@@ -25,6 +25,15 @@ void unit_release(struct unit *u)
         function_release(&u->functions.data[i]);
     vec_release(&u->functions);
     spans_release(&u->spans);
+    half_close(&u->half, u->halves);
+}
+
+void unit_forget(struct unit *u)
+{
+    bool says_where = u->says_where;
+    unit_release(u);
+    unit_init(u, &u->die, u->halves);
+    u->says_where = says_where;
 }
 
 /* ------------------------------------------------------------------- functions */
@@ -75,25 +84,24 @@ static bool unit_is_split(struct unit *u)
     return unit_get_half(u, path, sizeof path) && (stat(path, &there) != 0 || S_ISREG(there.st_mode));
 }
 
-static bool unit_is_skeleton(struct unit *u)
-{
-    uint8_t type;
-    return dwarf_cu_info(u->die.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton;
-}
-
 bool unit_lacks_half(struct unit *u, char *path, size_t size)
 {
     struct stat there;
-    return unit_is_skeleton(u) && unit_get_half(u, path, size) && stat(path, &there) != 0;
+    uint64_t id;
+    return half_get_id(&u->die, &id) && unit_get_half(u, path, size) && stat(path, &there) != 0 &&
+           !halves_has(u->halves, id);
 }
 
+/* What libdw finds itself is not looked for in a package of ours. */
 static void unit_begin(struct unit *u)
 {
     Dwarf_Die body;
-    if (!unit_is_skeleton(u))
+    uint64_t id;
+    if (!half_get_id(&u->die, &id))
         return;
-    if (unit_is_split(u) && dwarf_cu_info(u->die.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) == 0 &&
-        dwarf_tag(&body) == DW_TAG_compile_unit)
+    if ((unit_is_split(u) && dwarf_cu_info(u->die.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) == 0 &&
+         dwarf_tag(&body) == DW_TAG_compile_unit) ||
+        half_open(&u->half, u->halves, &u->die, &body))
         u->body = body;
 }
 

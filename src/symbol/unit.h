@@ -7,6 +7,7 @@
 
 #include "symbol/die.h"
 #include "symbol/function.h"
+#include "symbol/half.h"
 #include "symbol/span.h"
 #include "tool/vec.h"
 
@@ -24,8 +25,10 @@ enum unit_state {
 };
 
 struct unit {
-    Dwarf_Die die;   /* in the file itself: has the lines */
-    Dwarf_Die body;  /* has the functions: the same, or its other half in a .dwo file */
+    Dwarf_Die die;    /* in the file itself: has the lines */
+    Dwarf_Die body;   /* has the functions: the same, or its other half in another file */
+    struct half half; /* open while that half is one of a package's */
+    struct halves *halves;
     bool says_where; /* it has the addresses of its code */
     bool is_learnt;  /* binary.c has told spelling about the functions */
     enum unit_state state;
@@ -33,12 +36,15 @@ struct unit {
     struct spans spans;
 };
 
-void unit_init(struct unit *u, const Dwarf_Die *die);
+void unit_init(struct unit *u, const Dwarf_Die *die, struct halves *halves);
 void unit_release(struct unit *u);
 
 /* The function at an address, NULL = none.  Valid until the next call. */
 struct function *unit_find(struct unit *u, struct die_limits *l, uint64_t address);
-/* Whether part of it is in another file (-gsplit-dwarf) that is not there; `path` gets its name. */
+/* As it was before it was first asked; entries that it has given are no more. */
+void unit_forget(struct unit *u);
+/* Whether part of it is in another file (-gsplit-dwarf) that is not there, and in no package; `path` gets its
+ * name. */
 bool unit_lacks_half(struct unit *u, char *path, size_t size);
 /* Reads all functions; for units that do not say where their code is. */
 void unit_read(struct unit *u, struct die_limits *l);
