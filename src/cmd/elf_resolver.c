@@ -131,6 +131,12 @@ static const char *elf_lack(void *of, void *opened)
     return opened != &elf_any_map && binary_is_poor(opened) ? binary_get_remark(opened) : NULL;
 }
 
+static const char *elf_remark(void *of, void *opened)
+{
+    (void)of;
+    return opened != &elf_any_map ? binary_get_remark(opened) : "";
+}
+
 /* The network is asked when the user says so, or has named servers. */
 static bool elf_asks_servers(const struct naming_options *options)
 {
@@ -158,7 +164,7 @@ struct elf_resolver *elf_resolver_new(const struct naming_options *options, stru
         return NULL;
     }
     e->options = *options;
-    e->resolver = (struct naming_resolver){e, elf_open, elf_resolve, elf_close, elf_lack};
+    e->resolver = (struct naming_resolver){e, elf_open, elf_resolve, elf_close, elf_lack, elf_remark};
     procmaps_init(&e->maps);
     e->symbolizer = symbolizer_new(&(struct symbolizer_options){
         .sysroot = options->sysroot,

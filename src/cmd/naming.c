@@ -219,6 +219,17 @@ static int job_resolve(const struct naming_job *j, void *opened, struct err *err
     return 0;
 }
 
+/* What is wrong with a file may show only where it is read. */
+static int job_remark_again(const struct naming_job *j, void *opened, enum name_source source,
+                            const char *remark, struct err *err)
+{
+    const struct naming_resolver *resolver = j->naming->resolver;
+    const char *now = resolver->remark != NULL ? resolver->remark(resolver->of, opened) : remark;
+    if (strcmp(now, remark) == 0 || names_set_source(j->names, j->image, source, now))
+        return 0;
+    return job_fail(err);
+}
+
 /* Asks the resolver about the places of an image. */
 static int naming_ask(const struct naming_job *j, struct err *err)
 {
@@ -234,6 +245,8 @@ static int naming_ask(const struct naming_job *j, struct err *err)
             code = job_fail(err);
         if (code == 0 && opened != NULL)
             code = job_resolve(j, opened, err);
+        if (code == 0 && opened != NULL)
+            code = job_remark_again(j, opened, source, strbuf_get(&remark), err);
     }
     const char *lack = opened != NULL && resolver->lack != NULL ? resolver->lack(resolver->of, opened) : NULL;
     if (code == 0 && lack != NULL)

@@ -30,6 +30,8 @@ struct naming_resolver {
     void (*close)(void *of, void *opened);
     /* Asked at the end: a sentence if there was no memory for what it should have told, else NULL.  May be NULL. */
     const char *(*lack)(void *of, void *opened);
+    /* Asked at the end: the remark, now that places have been looked at; "" = none.  May be NULL. */
+    const char *(*remark)(void *of, void *opened);
 };
 
 struct naming_options {

@@ -104,7 +104,7 @@ struct oracle {
     unsigned opened, closed, asked;
     char handed[16]; /* the file that came from the recording */
     unsigned patience;
-    const char *lack;
+    const char *lack, *remark;
 };
 
 static void *oracle_open(void *of, const struct name_image *image, int fd, enum name_source *source,
@@ -144,6 +144,14 @@ static const char *oracle_lack(void *of, void *opened)
     return ((struct oracle *)of)->lack;
 }
 
+static const char *oracle_remark(void *of, void *opened)
+{
+    assert_ptr_equal(of, opened);
+    return ((struct oracle *)of)->asked > 0 && ((struct oracle *)of)->remark != NULL
+               ? ((struct oracle *)of)->remark
+               : "";
+}
+
 static bool oracle_is_stopped(void *of)
 {
     struct oracle *o = of;
@@ -152,7 +160,8 @@ static bool oracle_is_stopped(void *of)
 
 static void ask(struct oracle *o, const struct naming_options *extra)
 {
-    const struct naming_resolver resolver = {o, oracle_open, oracle_resolve, oracle_close, oracle_lack};
+    const struct naming_resolver resolver = {o,           oracle_open,  oracle_resolve, oracle_close,
+                                             oracle_lack, oracle_remark};
     struct finish f = {.naming = extra == NULL ? (struct naming_options){0} : *extra, .names = true};
     struct err err;
     err_init(&err);
@@ -271,6 +280,20 @@ static void names_that_memory_did_not_suffice_for_are_not_kept(void **state)
     wake_reader_close(r);
 }
 
+static void a_remark_that_comes_late_is_kept(void **state)
+{
+    (void)state;
+    make_recording();
+    struct oracle o = {.source = NAME_SOURCE_LINES, .function = "f", .remark = "A part is damaged."};
+    ask(&o, NULL);
+    struct wake_reader *r = open_recording();
+    const struct names *n = wake_reader_names(r);
+    uint32_t image = names_image((struct names *)(uintptr_t)n, (const uint8_t *)"lib", 3, "/lib/l.so");
+    assert_string_equal(names_get_image(n, image)->remark, "A part is damaged.");
+    assert_int_equal(names_get_image(n, image)->source, NAME_SOURCE_LINES);
+    wake_reader_close(r);
+}
+
 static void a_perf_map_names_code_without_a_file(void **state)
 {
     (void)state;
@@ -315,6 +338,7 @@ int main(void)
         cmocka_unit_test(whoever_is_stopped_keeps_what_was_found),
         cmocka_unit_test(an_embedded_file_is_handed_to_the_resolver),
         cmocka_unit_test(names_that_memory_did_not_suffice_for_are_not_kept),
+        cmocka_unit_test(a_remark_that_comes_late_is_kept),
         cmocka_unit_test(a_perf_map_names_code_without_a_file),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -36,7 +36,7 @@ struct binary {
     unsigned generation; /* of what info has handed out and spelling knows */
     struct err package;  /* why there is no package; no code: there is, or nobody asked */
     bool is_poor;        /* there was no memory for its debugging information, which is as if it had none */
-    char remark[2 * UNIT_PATH_MAX];
+    char remark[4 * UNIT_PATH_MAX];
     Dwarf_Die entries[BINARY_FRAMES_MAX];
     struct binary_frame frames[BINARY_FRAMES_MAX];
 };
@@ -261,12 +261,13 @@ static void binary_remark_halves(struct binary *b)
         if (!unit_lacks_half(&b->info.units.data[i], path, sizeof path))
             continue;
         trouble = &b->package;
+        const char *package = b->info.halves.package.file.path;
         if (trouble->code == 0)
             snprintf(
                 b->remark, sizeof b->remark,
-                "Part of the debugging information of %s is in %.2048s, which is not there, nor is it in a "
-                "package (.dwp): inlined functions are not known.",
-                b->path, path);
+                "Part of the debugging information of %s is in %.2048s, which is not there, nor is it in "
+                "%.2048s: inlined functions are not known.",
+                b->path, path, package != NULL ? package : "a package (.dwp)");
         break;
     }
     if (trouble->code != 0)

@@ -126,16 +126,32 @@ static int package_check_rows(struct package *p, struct err *err)
 
 /* --------------------------------------------------------------------- opening */
 
+/* A section that is packed is unpacked whole, which elffile has found bearable. */
+static int package_load_section(struct package *p, Elf_Scn *section, struct package_bytes *to,
+                                struct err *err)
+{
+    GElf_Shdr header;
+    if (section == NULL)
+        return 0;
+    if (gelf_getshdr(section, &header) == NULL ||
+        ((header.sh_flags & SHF_COMPRESSED) != 0 && elf_compress(section, 0, 0) < 0))
+        return package_is_damaged(p, "a section cannot be unpacked", err);
+    to->bytes = elffile_get_bytes(section, &to->length);
+    return 0;
+}
+
 static int package_judge(struct package *p, struct err *err)
 {
-    size_t length;
     GElf_Ehdr header;
+    struct package_bytes index = {0};
     Elf_Scn *section = elffile_find_section(&p->file, ".debug_cu_index", NULL);
-    const uint8_t *bytes = section != NULL ? elffile_get_bytes(section, &length) : NULL;
-    if (gelf_getehdr(p->file.elf, &header) == NULL || bytes == NULL)
+    int code = package_load_section(p, section, &index, err);
+    if (code != 0)
+        return code;
+    if (gelf_getehdr(p->file.elf, &header) == NULL || index.bytes == NULL)
         return package_is_damaged(p, "it has no index of units", err);
     p->is_big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
-    int code = package_read_index(p, bytes, length, err);
+    code = package_read_index(p, index.bytes, index.length, err);
     return code != 0 ? code : package_check_rows(p, err);
 }
 
@@ -175,20 +191,6 @@ static uint32_t package_row(const struct package *p, uint64_t id)
 bool package_has(const struct package *p, uint64_t id)
 {
     return package_row(p, id) != 0;
-}
-
-/* A section that is packed is unpacked whole, which elffile has found bearable. */
-static int package_load_section(struct package *p, Elf_Scn *section, struct package_bytes *to,
-                                struct err *err)
-{
-    GElf_Shdr header;
-    if (section == NULL)
-        return 0;
-    if (gelf_getshdr(section, &header) == NULL ||
-        ((header.sh_flags & SHF_COMPRESSED) != 0 && elf_compress(section, 0, 0) < 0))
-        return package_is_damaged(p, "a section cannot be unpacked", err);
-    to->bytes = elffile_get_bytes(section, &to->length);
-    return 0;
 }
 
 static int package_load(struct package *p, struct err *err)

@@ -12,103 +12,15 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
-from support import Check, native
+from support import native
 
-ROOT, BUILD = os.environ["ROOT"], os.environ["BUILD"]
-RESOLVE = os.path.join(BUILD, "tests/symbol/resolve")
-POINTS = os.path.join(ROOT, "tests/symbol/points.cc")
-NESTED = os.path.join(ROOT, "tests/symbol/nested.c")
-NOTHING, SYMBOLS, LINES = 0, 1, 2
-check = Check()
-
-
-def run(*argv, **options):
-    done = subprocess.run([str(word) for word in argv], capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, argv))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-class Answer:
-    """What src/symbol says: source, files, and frames (kind, function, linkage, file, line) by address."""
-
-    def __init__(self, *argv, exact=False, env=None):
-        done = native([RESOLVE, *(["--exact"] if exact else []), *argv], env)
-        self.status, self.error = done.status, done.err.decode()
-        lines = done.out.decode().splitlines()
-        self.head = lines[0] if lines else ""
-        words = self.head.split(" ")
-        self.source = int(words[1]) if words[0] == "source" else None
-        self.debug = words[3] if self.source is not None else None
-        self.frames, self.remark, at = {}, "", None
-        for line in lines[1:]:
-            if line.startswith("- "):
-                self.remark = line[2:]
-            elif line.startswith("= "):
-                at = int(line[2:], 16)
-                self.frames[at] = []
-            else:
-                kind, function, linkage, file, number = line.split("\t")
-                self.frames[at].append((kind, function, linkage, file, int(number)))
-
-
-def truth_of(source):
-    """point -> chain of functions, and (function -> line it is called in), from the comments."""
-    chains, lines, calls = {}, {}, {}
-    with open(source, encoding="utf-8") as f:
-        for number, text in enumerate(f, 1):
-            point = re.search(r";.*//@ (\w+): (.*)", text)
-            call = re.search(r";.*//= (.*)", text)
-            if point:
-                chains[point.group(1)] = point.group(2).split(" < ")
-                lines[point.group(1)] = number
-            if call:
-                calls[call.group(1)] = number
-    return chains, lines, calls
-
-
-def points_of(program):
-    """name of a point -> address, as the program says itself."""
-    return {name: address for address, name in (line.split() for line in run(program).splitlines())}
-
-
-def is_called(function, expected):
-    """With its parameters, or without."""
-    return function == expected or function.startswith(expected + "(")
-
-
-def check_points(program, options=(), file=None, source=POINTS, points=None):
-    """All that the program knows about itself."""
-    chains, lines, calls = truth_of(source)
-    points = points or points_of(program)
-    check.equal("points", sorted(chains), sorted(points))
-    answer = Answer(*options, file or program, *points.values())
-    if not check.equal("source of names", LINES, answer.source):
-        check.holds(False, answer.head + answer.error)
-        return answer
-    for name, address in points.items():
-        frames = answer.frames[int(address, 16)]
-        chain = chains[name]
-        check.holds(len(frames) == len(chain) and all(is_called(f[1], c) for f, c in zip(frames, chain)),
-                    f"{name}: expected {chain}, seen {[f[1] for f in frames]}.")
-        wanted = [lines[name]] + [calls[function] for function in chain[:-1]]
-        check.equal(f"{name}: lines", [(source, n) for n in wanted], [(f[3], f[4]) for f in frames])
-        check.equal(f"{name}: inlined", ["in"] * (len(chain) - 1) + ["fn"], [f[0] for f in frames])
-    return answer
-
-
-def compile_points(name, *flags, compiler="g++", source=POINTS):
-    program = os.path.abspath(name)
-    run(compiler, "-g", "-O2", "-D_GNU_SOURCE=", source, "-o", program, *flags)
-    return program
-
-
-def build_id(program):
-    return re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", program)).group(1)
-
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/symbol"))
+from asking import (LINES, NESTED, POINTS, RESOLVE, SYMBOLS, Answer, build_id, check, check_points,  # noqa: E402
+                    compile_points, points_of, run, split)
 
 # ------------------------------------------------------------- ways to compile
 
@@ -125,22 +37,6 @@ def check_compilers():
             check_points(compile_points(f"{way}-{compiler}", *flags, compiler=compiler))
     check.about("a function inside a function")
     check_points(compile_points("nested", compiler="gcc", source=NESTED), source=NESTED)
-
-
-def check_missing_half():
-    """What -gsplit-dwarf put into another file is not there, or only in a package."""
-    program = compile_points("half", "-gsplit-dwarf")
-    points = points_of(program)
-    check.about("split, all there")
-    check.equal("remark", "", Answer(program, *points.values()).remark)
-    halves = [name for name in os.listdir() if name.startswith("half") and name.endswith(".dwo")]
-    check.equal("halves", 1, len(halves))
-    os.rename(halves[0], "half.dwp")
-    check.about("split, the half is gone")
-    answer = Answer(program, *points.values())
-    check.equal("source", LINES, answer.source)
-    check.equal("remark", f"Part of the debugging information of {program} is in {os.path.abspath(halves[0])}, which is not there "
-                "(packages of such files, .dwp, are not read): inlined functions are not known.", answer.remark)
 
 
 def check_instructions():
@@ -174,11 +70,6 @@ def check_stubs():
 
 
 # ---------------------------------------------------- separate debugging information
-
-
-def split(program, debug, *flags):
-    run("objcopy", "--only-keep-debug", *flags, program, debug)
-    run("strip", program)
 
 
 def check_separate():
@@ -370,7 +261,6 @@ def check_rust():
 
 
 check_compilers()
-check_missing_half()
 check_instructions()
 check_stubs()
 check_separate()

@@ -11,7 +11,7 @@
  *     --quiet        say only how many were resolved and how long it took
  *
  * Prints "source <0|1|2> <file> <debug file>", "- remark" if there is one, then for each address a line "= ADDRESS" and
- * for each frame "<in|fn> TAB function TAB linkage name TAB file TAB line".
+ * for each frame "<in|fn> TAB function TAB linkage name TAB file TAB line", and "- remark" once more if it has changed.
  *
  * Exit: 0 done, 1 the file was refused (the sentence is printed), 2 used wrongly.
  *
@@ -174,8 +174,9 @@ int main(int argc, char **argv)
     double start = now();
     int source = binary_get_source(b);
     printf("source %d %s %s\n", source, binary_get_path(b), binary_get_debug_path(b));
-    if (binary_get_remark(b)[0] != '\0')
-        printf("- %s\n", binary_get_remark(b));
+    char *remark = strdup(binary_get_remark(b));
+    if (remark[0] != '\0')
+        printf("- %s\n", remark);
     double opened = now();
     for (int i = optind; i < argc; i++, asked++)
         known += say(b, &r, strtoull(argv[i], NULL, 16));
@@ -184,6 +185,9 @@ int main(int argc, char **argv)
         asked++;
         known += say(b, &r, strtoull(line, NULL, 16));
     }
+    if (strcmp(remark, binary_get_remark(b)) != 0)
+        printf("- %s\n", binary_get_remark(b));
+    free(remark);
     if (r.quiet)
         printf("%zu of %zu, opened in %.3f s, resolved in %.3f s\n", known, asked, opened - start,
                now() - opened);
