@@ -282,24 +282,31 @@ bool locate_debug(struct locate *l, const struct elffile *program, const char *p
 
 /* -------------------------------------------------------------------- packages */
 
-/* Beside a file, also where a link leads, also by the name without ".debug". */
-static bool locate_visit_beside(const char *file, locate_visit *visit, void *context)
+/* FILE.dwp, and by the name without ".debug". */
+static bool locate_visit_names(const char *file, locate_visit *visit, void *context)
 {
+    static const char suffix[] = ".debug";
+    size_t length = strlen(file), rest = length - (sizeof suffix - 1);
     struct strbuf path = {0};
-    size_t length = strlen(file);
-    const char *suffix = ".debug";
-    char *real = realpath(file, NULL);
-    strbuf_addf(&path, "%s.dwp", file);
+    strbuf_add_text(&path, file);
+    strbuf_add_text(&path, ".dwp");
     bool found = visit(strbuf_get(&path), context);
-    if (!found && real != NULL && strcmp(real, file) != 0)
-        found = locate_visit_beside(real, visit, context);
-    if (!found && length > strlen(suffix) && strcmp(file + length - strlen(suffix), suffix) == 0) {
-        strbuf_clear(&path);
-        strbuf_addf(&path, "%.*s.dwp", (int)(length - strlen(suffix)), file);
+    if (!found && length >= sizeof suffix && strcmp(file + rest, suffix) == 0) {
+        strbuf_cut(&path, rest);
+        strbuf_add_text(&path, ".dwp");
         found = visit(strbuf_get(&path), context);
     }
-    free(real);
     strbuf_release(&path);
+    return found;
+}
+
+/* Beside a file, also where a link leads. */
+static bool locate_visit_beside(const char *file, locate_visit *visit, void *context)
+{
+    char *real = realpath(file, NULL);
+    bool found = locate_visit_names(file, visit, context) ||
+                 (real != NULL && strcmp(real, file) != 0 && locate_visit_names(real, visit, context));
+    free(real);
     return found;
 }
 

@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Makes a package (.dwp) of .dwo files, for what no packager of the system makes: those of binutils 2.40 and of LLVM 14
 fail for DWARF 5 by gcc. One compile unit a file, ELF64, little-endian."""
+import os
+import re
 import struct
+import subprocess
 
 # Numbers of the index's columns, by its version.
 COLUMNS = {2: {1: ".debug_info", 3: ".debug_abbrev", 4: ".debug_line", 5: ".debug_loc", 6: ".debug_str_offsets"},
            5: {1: ".debug_info", 3: ".debug_abbrev", 4: ".debug_line", 5: ".debug_loclists", 6: ".debug_str_offsets",
                8: ".debug_rnglists"}}
+
+
+def halves_of(program):
+    """(id, path) of the .dwo files that a program names, which was compiled here."""
+    units = subprocess.run(["readelf", "--debug-dump=info,no-follow-links", program], capture_output=True, text=True,
+                           check=True).stdout.split("Compilation Unit @")
+    names = [re.search(r"DW_AT_(?:GNU_)?dwo_name *:.*?([^\s:]+\.dwo)", unit) for unit in units]
+    ids = [re.search(r"(?:DWO ID|dwo_id) *: +0x([0-9a-f]+)", unit) for unit in units]
+    return [(int(i.group(1), 16), os.path.abspath(n.group(1))) for n, i in zip(names, ids) if n]
 
 
 def sections_of(data):
