@@ -368,12 +368,9 @@ static bool half_tie(struct half *h, struct halves *halves, Dwarf_Die *body)
     if (h->dwarf == NULL)
         return false;
     (void)dwarf_new_oom_handler(h->dwarf, halves->no_memory);
-    if (dwarf_get_units(h->dwarf, NULL, &unit, NULL, NULL, NULL, NULL) != 0 ||
-        dwarf_cu_info(unit, NULL, NULL, NULL, body, NULL, NULL, NULL) != 0 ||
-        dwarf_tag(body) != DW_TAG_compile_unit)
-        return false;
-    (void)dwarf_new_oom_handler(dwarf_cu_getdwarf(body->cu), halves->no_memory);
-    return true;
+    return dwarf_get_units(h->dwarf, NULL, &unit, NULL, NULL, NULL, NULL) == 0 &&
+           dwarf_cu_info(unit, NULL, NULL, NULL, body, NULL, NULL, NULL) == 0 &&
+           dwarf_tag(body) == DW_TAG_compile_unit;
 }
 
 static bool half_make(struct half *h, struct halves *halves, Dwarf_Die *unit, uint64_t id, Dwarf_Die *body)
@@ -411,6 +408,9 @@ bool half_open(struct half *h, struct halves *halves, Dwarf_Die *unit, Dwarf_Die
         return false;
     err_init(&halves->trouble);
     bool done = half_make(h, halves, unit, id, body);
+    if (!done && halves->trouble.code == 0 && access("/proc/self/fd", X_OK) != 0)
+        err_set(&halves->trouble, ERR_SYSTEM, "%s cannot be read where /proc is not mounted.",
+                halves->package.file.path);
     if (!done && halves->trouble.code == 0)
         err_set(&halves->trouble, ERR_INPUT, "%s is damaged: unit %016llx in it cannot be read.",
                 halves->package.file.path, (unsigned long long)id);

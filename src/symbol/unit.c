@@ -99,10 +99,13 @@ static void unit_begin(struct unit *u)
     uint64_t id;
     if (!half_get_id(&u->die, &id))
         return;
-    if ((unit_is_split(u) && dwarf_cu_info(u->die.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) == 0 &&
-         dwarf_tag(&body) == DW_TAG_compile_unit) ||
-        half_open(&u->half, u->halves, &u->die, &body))
-        u->body = body;
+    bool is_found = unit_is_split(u) &&
+                    dwarf_cu_info(u->die.cu, NULL, NULL, NULL, &body, NULL, NULL, NULL) == 0 &&
+                    dwarf_tag(&body) == DW_TAG_compile_unit;
+    if (!is_found && !half_open(&u->half, u->halves, &u->die, &body))
+        return;
+    (void)dwarf_new_oom_handler(dwarf_cu_getdwarf(body.cu), u->halves->no_memory);
+    u->body = body;
 }
 
 static void unit_walk_as(struct unit *u, struct die_limits *l, enum unit_state state)
