@@ -31,11 +31,11 @@ struct binary {
     struct symtab symbols;
     struct spelling spelling;
     bool has_info;
-    bool is_read;        /* debug files have been searched */
-    bool has_symtab;     /* symbols have been read */
-    unsigned generation; /* of what info has handed out and spelling knows */
-    struct err package;  /* why there is no package; no code: there is, or nobody asked */
-    bool is_poor;        /* there was no memory for its debugging information, which is as if it had none */
+    bool is_read;          /* debug files have been searched */
+    bool has_symtab;       /* symbols have been read */
+    unsigned generation;   /* of what info has handed out and spelling knows */
+    struct err no_package; /* why there is no package; no code: there is, or nobody asked */
+    bool is_poor;          /* there was no memory for its debugging information, which is as if it had none */
     char remark[4 * UNIT_PATH_MAX];
     Dwarf_Die entries[BINARY_FRAMES_MAX];
     struct binary_frame frames[BINARY_FRAMES_MAX];
@@ -83,8 +83,8 @@ static bool binary_try_package(const char *path, void *context)
             return true;
         err_set(&err, ERR_INPUT, "%s belongs to another build: it has no unit of %s.", path, b->path);
     }
-    if (err.code != ERR_ABSENT && b->package.code == 0)
-        b->package = err;
+    if (err.code != ERR_ABSENT && b->no_package.code == 0)
+        b->no_package = err;
     return false;
 }
 
@@ -111,7 +111,7 @@ static void binary_read(struct binary *b)
     binary_read_info(b);
     if (b->has_info && b->info.is_split &&
         locate_package(b->locate, &b->file, &b->debug, b->path, binary_try_package, b))
-        err_init(&b->package);
+        err_init(&b->no_package);
 }
 
 /* The full table of either file has all that the others have. */
@@ -260,7 +260,7 @@ static void binary_remark_halves(struct binary *b)
     for (size_t i = 0; trouble->code == 0 && i < b->info.units.count; i++) {
         if (!unit_lacks_half(&b->info.units.data[i], path, sizeof path))
             continue;
-        trouble = &b->package;
+        trouble = &b->no_package;
         const char *package = b->info.halves.package.file.path;
         if (trouble->code == 0)
             snprintf(

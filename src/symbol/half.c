@@ -20,7 +20,6 @@
 #include "tool/strbuf.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,7 +29,8 @@ enum {
     HALF_SECTIONS_MAX = 8,
     HALF_NAMES_MAX = 256,
     HALF_LISTS_MIN = 12,   /* libdw reads the header of a table without asking whether it is there */
-    HALF_TEXT_FREE = 4096, /* strings may be a little longer in all than in the package */
+    HALF_TEXT_TIMES = 4,   /* strings that share their ends in the package may be this much longer here, */
+    HALF_TEXT_FREE = 4096, /* ... and a little more */
 };
 
 /* ----------------------------------------------------------------- small files */
@@ -158,7 +158,7 @@ static void strings_take(struct half_strings *s, const struct package *p, const 
             strbuf_add(&s->text, text, (size_t)(end - text) + 1);
         }
         strings_put(p, (uint8_t *)s->offsets.text + at, width, place);
-        s->are_too_many = s->text.length > p->text.length + HALF_TEXT_FREE;
+        s->are_too_many = s->text.length > HALF_TEXT_TIMES * p->text.length + HALF_TEXT_FREE;
         if (s->are_too_many)
             break;
     }
