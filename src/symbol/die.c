@@ -12,12 +12,18 @@ enum {
 
 void die_limits_init(struct die_limits *l, uint64_t bytes)
 {
-    if (__builtin_mul_overflow(bytes, DIE_STEPS_PER_BYTE, &l->steps) ||
-        l->steps > UINT64_MAX - DIE_STEPS_FREE)
-        l->steps = UINT64_MAX - DIE_STEPS_FREE;
-    l->steps += DIE_STEPS_FREE;
+    l->steps = DIE_STEPS_FREE;
     l->text_low = 0;
     l->text_high = UINT64_MAX;
+    die_limits_add(l, bytes);
+}
+
+void die_limits_add(struct die_limits *l, uint64_t bytes)
+{
+    uint64_t steps;
+    if (__builtin_mul_overflow(bytes, DIE_STEPS_PER_BYTE, &steps) ||
+        __builtin_add_overflow(l->steps, steps, &l->steps))
+        l->steps = UINT64_MAX;
 }
 
 static bool die_step(struct die_limits *l)

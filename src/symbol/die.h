@@ -27,6 +27,8 @@ struct die_limits {
 
 /* For a file whose debugging information has this many bytes. */
 void die_limits_init(struct die_limits *l, uint64_t bytes);
+/* And for this many more, which were found elsewhere. */
+void die_limits_add(struct die_limits *l, uint64_t bytes);
 
 /* The first child; false: none. */
 bool die_child(struct die_limits *l, Dwarf_Die *parent, Dwarf_Die *child);

@@ -93,7 +93,7 @@ bool unit_lacks_half(struct unit *u, char *path, size_t size)
 }
 
 /* What libdw finds itself is not looked for in a package of ours. */
-static void unit_begin(struct unit *u)
+static void unit_begin(struct unit *u, struct die_limits *l)
 {
     Dwarf_Die body;
     uint64_t id;
@@ -104,6 +104,7 @@ static void unit_begin(struct unit *u)
                     dwarf_tag(&body) == DW_TAG_compile_unit;
     if (!is_found && !half_open(&u->half, u->halves, &u->die, &body))
         return;
+    die_limits_add(l, u->half.bytes);
     (void)dwarf_new_oom_handler(dwarf_cu_getdwarf(body.cu), u->halves->no_memory);
     u->body = body;
 }
@@ -123,7 +124,7 @@ static void unit_walk_as(struct unit *u, struct die_limits *l, enum unit_state s
 void unit_read(struct unit *u, struct die_limits *l)
 {
     if (u->state == UNIT_NEW)
-        unit_begin(u);
+        unit_begin(u, l);
     if (u->state != UNIT_DEEP)
         unit_walk_as(u, l, UNIT_DEEP);
 }
@@ -131,7 +132,7 @@ void unit_read(struct unit *u, struct die_limits *l)
 struct function *unit_find(struct unit *u, struct die_limits *l, uint64_t address)
 {
     if (u->state == UNIT_NEW) {
-        unit_begin(u);
+        unit_begin(u, l);
         unit_walk_as(u, l, UNIT_SHALLOW);
     }
     uint32_t index = spans_find(&u->spans, address);
