@@ -6,15 +6,13 @@
 
 #include <stdlib.h>
 
-#include "tool/vec.h"
-
 enum {
     MEDIAN_EXACT = 128, /* values below have their own bucket */
     MEDIAN_PART_BITS = 6,
     MEDIAN_PARTS = 1 << MEDIAN_PART_BITS,
 };
 
-static unsigned median_bucket(uint64_t value)
+unsigned medians_bucket(uint64_t value)
 {
     if (value < MEDIAN_EXACT)
         return (unsigned)value;
@@ -36,69 +34,110 @@ static uint64_t median_value(unsigned bucket)
 
 void medians_init(struct medians *m)
 {
-    map_init(&m->counts);
+    *m = (struct medians){0};
+    map_init(&m->full);
 }
 
 void medians_release(struct medians *m)
 {
-    map_release(&m->counts);
+    vec_release(&m->of_row);
+    vec_release(&m->sets);
+    vec_release(&m->pages);
+    map_release(&m->full);
 }
 
-bool medians_add(struct medians *m, uint32_t row, uint64_t value)
+/* The page of a row for this bucket is made.  False: no memory. */
+static bool medians_make(struct medians *m, uint32_t row, unsigned page)
 {
-    uint64_t key = (uint64_t)row << MEDIAN_BITS | median_bucket(value);
-    uint64_t *count = map_find(&m->counts, key);
-    if (count == NULL)
-        return map_set(&m->counts, key, 1);
-    ++*count;
+    while (m->of_row.count <= row)
+        if (!vec_push(&m->of_row, 0))
+            return false;
+    if (m->of_row.data[row] == 0) {
+        if (!vec_push(&m->sets, (struct median_set){0}))
+            return false;
+        m->of_row.data[row] = (uint32_t)m->sets.count;
+    }
+    if (m->pages.count >= UINT32_MAX / MEDIAN_PAGE || !vec_push(&m->pages, (struct median_page){0}))
+        return false;
+    m->sets.data[m->of_row.data[row] - 1].pages[page] = (uint32_t)m->pages.count;
     return true;
 }
 
-struct median_count {
-    uint64_t key, count;
-};
-
-static int median_compare(const void *a, const void *b)
+/* Page + 1, or 0. */
+static inline uint32_t medians_find(const struct medians *m, uint32_t row, unsigned page)
 {
-    const struct median_count *x = a, *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
+    uint32_t set = row < m->of_row.count ? m->of_row.data[row] : 0;
+    return set == 0 ? 0 : m->sets.data[set - 1].pages[page];
 }
 
-/* Of the sorted counts of one row: the value in the middle. */
-static uint64_t median_pick(const struct median_count *counts, size_t count)
+static __attribute__((noinline)) void medians_carry(struct medians *m, uint32_t at)
+{
+    uint64_t *times = map_find(&m->full, at);
+    if (times != NULL)
+        ++*times;
+    else if (!map_set(&m->full, at, 1))
+        m->failed = true;
+}
+
+void medians_flush(struct medians *m)
+{
+    uint32_t places[MEDIAN_WAITING];
+    for (size_t i = 0; i < m->count; i++) {
+        uint32_t row = m->waiting[i].row, bucket = m->waiting[i].bucket;
+        uint32_t page = medians_find(m, row, bucket / MEDIAN_PAGE);
+        if (__builtin_expect(page == 0, 0)) {
+            m->failed = m->failed || !medians_make(m, row, bucket / MEDIAN_PAGE);
+            page = medians_find(m, row, bucket / MEDIAN_PAGE);
+        }
+        places[i] = page * MEDIAN_PAGE + bucket % MEDIAN_PAGE;
+        if (page != 0)
+            __builtin_prefetch(&m->pages.data[page - 1].counts[bucket % MEDIAN_PAGE], 1);
+    }
+    for (size_t i = 0; i < m->count; i++) {
+        uint32_t at = places[i] - MEDIAN_PAGE;
+        if (__builtin_expect(places[i] < MEDIAN_PAGE, 0))
+            continue;
+        if (__builtin_expect(++m->pages.data[at / MEDIAN_PAGE].counts[at % MEDIAN_PAGE] == 0, 0))
+            medians_carry(m, at);
+    }
+    m->count = 0;
+}
+
+static uint64_t medians_count(const struct medians *m, uint32_t page, unsigned i)
+{
+    const uint64_t *times =
+        map_count(&m->full) == 0 ? NULL : map_find(&m->full, (uint64_t)page * MEDIAN_PAGE + i);
+    return m->pages.data[page].counts[i] + (times == NULL ? 0 : *times << 32);
+}
+
+/* The value in the middle of a row; its counts are added to `all`. */
+static uint64_t medians_settle_row(const struct medians *m, const struct median_set *set, uint64_t *all)
 {
     uint64_t sum = 0, seen = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += counts[i].count;
-    for (size_t i = 0; i < count; i++) {
-        seen += counts[i].count;
-        if (seen > (sum - 1) / 2)
-            return median_value((unsigned)(counts[i].key % MEDIAN_BUCKETS));
+    for (unsigned p = 0; p < MEDIAN_PAGES; p++) {
+        for (unsigned i = 0; i < MEDIAN_PAGE && set->pages[p] != 0; i++) {
+            uint64_t count = medians_count(m, set->pages[p] - 1, i);
+            all[p * MEDIAN_PAGE + i] += count;
+            sum += count;
+        }
+    }
+    for (unsigned p = 0; p < MEDIAN_PAGES; p++) {
+        for (unsigned i = 0; i < MEDIAN_PAGE && set->pages[p] != 0; i++) {
+            seen += medians_count(m, set->pages[p] - 1, i);
+            if (seen > (sum - 1) / 2)
+                return median_value(p * MEDIAN_PAGE + i);
+        }
     }
     return 0;
 }
 
-bool medians_settle(const struct medians *m, uint64_t *medians, size_t rows, uint64_t *all)
+bool medians_settle(struct medians *m, uint64_t *medians, size_t rows, uint64_t *all)
 {
-    VEC(struct median_count) counts = {0};
-    uint64_t key, value;
-    if (!vec_reserve(&counts, map_count(&m->counts)))
-        return false;
-    for (size_t at = 0; map_next(&m->counts, &at, &key, &value);) {
-        counts.data[counts.count++] = (struct median_count){key, value};
-        all[key % MEDIAN_BUCKETS] += value;
-    }
-    if (counts.count > 0)
-        qsort(counts.data, counts.count, sizeof *counts.data, median_compare);
-    for (size_t first = 0, end; first < counts.count; first = end) {
-        uint64_t row = counts.data[first].key >> MEDIAN_BITS;
-        for (end = first; end < counts.count && counts.data[end].key >> MEDIAN_BITS == row;)
-            end++;
-        if (row < rows)
-            medians[row] = median_pick(counts.data + first, end - first);
-    }
-    vec_release(&counts);
-    return true;
+    medians_flush(m);
+    for (size_t row = 0; row < m->of_row.count && row < rows; row++)
+        if (m->of_row.data[row] != 0)
+            medians[row] = medians_settle_row(m, &m->sets.data[m->of_row.data[row] - 1], all);
+    return !m->failed;
 }
 
 uint64_t medians_of(const uint64_t *counts)

@@ -5,8 +5,12 @@
  *
  * The fine kind: values below 128 have a bucket each, above every power of two
  * is cut into 64, so that the middle of a bucket is at most 0.8 % from
- * any value in it.  One table serves all rows of a process; only buckets that
- * have something in them take memory.
+ * any value in it.  64 buckets are a page:
+ *
+ *     row -> set of a row: its pages, by bucket / 64 -> page: counts
+ *
+ * Rows and pages take memory only when they have something in them.  Where there are many a count is in no cache, so values wait
+ * until they can be counted together.
  */
 #ifndef HW_QUERY_HISTOGRAM_H
 #define HW_QUERY_HISTOGRAM_H
@@ -17,11 +21,9 @@
 
 #include "query/result.h"
 #include "tool/map.h"
+#include "tool/vec.h"
 
-enum {
-    MEDIAN_BITS = 12,
-    MEDIAN_BUCKETS = 1 << MEDIAN_BITS, /* 3776 are used */
-};
+enum { MEDIAN_BUCKETS = 59 * 64 };
 
 static inline void histogram_add(struct query_histogram *h, uint64_t value, uint64_t blocks, uint64_t bytes)
 {
@@ -30,17 +32,53 @@ static inline void histogram_add(struct query_histogram *h, uint64_t value, uint
     h->bytes[bucket] += bytes;
 }
 
+enum {
+    MEDIAN_PAGE_BITS = 6,
+    MEDIAN_PAGE = 1 << MEDIAN_PAGE_BITS,
+    MEDIAN_PAGES = MEDIAN_BUCKETS / MEDIAN_PAGE,
+    MEDIAN_WAITING = 64,
+};
+
+struct median_page {
+    uint32_t counts[MEDIAN_PAGE];
+};
+
+/* Page + 1, or 0. */
+struct median_set {
+    uint32_t pages[MEDIAN_PAGES];
+};
+
+struct median_value {
+    uint32_t row, bucket;
+};
+
 struct medians {
-    struct map counts; /* row << MEDIAN_BITS | bucket -> count */
+    VEC(uint32_t) of_row; /* set + 1, or 0 */
+    VEC(struct median_set) sets;
+    VEC(struct median_page) pages;
+    struct map full; /* place of a count in all pages -> how often it went beyond 32 bits */
+    struct median_value waiting[MEDIAN_WAITING];
+    size_t count; /* waiting */
+    bool failed;  /* no memory */
 };
 
 void medians_init(struct medians *m);
 void medians_release(struct medians *m);
-/* False: no memory. */
-bool medians_add(struct medians *m, uint32_t row, uint64_t value);
+/* For the inline function below. */
+void medians_flush(struct medians *m);
+unsigned medians_bucket(uint64_t value);
+
+/* Where there is no memory medians_settle says so. */
+static inline void medians_add(struct medians *m, uint32_t row, uint64_t value)
+{
+    if (__builtin_expect(m->count == MEDIAN_WAITING, 0))
+        medians_flush(m);
+    m->waiting[m->count++] = (struct median_value){row, medians_bucket(value)};
+}
+
 /* Sets medians[0..rows-1] where a row has values, and adds all counts to
- * all[MEDIAN_BUCKETS].  False: no memory. */
-bool medians_settle(const struct medians *m, uint64_t *medians, size_t rows, uint64_t *all);
+ * all[MEDIAN_BUCKETS].  False: there was no memory. */
+bool medians_settle(struct medians *m, uint64_t *medians, size_t rows, uint64_t *all);
 /* The median of counts[MEDIAN_BUCKETS]; 0 = none. */
 uint64_t medians_of(const uint64_t *counts);
 

@@ -134,8 +134,8 @@ static __attribute__((noinline)) void scan_extra_free(struct scan *s, uint32_t r
     s->frees += weight.blocks;
     if ((s->want & WANT_HISTOGRAMS) != 0)
         histogram_add(&s->result->lifetimes, lifetime, weight.blocks, weight.bytes);
-    if ((s->want & WANT_MEDIAN) != 0 && !medians_add(&s->medians, row, lifetime))
-        s->failed = true;
+    if ((s->want & WANT_MEDIAN) != 0)
+        medians_add(&s->medians, row, lifetime);
 }
 
 /* --------------------------------------------------------------- one event */
