@@ -64,11 +64,11 @@ static void kept_spell_amount(struct strbuf *to, const struct query_amount *a)
     kept_spell_percent(to, a->is_set && a->is_percent ? a->percent : 0);
 }
 
-static void kept_spell_numbers(struct strbuf *to, const uint32_t *numbers, size_t count)
+static void kept_spell_numbers(struct strbuf *to, const struct query_numbers *numbers)
 {
-    strbuf_add_varint(to, count);
-    for (size_t i = 0; i < count; i++)
-        strbuf_add_varint(to, numbers[i]);
+    strbuf_add_varint(to, numbers->count);
+    for (size_t i = 0; i < numbers->count; i++)
+        strbuf_add_varint(to, numbers->data[i]);
 }
 
 static void kept_spell_threads(struct strbuf *to, const struct query_thread *threads, size_t count)
@@ -110,23 +110,22 @@ static void kept_spell_filter(struct strbuf *to, const struct query_filter *f)
                                           &f->peak_rss};
     const struct query_amount *amounts[] = {&f->group_leaked_min, &f->group_leaked_max,
                                             &f->group_interval_min, &f->group_interval_max};
+    const struct query_numbers *lists[] = {&f->stacks, &f->not_stacks, &f->freeing_stacks,
+                                           &f->not_freeing_stacks, &f->mappings};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         kept_spell_time(to, times[i]);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         kept_spell_range(to, ranges[i]);
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
         kept_spell_amount(to, amounts[i]);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        kept_spell_numbers(to, lists[i]);
     strbuf_add_varint(to, f->allocated);
     strbuf_add_varint(to, f->freed);
     strbuf_add_varint(to, f->states);
     strbuf_add_varint(to, f->kinds);
     strbuf_add_varint(to, f->mapped);
     kept_spell_text(to, f->mark);
-    kept_spell_numbers(to, f->stacks.data, f->stacks.count);
-    kept_spell_numbers(to, f->freeing_stacks.data, f->freeing_stacks.count);
-    kept_spell_numbers(to, f->not_stacks.data, f->not_stacks.count);
-    kept_spell_numbers(to, f->not_freeing_stacks.data, f->not_freeing_stacks.count);
-    kept_spell_numbers(to, f->mappings.data, f->mappings.count);
     strbuf_add_varint(to, f->rights);
     strbuf_add_varint(to, f->no_rights);
     kept_spell_threads(to, f->threads.data, f->threads.count);
@@ -149,7 +148,7 @@ bool kept_spell(struct strbuf *to, const struct query *q, struct wake_reader *re
 {
     if (q->keeps_stack != NULL || q->key_of_mappings != NULL)
         return false;
-    kept_spell_numbers(to, q->pids.data, q->pids.count);
+    kept_spell_numbers(to, &q->pids);
     kept_spell_time(to, &q->from);
     kept_spell_time(to, &q->to);
     kept_spell_time(to, &q->moment);

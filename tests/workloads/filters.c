@@ -10,11 +10,8 @@
  */
 #include <heapwake.h>
 
+#include "phases.h"
 #include "truth.h"
-
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -131,33 +128,17 @@ static void act(int phase, bool is_helper)
     }
 }
 
-static void *help(void *phase)
-{
-    HEAPWAKE_THREAD_NAME("helper");
-    act((int)(intptr_t)phase, true);
-    return NULL;
-}
-
-static void run(int phase)
-{
-    pthread_t helper;
-    act(phase, false);
-    if (pthread_create(&helper, NULL, help, (void *)(intptr_t)phase) != 0)
-        _exit(96);
-    pthread_join(helper, NULL);
-}
-
 int main(void)
 {
     static const char *const makers[] = {"make_plain", "make_zeroed", "make_aligned", "make_again"};
     static const char *const droppers[] = {"", "drop_plain", "drop_kindly", "make_again"};
     plan();
     HEAPWAKE_TAG("one");
-    run(1);
+    phases_run(1);
     HEAPWAKE_TAG("two");
-    run(2);
+    phases_run(2);
     HEAPWAKE_TAG("three");
-    run(3);
+    phases_run(3);
     truth_add("[");
     for (int i = 0; i < ITEMS; i++) {
         const struct item *it = &items[i];

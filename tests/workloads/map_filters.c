@@ -10,11 +10,9 @@
  */
 #include <heapwake.h>
 
+#include "phases.h"
 #include "truth.h"
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -161,23 +159,6 @@ static void act(int phase, bool is_helper)
     }
 }
 
-static void *help(void *phase)
-{
-    HEAPWAKE_THREAD_NAME("helper");
-    act((int)(intptr_t)phase, true);
-    return NULL;
-}
-
-static void run(int phase)
-{
-    pthread_t helper;
-    act(phase, false);
-    if (pthread_create(&helper, NULL, help, (void *)(intptr_t)phase) != 0)
-        _exit(96);
-    pthread_join(helper, NULL);
-    (void)HEAPWAKE_FLUSH();
-}
-
 int main(void)
 {
     static const char *const marks[] = {"one", "two", "three"};
@@ -186,7 +167,8 @@ int main(void)
     (void)HEAPWAKE_FLUSH(); /* whatever is sampled at the beginning has been */
     for (int phase = 1; phase <= PHASES; phase++) {
         HEAPWAKE_TAG(marks[phase - 1]);
-        run(phase);
+        phases_run(phase);
+        (void)HEAPWAKE_FLUSH();
     }
     truth_add("[");
     for (int i = 0; i < ITEMS; i++) {
