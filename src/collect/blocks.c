@@ -160,9 +160,3 @@ void blocks_close_gap(struct blocks *t, struct block *b)
     }
     memset(hole, 0, sizeof *hole);
 }
-
-void blocks_remove(struct blocks *t, struct block *b)
-{
-    blocks_close_gap(t, b);
-    t->count--;
-}

@@ -55,9 +55,7 @@ void blocks_release(struct blocks *t);
 bool blocks_grow(struct blocks *t);
 /* More room behind the homes; false: no memory. */
 bool blocks_stretch(struct blocks *t);
-/* Takes an entry out; others may move. */
-void blocks_remove(struct blocks *t, struct block *b);
-/* The same, but t->count stays: the part of it where there are entries behind b. */
+/* Empties a slot and moves entries behind it back to where a search finds them. */
 void blocks_close_gap(struct blocks *t, struct block *b);
 
 static inline size_t blocks_home(const struct blocks *t, uint64_t address)
@@ -100,13 +98,19 @@ static inline struct block *blocks_claim(struct blocks *t, uint64_t address)
     return b;
 }
 
-/* Takes an entry out as blocks_remove does, and leaves it to the caller to count. */
+/* Takes an entry out, which the caller counts; others may move. */
 static inline void blocks_take(struct blocks *t, struct block *b)
 {
     if (b[1].address == 0)
         b->words[0] = 0;
     else
         blocks_close_gap(t, b);
+}
+
+static inline void blocks_remove(struct blocks *t, struct block *b)
+{
+    blocks_take(t, b);
+    t->count--;
 }
 
 static inline uint64_t block_number(const struct block *b)
