@@ -3,7 +3,8 @@
  * decode: from words to items.  The two hot records are decoded in the loop,
  * everything else by decode_cold.  Each word is read once.
  *
- * Slots of a large block table are prefetched here, a batch before they are needed.
+ * Slots of the block table are prefetched here, a batch before they are needed: whatever its size, the program
+ * and the pauses of the collector see to it that caches have forgotten it.
  */
 #include "collect/decode.h"
 
@@ -12,7 +13,6 @@
 
 enum {
     DECODE_FORKS_MAX = 1 << 16,
-    DECODE_NEAR = 1 << 15, /* homes of a block table that a second-level cache holds */
 };
 
 #define ADDRESS_MASK ((UINT64_C(1) << RECORD_ADDRESS_BITS) - 1)
@@ -31,7 +31,6 @@ struct decode_state {
     uint64_t thread; /* as words[0] of an item has it */
     uint32_t lane;
     bool counts; /* no scope of the program's leaves allocations out */
-    bool is_far; /* blocks are more than caches hold */
     struct blocks blocks;
 };
 
@@ -46,8 +45,7 @@ static inline struct decode_state decode_open(const struct drain *d, const struc
         .thread = (uint64_t)lane->thread << 32,
         .lane = lane->index,
         .counts = lane->suppressed == 0,
-        .is_far = d->blocks != NULL && d->blocks->homes > DECODE_NEAR,
-        .blocks = d->blocks != NULL ? *d->blocks : (struct blocks){0},
+        .blocks = *d->blocks,
     };
 }
 
@@ -61,15 +59,14 @@ static inline void decode_close(const struct decode_state *s, struct drain_lane 
  * toss in many programs; and without ?:, of which compilers make branches.  A release has its address in its
  * first word, where an allocation has it in its second. */
 static inline __attribute__((always_inline)) void decode_hot(struct decode_state *s, uint64_t first,
-                                                             int32_t shape, bool is_far, struct item *out)
+                                                             int32_t shape, struct item *out)
 {
     uint64_t is_alloc = first / RECORD_ALLOC & 1;
     uint64_t only_alloc = 0 - is_alloc; /* a mask */
     uint64_t second = word(s->at + is_alloc);
     uint64_t size = first >> 8 & 0xffffff & only_alloc;
     uint64_t address = second >> (16 & ~only_alloc) & ADDRESS_MASK;
-    if (is_far)
-        blocks_prefetch(&s->blocks, address);
+    blocks_prefetch(&s->blocks, address);
     if ((first & RECORD_STAMPED) != 0)
         s->stamp = word(s->at + 1 + is_alloc);
     out->address = address;
@@ -281,7 +278,7 @@ static inline bool decode_careful(struct drain *d, struct decode_state *s, uint6
     if (shape == 0 || shape_event_words(shape) > (size_t)(s->stop - s->at))
         return false;
     struct item *out = *to;
-    decode_hot(s, first, shape & ~SHAPE_MORE, s->is_far, out);
+    decode_hot(s, first, shape & ~SHAPE_MORE, out);
     if (shape < 0)
         out->old = word(s->at - 1);
     if (out->address == 0)
@@ -292,8 +289,7 @@ static inline bool decode_careful(struct drain *d, struct decode_state *s, uint6
 }
 
 /* As many as surely fit, up to one that needs care. */
-static inline __attribute__((always_inline)) struct item *
-decode_many(struct decode_state *state, bool is_far, struct item *to, const struct item *last)
+static struct item *decode_many(struct decode_state *state, struct item *to, const struct item *last)
 {
     struct decode_state s = *state; /* in registers */
     size_t sure = (size_t)(s.stop - s.at) / SHAPE_EVENT_WORDS_MAX;
@@ -304,7 +300,7 @@ decode_many(struct decode_state *state, bool is_far, struct item *to, const stru
         int32_t shape = shape_events[first & 0xff];
         if (__builtin_expect(shape <= 0, 0))
             break;
-        decode_hot(&s, first, shape, is_far, to);
+        decode_hot(&s, first, shape, to);
         if (__builtin_expect(to->address == 0, 0)) {
             s.at -= shape_event_words(shape); /* decode_careful counts it */
             break;
@@ -313,16 +309,6 @@ decode_many(struct decode_state *state, bool is_far, struct item *to, const stru
     state->at = s.at;
     state->stamp = s.stamp;
     return to;
-}
-
-static struct item *decode_near(struct decode_state *s, struct item *to, const struct item *last)
-{
-    return decode_many(s, false, to, last);
-}
-
-static struct item *decode_far(struct decode_state *s, struct item *to, const struct item *last)
-{
-    return decode_many(s, true, to, last);
 }
 
 /* limit: NULL, or where definitions end that are in the book already. */
@@ -334,7 +320,7 @@ static inline __attribute__((always_inline)) uint32_t decode_run(struct drain *d
     struct item *to = out, *last = out + max;
     for (;;) {
         if (s.counts)
-            to = s.is_far ? decode_far(&s, to, last) : decode_near(&s, to, last);
+            to = decode_many(&s, to, last);
         if (to == last || s.at >= s.stop)
             break;
         uint64_t first = __atomic_load_n(s.at, __ATOMIC_ACQUIRE);

@@ -16,6 +16,10 @@
 
 enum { DRAIN_PUSH_TRIES = 10000 };
 
+/* Until somebody names the table to prefetch from. */
+static struct block drain_no_slots[4];
+static const struct blocks drain_no_blocks = {.slots = drain_no_slots, .homes = 1};
+
 static size_t drain_owner_size(const struct view *view)
 {
     return ((size_t)view->fixed.chunk_max + 1) * sizeof(uint32_t);
@@ -27,6 +31,7 @@ bool drain_init(struct drain *d, struct view *view, struct book *book, struct ti
     d->view = view;
     d->book = book;
     d->line = line;
+    d->blocks = &drain_no_blocks;
     /* Most of it is never touched: pages straight from the system cost nothing until they are. */
     void *owner =
         mmap(NULL, drain_owner_size(view), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

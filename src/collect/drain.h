@@ -54,7 +54,7 @@ struct drain_lane {
 struct drain {
     struct view *view;
     struct book *book;
-    const struct blocks *blocks; /* for prefetching; may be NULL */
+    const struct blocks *blocks; /* for prefetching */
     uint8_t *filter;             /* counters of sampled blocks; NULL = none */
     struct timeline *line;       /* for the times of definitions */
     struct drain_lane **lanes;   /* lane_count of them, room for lane_room */
