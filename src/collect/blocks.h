@@ -8,7 +8,7 @@
  *
  *     word 0   address 48   number, bits 32..45  14   limbo 1   ghost 1
  *     word 1   stack 32     number, bits 0..31  32
- *     word 2   size 48      -
+ *     word 2   size
  *
  * Address 0 marks an empty slot.
  */
@@ -28,7 +28,7 @@ struct block {
         struct {
             uint64_t address : 48, number_high : 14, limbo : 1, ghost : 1;
             uint64_t stack : 32, number_low : 32;
-            uint64_t size : 48, unused : 16;
+            uint64_t size;
         };
         uint64_t words[3]; /* written whole: narrow stores would stall the next read */
     };
@@ -113,6 +113,13 @@ static inline void blocks_remove(struct blocks *t, struct block *b)
     t->count--;
 }
 
+/* It is the one of address, and not in limbo. */
+static inline bool block_is_at(const struct block *b, uint64_t address)
+{
+    const struct block limbo = {.address = BLOCKS_ADDRESS_MAX, .limbo = 1};
+    return (b->words[0] & limbo.words[0]) == address;
+}
+
 static inline uint64_t block_number(const struct block *b)
 {
     return (uint64_t)b->number_high << 32 | b->number_low;
@@ -123,7 +130,7 @@ static inline void block_set(struct block *b, uint64_t address, uint64_t size, u
 {
     b->words[0] = address | (number >> 32 & 0x3fff) << 48;
     b->words[1] = stack | number << 32;
-    b->words[2] = size & BLOCKS_ADDRESS_MAX;
+    b->words[2] = size;
 }
 
 #endif

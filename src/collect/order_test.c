@@ -127,7 +127,7 @@ static void a_free_that_nobody_told_the_block_of_is_none_of_the_next_in_its_plac
     (void)state;
     world_open(&w, 16, 2);
     w.image->view.head->has_gaps = 1;
-    uint64_t now = world_now(), long_ago = now - 100 * timebase_quantum(&w.time);
+    uint64_t now = world_now(), long_ago = now - 100 * w.time.quantum;
     fake_put_free(&w.lane[0], A, HOW_FREE, long_ago);
     fake_put_alloc(&w.lane[1], A, 1, 0, now);
     fake_put_free(&w.lane[0], B, HOW_FREE, now); /* stamps of two CPUs are out by this much */

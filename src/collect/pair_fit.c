@@ -293,7 +293,7 @@ static void pair_work(struct pair *p)
  * well before it (rule 5). */
 static void pair_decide_older(struct pair *p, const struct item *i)
 {
-    uint64_t margin = p->line->is_sequence ? 0 : PAIR_SKEW_US * timebase_quantum(p->line->time);
+    uint64_t margin = p->line->is_sequence ? 0 : PAIR_SKEW_US * p->line->time->quantum;
     uint32_t queue;
     while (p->parked.count != 0 && (queue = parked_find(&p->parked, i->address)) != 0 &&
            blocks_find(&p->blocks, i->address) == NULL) {

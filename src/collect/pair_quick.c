@@ -14,7 +14,6 @@ struct quick {
     uint64_t live; /* bytes */
     uint64_t high; /* live bytes that are nothing new, neither to the chunk nor to the totals */
     uint64_t time;
-    uint64_t made; /* blocks */
 };
 
 static inline uint64_t min_of(uint64_t a, uint64_t b)
@@ -25,16 +24,21 @@ static inline uint64_t min_of(uint64_t a, uint64_t b)
 static bool quick_is_plain(const struct pair *p)
 {
     return p->parked.count == 0 && p->sample_rate == 0 && p->pass == NULL && p->filter == NULL &&
-           p->made == p->stream->next_allocation && !course_is_late(&p->totals.course, p->line->last);
+           p->made == p->stream->next_allocation && p->line->last <= p->stream->last_ns &&
+           !course_is_late(&p->totals.course, p->line->last);
 }
 
-/* Items that a run may take; 0: something is special. */
-static size_t quick_limit(const struct pair *p, size_t count)
+/* Items that a run may take; 0: something is special.  Whatever can run out has room for so many. */
+static uint32_t quick_limit(struct pair *p, size_t count)
 {
     const struct totals *t = &p->totals;
-    if (!quick_is_plain(p) || t->allocations >= t->course.until_allocations)
+    if (!quick_is_plain(p) || t->allocations >= t->course.until_allocations ||
+        p->blocks.count >= p->blocks.grow_at || p->stream->last_thread >= p->latest.count ||
+        !totals_reserve(&p->totals, (uint32_t)p->book->stacks.stacks.count))
         return 0;
-    return min_of(count, min_of(staging_room(p->stream), t->course.until_allocations - t->allocations));
+    uint64_t blocks =
+        min_of(t->course.until_allocations - t->allocations, p->blocks.grow_at - p->blocks.count);
+    return (uint32_t)min_of(count, min_of(staging_room(p->stream), blocks));
 }
 
 /* Of the levels that the chunk and the totals know, the lower. */
@@ -44,7 +48,7 @@ static inline uint64_t quick_high(const struct pair *p)
     return min_of(p->totals.live_bytes + (s->live_bytes_max - s->live_bytes), p->totals.peak_bytes);
 }
 
-static struct quick quick_open(const struct pair *p)
+static inline __attribute__((always_inline)) struct quick quick_open(const struct pair *p)
 {
     return (struct quick){
         .stage = staging_open(p->stream),
@@ -54,120 +58,135 @@ static struct quick quick_open(const struct pair *p)
     };
 }
 
-/* Enters what has been done since quick_open: so many events, and so many of them allocations. */
-static void quick_close(struct pair *p, const struct quick *q, uint64_t events)
+/* Enters what has been done since quick_open: so many events. */
+static inline __attribute__((always_inline)) void quick_close(struct pair *p, const struct quick *q,
+                                                              uint64_t events)
 {
     struct totals *t = &p->totals;
     struct wake_stream *s = p->stream;
-    uint64_t freed = events - q->made;
-    staging_close(&q->stage);
-    p->made += q->made;
+    uint64_t made = q->stage.next - p->made, freed = events - made;
+    staging_close(s, &q->stage);
+    p->made += made;
     p->released += freed;
     p->events += events;
-    p->blocks.count += q->made - freed;
-    s->made += q->made;
+    p->blocks.count += made - freed;
+    s->made += made;
     s->released += freed;
     s->live_bytes += q->live - t->live_bytes;
-    t->allocations += q->made;
+    t->allocations += made;
     t->frees += freed;
-    t->live_blocks += q->made - freed;
+    t->live_blocks += made - freed;
     t->live_bytes = q->live;
 }
 
-/* The live bytes have never been so many, in this chunk or at all.  Gives what quick.high is now. */
-static __attribute__((noinline)) uint64_t quick_rise(struct pair *p, uint64_t live, uint64_t made,
-                                                     uint64_t events, uint64_t time)
+/* After an allocation the live bytes have never been so many, in this chunk or at all.  op, next: of the stage.
+ * Gives what quick.high is now. */
+static __attribute__((noinline)) uint64_t quick_rise(struct pair *p, uint64_t live, const uint8_t *op,
+                                                     uint64_t next, uint64_t time)
 {
     struct totals *t = &p->totals;
     struct wake_stream *s = p->stream;
     uint64_t level = s->live_bytes + (live - t->live_bytes);
     if (level > s->live_bytes_max)
         s->live_bytes_max = level;
-    if (live > t->peak_bytes)
+    if (live > t->peak_bytes) {
+        uint64_t events = (uint64_t)(op - s->stage.op) - s->stage.events, made = next - p->made;
         totals_set_peak(t, live, t->live_blocks + 2 * made - events, time, p->events + events - 1);
+    }
     return quick_high(p);
 }
 
 /* Time goes on; false: a tick of the course is over. */
-static inline __attribute__((always_inline)) bool quick_advance(struct pair *p, struct quick *q,
-                                                                uint64_t stamp)
+static inline bool quick_advance(struct pair *p, struct quick *q, uint64_t stamp)
 {
-    if (stamp - p->line->stamp >= p->line->quantum)
-        q->time = timeline_advance(p->line, stamp);
+    q->time = timeline_advance(p->line, stamp);
     return !course_is_late(&p->totals.course, q->time);
 }
 
-static inline __attribute__((always_inline)) bool quick_alloc(struct pair *p, struct quick *q,
-                                                              const struct item *i, uint64_t n)
+/* The last that may say no, because it begins the event: *op gets the bits for time and thread. */
+static inline __attribute__((always_inline)) bool quick_begin(struct pair *p, struct quick *q,
+                                                              const struct item *i, unsigned *op)
 {
-    struct blocks *blocks = &p->blocks;
-    struct totals *t = &p->totals;
-    uint32_t stack = stackbook_get(&p->book->stacks, i->stack);
-    struct block *b = blocks_look(blocks, i->address);
-    if (PAIR_UNLIKELY(b->address != 0 || b == blocks->last ||
-                      blocks->count + 2 * q->made - n >= blocks->grow_at || stack == 0 || stack >= t->count ||
-                      i->thread >= p->latest.count || !quick_advance(p, q, i->stamp)))
+    *op = 0;
+    if (PAIR_UNLIKELY(i->thread != p->stream->last_thread) && i->thread >= p->latest.count)
         return false;
-    uint64_t number = staging_next(&q->stage);
-    block_set(b, i->address, i->size, number, stack);
+    if (PAIR_UNLIKELY(i->stamp - p->line->stamp >= p->line->quantum)) {
+        if (!quick_advance(p, q, i->stamp))
+            return false;
+        *op = staging_time(p->stream, q->time);
+    }
+    *op |= staging_thread(p->stream, i->thread);
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool quick_alloc(struct pair *p, struct quick *q,
+                                                              const struct item *i)
+{
+    struct totals *t = &p->totals;
+    unsigned op;
+    uint32_t stack = stackbook_get(&p->book->stacks, i->stack);
+    struct block *b = blocks_look(&p->blocks, i->address);
+    if (PAIR_UNLIKELY(b->address != 0 || b == p->blocks.last || stack == 0 || !quick_begin(p, q, i, &op)))
+        return false;
+    uint64_t number = q->stage.next, size = i->size;
+    block_set(b, i->address, size, number, stack);
     p->latest.data[i->thread] = number + 1;
-    totals_row_alloc(totals_touch(t, stack, q->time), 1, i->size);
-    t->allocated_bytes += i->size;
-    unsigned op = staging_begin(p->stream, q->time, i->thread);
-    staging_alloc(&q->stage, op, i->kind, stack, i->address, i->size, i->usable);
-    q->made++;
-    q->live += i->size;
+    totals_row_alloc(totals_touch(t, stack, q->time), 1, size);
+    t->allocated_bytes += size;
+    staging_alloc(&q->stage, op, i->kind, stack, i->address, size, i->usable);
+    q->live += size;
     if (PAIR_UNLIKELY(q->live > q->high))
-        q->high = quick_rise(p, q->live, q->made, n + 1, q->time);
+        q->high = quick_rise(p, q->live, q->stage.op, q->stage.next, q->time);
     return true;
 }
 
 static inline __attribute__((always_inline)) bool quick_free(struct pair *p, struct quick *q,
                                                              const struct item *i)
 {
+    unsigned op;
     struct block *b = blocks_look(&p->blocks, i->address);
-    if (PAIR_UNLIKELY(b->address == 0 || b->limbo || i->thread >= p->latest.count ||
-                      !quick_advance(p, q, i->stamp)))
+    if (PAIR_UNLIKELY(!block_is_at(b, i->address) || !quick_begin(p, q, i, &op)))
         return false;
     uint64_t number = block_number(b), size = b->size;
     bool temporary = p->latest.data[i->thread] == number + 1;
     uint32_t stack = (uint32_t)b->stack;
     blocks_take(&p->blocks, b);
     totals_row_free(&p->totals, totals_touch(&p->totals, stack, q->time), stack, 1, size, temporary);
-    unsigned op = staging_begin(p->stream, q->time, i->thread);
     staging_free(&q->stage, op, i->kind, number);
     q->live -= size;
     return true;
 }
 
 static inline __attribute__((always_inline)) bool quick_one(struct pair *p, struct quick *q,
-                                                            const struct item *i, uint64_t n)
+                                                            const struct item *i)
 {
     if (i->op == ITEM_ALLOC)
-        return i->kind != KIND_REALLOC && i->traits == 0 && quick_alloc(p, q, i, n);
+        return i->kind != KIND_REALLOC && i->traits == 0 && quick_alloc(p, q, i);
     return i->op == ITEM_FREE && i->stack == 0 && quick_free(p, q, i);
 }
 
 size_t pair_quick(struct pair *p, const struct item *items, size_t count)
 {
-    size_t n = 0, limit = quick_limit(p, count);
+    uint32_t limit = quick_limit(p, count);
     if (limit == 0)
         return 0;
     struct quick q = quick_open(p);
-    while (n < limit && quick_one(p, &q, &items[n], n))
-        n++;
-    quick_close(p, &q, n);
-    return n;
+    const struct item *i = items, *end = items + limit;
+    while (i < end && quick_one(p, &q, i))
+        i++;
+    quick_close(p, &q, (uint64_t)(i - items));
+    return (size_t)(i - items);
 }
 
 size_t pair_quick_each(struct pair *p, const struct item *const *items, size_t count)
 {
-    size_t n = 0, limit = quick_limit(p, count);
+    uint32_t limit = quick_limit(p, count);
     if (limit == 0)
         return 0;
     struct quick q = quick_open(p);
-    while (n < limit && quick_one(p, &q, items[n], n))
-        n++;
-    quick_close(p, &q, n);
-    return n;
+    const struct item *const *i = items, *const *end = items + limit;
+    while (i < end && quick_one(p, &q, *i))
+        i++;
+    quick_close(p, &q, (uint64_t)(i - items));
+    return (size_t)(i - items);
 }

@@ -65,6 +65,7 @@ static void side_open(struct side *side, bool is_special)
 {
     memset(side, 0, sizeof *side);
     side->time.rate = UINT64_C(1) << 32;
+    side->time.quantum = 1000;
     side->line.time = &side->time;
     book_init(&side->book, NULL, 0);
     stream_init(&side->stream, side);

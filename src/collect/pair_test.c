@@ -28,6 +28,7 @@ static void world_open(struct world *w, bool alone)
     memset(w, 0, sizeof *w);
     fake_reset();
     w->time.rate = UINT64_C(1) << 32;
+    w->time.quantum = 1000;
     w->line.time = &w->time;
     book_init(&w->book, NULL, 0);
     assert_true(pair_init(&w->pair, &w->book, &fake_stream, &w->line));

@@ -48,6 +48,12 @@ static void timebase_pair(uint64_t *stamp, uint64_t *ns)
     }
 }
 
+static void timebase_take_rate(struct timebase *t, uint64_t rate)
+{
+    t->rate = rate;
+    t->quantum = (UINT64_C(1000) << 32) / rate;
+}
+
 static void timebase_set_rate(struct timebase *t)
 {
     uint64_t stamps = t->last_stamp - t->first_stamp;
@@ -56,13 +62,13 @@ static void timebase_set_rate(struct timebase *t)
         return; /* the counter went back (suspended machine): keep the rate */
     timebase_uwide rate = ((timebase_uwide)ns << 32) / stamps;
     if (rate != 0 && rate < INT64_MAX)
-        t->rate = (uint64_t)rate;
+        timebase_take_rate(t, (uint64_t)rate);
 }
 
 static void timebase_look(struct timebase *t, uint64_t how_long)
 {
     timebase_pair(&t->first_stamp, &t->first_ns);
-    t->rate = UINT64_C(1) << 32;
+    timebase_take_rate(t, UINT64_C(1) << 32);
     do
         timebase_pair(&t->last_stamp, &t->last_ns);
     while (t->last_ns - t->first_ns < how_long);

@@ -18,7 +18,8 @@ __extension__ typedef unsigned __int128 timebase_uwide;
 struct timebase {
     uint64_t first_stamp, first_ns;
     uint64_t last_stamp, last_ns;
-    uint64_t rate; /* ns per stamp, 32 bits after the point */
+    uint64_t rate;    /* ns per stamp, 32 bits after the point */
+    uint64_t quantum; /* stamps that make a microsecond */
 };
 
 /* CLOCK_MONOTONIC and CLOCK_REALTIME in ns. */
@@ -37,12 +38,6 @@ static inline uint64_t timebase_ns(const struct timebase *t, uint64_t stamp)
     timebase_wide ahead = (timebase_wide)(int64_t)(stamp - t->last_stamp) * (int64_t)t->rate;
     int64_t ns = (int64_t)(ahead >> 32);
     return ns < 0 && (uint64_t)-ns > t->last_ns ? 0 : t->last_ns + (uint64_t)ns;
-}
-
-/* Stamps that make a microsecond. */
-static inline uint64_t timebase_quantum(const struct timebase *t)
-{
-    return t->rate == 0 ? 0 : (UINT64_C(1000) << 32) / t->rate;
 }
 
 /* The times of one stream: ns since the recording began, never going back. Events
@@ -81,7 +76,7 @@ static inline uint64_t timeline_advance(struct timeline *l, uint64_t stamp)
     if (ns > l->last) {
         l->last = ns;
         l->stamp = stamp;
-        l->quantum = l->is_sequence || l->is_precise ? 0 : timebase_quantum(l->time);
+        l->quantum = l->is_sequence || l->is_precise ? 0 : l->time->quantum;
     }
     return l->last;
 }

@@ -93,7 +93,7 @@ void stream_restart(struct wake_stream *s)
         s->at[i] = s->begin[i];
     s->stage.events = s->stage.limit = 0;
     s->last_thread = 0;
-    s->last_stack = 0;
+    s->stage.made[0].stack = 0;
     s->last_address = 0;
     s->frees = 0;
     s->live_bytes_max = s->live_bytes;
@@ -148,11 +148,30 @@ static void stream_put_all(struct wake_stream *s, unsigned column, const uint64_
     s->at[column] = at;
 }
 
-static void stream_put_usable(struct wake_stream *s, uint32_t count)
+/* Those that are not as the one before, which made[-1] has; without a branch, as in staging_alloc. */
+static void stream_put_stacks(struct wake_stream *s, const struct stream_made *made, uint32_t count)
+{
+    uint8_t *at = s->at[COLUMN_STACK];
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *end = varint_put(at, made[i].stack);
+        at += (end - at) & -(ptrdiff_t)(made[i].stack != made[(ptrdiff_t)i - 1].stack);
+    }
+    s->at[COLUMN_STACK] = at;
+}
+
+static void stream_put_sizes(struct wake_stream *s, const struct stream_made *made, uint32_t count)
+{
+    uint8_t *at = s->at[COLUMN_SIZE];
+    for (uint32_t i = 0; i < count; i++)
+        at = varint_put(at, made[i].size);
+    s->at[COLUMN_SIZE] = at;
+}
+
+static void stream_put_usable(struct wake_stream *s, const struct stream_made *made, uint32_t count)
 {
     uint8_t *at = s->at[COLUMN_USABLE];
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t size = s->stage.size[i], usable = s->stage.usable[i];
+        uint64_t size = made[i].size, usable = made[i].usable;
         if (__builtin_expect(usable == expect_usable(&s->expect, size), 1)) {
             *at++ = 0;
             continue;
@@ -163,12 +182,12 @@ static void stream_put_usable(struct wake_stream *s, uint32_t count)
     s->at[COLUMN_USABLE] = at;
 }
 
-static void stream_put_addresses(struct wake_stream *s, uint32_t count)
+static void stream_put_addresses(struct wake_stream *s, const struct stream_made *made, uint32_t count)
 {
     uint8_t *low = s->at[COLUMN_ADDRESS_LOW], *high = s->at[COLUMN_ADDRESS_HIGH];
     uint64_t last = s->last_address;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t address = s->stage.address[i];
+        uint64_t address = made[i].address;
         uint64_t value = varint_zigzag((address >> 4) - (last >> 4)) + 1;
         if (__builtin_expect((address & 15) != 0, 0)) {
             value = 0;
@@ -192,16 +211,15 @@ static void stream_settle(struct wake_stream *s)
     memcpy(s->at[COLUMN_OP], stage->op, stage->events);
     s->at[COLUMN_OP] += stage->events;
     stream_put_all(s, COLUMN_TIME, stage->time, stage->times);
-    uint8_t *at = s->at[COLUMN_STACK];
-    for (uint32_t i = 0; i < stage->stacks; i++)
-        at = varint_put(at, stage->stack[i]);
-    s->at[COLUMN_STACK] = at;
-    stream_put_all(s, COLUMN_SIZE, stage->size, stage->allocations);
-    stream_put_usable(s, stage->allocations);
-    stream_put_addresses(s, stage->allocations);
+    const struct stream_made *made = stage->made + 1;
+    stream_put_stacks(s, made, stage->allocations);
+    stream_put_sizes(s, made, stage->allocations);
+    stream_put_usable(s, made, stage->allocations);
+    stream_put_addresses(s, made, stage->allocations);
     stream_put_all(s, COLUMN_REF, stage->ref, stage->frees);
     s->frees += stage->frees;
-    stage->events = stage->times = stage->stacks = stage->allocations = stage->frees = 0;
+    stage->made[0] = stage->made[stage->allocations];
+    stage->events = stage->times = stage->allocations = stage->frees = 0;
 }
 
 /* The uncommon path: the stage is full.  False: the event is lost (and counted). */
@@ -258,10 +276,10 @@ static inline __attribute__((always_inline)) void stream_alloc(struct wake_strea
         bool known = previous != 0 && previous <= s->next_allocation;
         stream_put(s, COLUMN_PREVIOUS, known ? s->next_allocation - previous + 1 : 0);
     }
-    unsigned op = staging_begin(s, time_ns, thread);
+    unsigned op = staging_time(s, time_ns) | staging_thread(s, thread);
     struct staging g = staging_open(s);
     staging_alloc(&g, op, kind, stack, address, size, usable);
-    staging_close(&g);
+    staging_close(s, &g);
     s->live_bytes += size;
     if (s->live_bytes > s->live_bytes_max)
         s->live_bytes_max = s->live_bytes;
@@ -286,10 +304,10 @@ static inline __attribute__((always_inline)) bool stream_free(struct wake_stream
         s->omitted.frees += s->is_limited;
         return false;
     }
-    unsigned op = staging_begin(s, time_ns, thread);
+    unsigned op = staging_time(s, time_ns) | staging_thread(s, thread);
     struct staging g = staging_open(s);
     staging_free(&g, op, how, allocation);
-    staging_close(&g);
+    staging_close(s, &g);
     s->live_bytes -= size;
     return true;
 }
@@ -319,7 +337,7 @@ void stream_put_rare(struct wake_stream *s, uint64_t time_ns, uint32_t thread, u
         s->omitted.others += s->is_limited;
         return;
     }
-    s->stage.op[s->stage.events] = (uint8_t)(staging_begin(s, time_ns, thread) | OP_RARE);
+    s->stage.op[s->stage.events] = (uint8_t)(OP_RARE | staging_time(s, time_ns) | staging_thread(s, thread));
     s->stage.events++;
     stream_put(s, COLUMN_RARE, type);
     stream_put(s, COLUMN_RARE, (uint64_t)(end - record));

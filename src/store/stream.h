@@ -23,24 +23,27 @@ enum {
     STREAM_STAGE = 256 /* events that wait for encoding */
 };
 
-/* The latest events, before they become bytes: lists of plain numbers, each
- * with its own count, because not every event has every one. */
+/* An allocation on the stage. */
+struct stream_made {
+    uint64_t address, size, usable;
+    uint32_t stack;
+};
+
+/* The latest events, before they become bytes: lists, each with its own count, because not every event has
+ * something in every one. */
 struct stream_stage {
-    uint32_t events, times, stacks, allocations, frees;
+    uint32_t events, times, allocations, frees;
     uint32_t limit; /* events that fit; 0: the next event has to ask first */
     uint8_t op[STREAM_STAGE];
-    uint32_t stack[STREAM_STAGE];
     uint64_t time[STREAM_STAGE];
-    uint64_t size[STREAM_STAGE];
-    uint64_t usable[STREAM_STAGE];
-    uint64_t address[STREAM_STAGE];
     uint64_t ref[STREAM_STAGE];
+    struct stream_made
+        made[STREAM_STAGE + 1]; /* from 1 on; 0: the latest before them, of which the stack counts */
 };
 
 struct wake_stream {
     uint64_t last_ns;
     uint32_t last_thread;
-    uint32_t last_stack; /* of the latest allocation */
     /* Not beside next_allocation: gcc would add to both with one wide access,
      * which has to wait for the narrow stores of a release just before. */
     uint64_t live_bytes, live_bytes_max;
