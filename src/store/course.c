@@ -121,26 +121,37 @@ static bool course_add_row(struct course *c, const struct course_touch *t)
     return true;
 }
 
+/* The entry of the row's tick; a new one has nothing yet but the highest floor.  NULL: no memory. */
+static struct course_entry *course_get_entry(struct course *c, struct course_row *r)
+{
+    size_t count = r->entries.count;
+    if (count != 0 && r->entries.data[count - 1].tick == r->tick)
+        return &r->entries.data[count - 1];
+    if (!vec_reserve(&r->entries, count + 1))
+        return NULL;
+    r->entries.count++;
+    c->entries++;
+    r->entries.data[count].floor = UINT64_MAX;
+    return &r->entries.data[count];
+}
+
 void course_note(struct course *c, struct course_row *r, const struct course_state *s)
 {
-    struct course_entry *last = r->entries.count == 0 ? NULL : &r->entries.data[r->entries.count - 1];
+    struct course_entry *e = course_get_entry(c, r);
     if (s->made != r->made)
         r->last_made = r->tick;
     r->made = s->made;
     if (s->level > r->highest)
         r->highest = s->level;
-    if (last == NULL || last->tick != r->tick) {
-        struct course_entry entry = {.floor = s->lowest, .tick = (uint16_t)r->tick};
-        if (!vec_push(&r->entries, entry)) {
-            c->failed = true;
-            return;
-        }
-        c->entries++;
-        last = &r->entries.data[r->entries.count - 1];
+    if (e == NULL) {
+        c->failed = true;
+        return;
     }
-    last->floor = s->lowest < last->floor ? s->lowest : last->floor;
-    last->level = s->level;
-    last->freed = s->freed & ((UINT64_C(1) << 48) - 1);
+    e->floor = s->lowest < e->floor ? s->lowest : e->floor;
+    e->level = s->level;
+    e->tick =
+        (uint16_t)r->tick; /* with what stands beside it, or the next read would have to wait for both */
+    e->freed = s->freed & ((UINT64_C(1) << 48) - 1);
 }
 
 /* Fetches what the touch at i needs: its row, and nearer to it the end of the row's entries. */
