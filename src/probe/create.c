@@ -173,6 +173,7 @@ void share_close(void)
         share.window[i] = NULL;
     }
     struct segment_head *head = share.head;
+    sampling_end();
     share.head = NULL;
     share.filter = NULL;
     share_begin();

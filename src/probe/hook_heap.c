@@ -22,6 +22,11 @@
 
 #include <errno.h>
 
+static inline const uint8_t *hook_table(void)
+{
+    return __atomic_load_n(&sampling_table, __ATOMIC_RELAXED);
+}
+
 /* Before the real functions are known. */
 HOOK_TOLD void *malloc_first(size_t size)
 {
@@ -51,14 +56,25 @@ HOOK_TOLD void *malloc_otherwise(size_t size)
     return block;
 }
 
+/* There is a sample in these bytes. While recording is off it has gone by too. */
+HOOK_TOLD void *malloc_sampled(size_t size)
+{
+    if (share_state() == SEGMENT_ON)
+        return malloc_otherwise(size);
+    (void)sampling_draw(size);
+    return real.malloc(size);
+}
+
 HOOK void *malloc(size_t size)
 {
+    if (HOOK_RARE(hook_table() != NULL))
+        return sampling_passes(size) ? real.malloc(size) : malloc_sampled(size);
     if (HOOK_RARE(real.malloc == NULL))
         return malloc_first(size);
     uint32_t mode = share_mode();
     if (HOOK_OFTEN(mode == SEGMENT_ON))
         return malloc_told(size);
-    if ((mode & SEGMENT_STATE_MASK) != SEGMENT_ON || (mode == SEGMENT_SAMPLED && sampling_passes(size)))
+    if ((mode & SEGMENT_STATE_MASK) != SEGMENT_ON)
         return real.malloc(size);
     return malloc_otherwise(size);
 }
@@ -86,12 +102,18 @@ HOOK_TOLD void free_otherwise(void *block)
 
 HOOK void free(void *block)
 {
+    const uint8_t *table = hook_table();
+    if (HOOK_RARE(table != NULL)) {
+        if (!sampling_counts(table, block) && !early_owns(block))
+            real.free(block);
+        else
+            free_otherwise(block);
+        return;
+    }
     uint32_t mode = share_mode();
     if (HOOK_OFTEN(mode == SEGMENT_ON))
         free_told(block);
-    else if ((mode == SEGMENT_SAMPLED ? !sampling_may_have(block)
-                                      : (mode & SEGMENT_STATE_MASK) == SEGMENT_OFF && !share_passes(block)) &&
-             !early_owns(block))
+    else if ((mode & SEGMENT_STATE_MASK) == SEGMENT_OFF && !share_passes(block) && !early_owns(block))
         real.free(block);
     else
         free_otherwise(block);

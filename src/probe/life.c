@@ -82,6 +82,7 @@ static void life_birth(void)
     real_publish();
     share_begin();
     real_publish_malloc();
+    sampling_begin();
     errno = saved;
 }
 
@@ -146,7 +147,9 @@ bool life_renew(void)
         lane_renew(lanes);
         is_on = share_open(true);
         share_begin();
+        sampling_begin();
     } else {
+        sampling_end();
         share_leave();
     }
     TRACE(TRACE_LIFE, 1, "renewed after a fork, recording %u", is_on, 0, 0);

@@ -17,11 +17,23 @@
 enum { SAMPLING_RATE_MAX_BITS = 40 };
 
 uint64_t sampling_rate;
+const uint8_t *sampling_table;
 __thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-exec")));
 
 void sampling_init(void)
 {
     sampling_rate = environment_size("HEAPWAKE_SAMPLE", 1, UINT64_C(1) << SAMPLING_RATE_MAX_BITS, 0);
+}
+
+void sampling_begin(void)
+{
+    const uint8_t *table = share.head != NULL && sampling_rate != 0 ? share.filter : NULL;
+    __atomic_store_n(&sampling_table, table, __ATOMIC_RELEASE);
+}
+
+void sampling_end(void)
+{
+    __atomic_store_n(&sampling_table, NULL, __ATOMIC_RELEASE);
 }
 
 static uint64_t sampling_random(void)
@@ -51,12 +63,12 @@ static uint64_t sampling_log2(uint64_t random)
     return ((uint64_t)(zeros + 1) << 24) - log;
 }
 
-static int64_t sampling_distance(void)
+static uint64_t sampling_distance(void)
 {
     const uint64_t ln2 = 0xb17218; /* in units of 2^-24 */
     uint64_t nats = sampling_log2(sampling_random()) * ln2 >> 24;
     const uint64_t low = sampling_rate & ((1u << 24) - 1);
-    return (int64_t)((sampling_rate >> 24) * nats + (low * nats >> 24)) + 1;
+    return (sampling_rate >> 24) * nats + (low * nats >> 24) + 1;
 }
 
 __attribute__((noinline)) bool sampling_draw(size_t size)
@@ -65,11 +77,8 @@ __attribute__((noinline)) bool sampling_draw(size_t size)
         uint64_t moment = share.stamp_kind == SEGMENT_STAMP_TSC ? arch_counter() : 0;
         tls_sampling.seed = hash_mix(moment ^ (uint64_t)(uintptr_t)&tls_sampling << 20) | 1;
         tls_sampling.left = sampling_distance();
-        int64_t left = tls_sampling.left - (int64_t)(size == 0 ? 1 : size);
-        if (left > 0 && (int64_t)size >= 0) {
-            tls_sampling.left = left;
+        if (sampling_passes(size))
             return false;
-        }
     }
     tls_sampling.left = sampling_distance();
     return true;

@@ -32,8 +32,12 @@
 /* Bytes a sample on average; 0: every block is told of. Set at birth. */
 INNER uint64_t sampling_rate;
 
+/* The segment's counters, from when all real functions are known until it is left. NULL: not sampling, or not
+ * now. The hooks that are called most look here first, and at nothing else for a block that is passed over. */
+INNER const uint8_t *sampling_table;
+
 struct sampling_thread {
-    int64_t left;  /* bytes to the next point */
+    uint64_t left; /* bytes to the next point */
     uint64_t seed; /* 0: no point has been drawn yet */
 };
 
@@ -42,6 +46,10 @@ INNER __thread struct sampling_thread tls_sampling __attribute__((tls_model("ini
 /* Reads the setting. */
 void sampling_init(void);
 
+/* The segment that share has counts from now on; it counts no more. */
+void sampling_begin(void);
+void sampling_end(void);
+
 /* Draws the next point; false: it lies behind this block after all. */
 bool sampling_draw(size_t size);
 
@@ -49,14 +57,20 @@ bool sampling_draw(size_t size);
  * without one, and the next point is drawn from here. */
 void sampling_forget(void);
 
+/* The bytes that a block counts as. */
+static inline uint64_t sampling_bytes(size_t size)
+{
+    return (uint64_t)size + (size == 0);
+}
+
 /* Is there no point in these bytes?  Then they have gone by. A handler that allocates in between may cost
  * a few bytes of precision, nothing else. */
 static inline bool sampling_passes(size_t size)
 {
-    int64_t left = tls_sampling.left - (int64_t)(size == 0 ? 1 : size);
-    if (__builtin_expect(left <= 0 || (int64_t)size < 0, 0))
+    uint64_t left = tls_sampling.left, bytes = sampling_bytes(size);
+    if (__builtin_expect(left <= bytes, 0))
         return false;
-    tls_sampling.left = left;
+    tls_sampling.left = left - bytes;
     return true;
 }
 
@@ -74,12 +88,15 @@ static inline void sampling_mark(const void *block)
         __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
+static inline bool sampling_counts(const uint8_t *table, const void *block)
+{
+    return __atomic_load_n(&table[segment_filter_slot((uint64_t)(uintptr_t)block)], __ATOMIC_RELAXED) != 0;
+}
+
 /* False: it certainly was not. */
 static inline bool sampling_may_have(const void *block)
 {
-    const uint8_t *filter = share.filter;
-    return filter != NULL &&
-           __atomic_load_n(&filter[segment_filter_slot((uint64_t)(uintptr_t)block)], __ATOMIC_RELAXED) != 0;
+    return share.filter != NULL && sampling_counts(share.filter, block);
 }
 
 #endif

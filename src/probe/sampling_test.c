@@ -73,11 +73,11 @@ static void a_block_that_was_not_marked_is_known_not_to_be(void **state)
     static uint8_t filter[SEGMENT_FILTER_SLOTS];
     (void)state;
     share.filter = filter;
-    char blocks[64];
+    char blocks[256];
     assert_false(sampling_may_have(blocks));
     sampling_mark(blocks);
     assert_true(sampling_may_have(blocks));
-    assert_false(sampling_may_have(blocks + 32));
+    assert_false(sampling_may_have(blocks + 128));
     for (int i = 0; i < 300; i++)
         sampling_mark(blocks);
     assert_int_equal(filter[segment_filter_slot((uint64_t)(uintptr_t)blocks)], SEGMENT_FILTER_FULL);

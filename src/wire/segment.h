@@ -176,7 +176,8 @@ static inline uint32_t segment_change(uint32_t control, enum segment_state to)
 
 _Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");
 
-/* Counters of live sampled blocks, by address: blocks that lie near each other share a cache line.
+/* Counters of live sampled blocks, by address: one for each 64 bytes, so that the part of the table that a program's
+ * frees look at is small beside its blocks, and blocks that lie near each other share a cache line of it.
  * The probe counts up before it publishes a block, the collector down when it has applied its release.
  * A counter that has come to SEGMENT_FILTER_FULL stays there. */
 enum {
@@ -186,7 +187,7 @@ enum {
 
 static inline uint32_t segment_filter_slot(uint64_t address)
 {
-    return (uint32_t)(address >> 4 ^ address >> 22) & (SEGMENT_FILTER_SLOTS - 1);
+    return (uint32_t)(address >> 6 ^ address >> 24) & (SEGMENT_FILTER_SLOTS - 1);
 }
 
 /* A sampled block has gone: its releases need not be told any more on its account. */

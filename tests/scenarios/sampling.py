@@ -112,6 +112,19 @@ check.sound("culled.wake")
 for size, count in told["long"].items():
     check.equal(f"kept blocks of {size}", count, Ledger(events("culled.wake")).made[int(size)])
 
+# What is allocated while recording is off goes by: it neither is sampled nor makes what comes after more likely to be.
+rounds = truth(record([workload("switched"), "20000"], "switched.wake", ["--sample", str(RATE)]))["recorded"]
+check.sound("switched.wake")
+ledger = Ledger(events("switched.wake"))
+check.pairs(ledger)
+check.equal("samples of what was not recorded", 0, ledger.made[1001])
+chance = 1 - math.exp(-1000 / RATE)
+near("samples of what was recorded", rounds * chance, ledger.made[1000], rounds * chance * (1 - chance))
+told = truth(record([workload("switched"), "500"], "switched.wake", ["--sample", "1"]))
+ledger = Ledger(events("switched.wake"))
+check.pairs(ledger)
+check.equal("everything that was recorded", (told["recorded"], 1, 0), (ledger.made[1000], ledger.left(1000), ledger.made[1001]))
+
 # Faces that read events weigh them as the totals do; those that list blocks say that these are samples.
 told = truth(record([workload("turnover"), "100000"], "faces.wake", ["--sample", str(RATE)]))
 summary = report("faces.wake", "--peak")["summary"]
