@@ -22,11 +22,6 @@
 
 #include <errno.h>
 
-static inline const uint8_t *hook_table(void)
-{
-    return __atomic_load_n(&sampling_table, __ATOMIC_RELAXED);
-}
-
 /* Before the real functions are known. */
 HOOK_TOLD void *malloc_first(size_t size)
 {
@@ -67,7 +62,7 @@ HOOK_TOLD void *malloc_sampled(size_t size)
 
 HOOK void *malloc(size_t size)
 {
-    if (HOOK_RARE(hook_table() != NULL))
+    if (HOOK_RARE(sampling_look() != NULL))
         return sampling_passes(size) ? real.malloc(size) : malloc_sampled(size);
     if (HOOK_RARE(real.malloc == NULL))
         return malloc_first(size);
@@ -102,9 +97,9 @@ HOOK_TOLD void free_otherwise(void *block)
 
 HOOK void free(void *block)
 {
-    const uint8_t *table = hook_table();
+    const uint8_t *table = sampling_look();
     if (HOOK_RARE(table != NULL)) {
-        if (!sampling_counts(table, block) && !early_owns(block))
+        if (hook_passes_over(table, block))
             real.free(block);
         else
             free_otherwise(block);

@@ -15,6 +15,7 @@
 #include "probe/hook_release.h"
 #include "probe/life.h"
 #include "probe/real.h"
+#include "probe/sampling.h"
 
 #include <stdbool.h>
 
@@ -37,10 +38,16 @@ static inline void *new_block(size_t size, size_t alignment, enum record_kind ki
     return block;
 }
 
-/* PARAMETERS and PASSED: what the form takes besides the size or the block. */
+/* Is this a block that no sample lies in? Then its bytes have gone by. Calls nothing, or the fronts would need a frame. */
+static inline bool new_is_passed_over(size_t size, size_t alignment)
+{
+    return HOOK_RARE(sampling_look() != NULL) && alignment == 0 && cxx_kind == CXX_STANDARD &&
+           sampling_passes(size);
+}
+
+/* PARAMETERS and PASSED: what the form takes besides the size or the block. The forms are fronts, as malloc is. */
 #define NEW(name, kind, alignment, PARAMETERS, PASSED)                      \
-    HOOK void *name PARAMETERS;                                             \
-    HOOK void *name PARAMETERS                                              \
+    HOOK_TOLD void *name##_told PARAMETERS                                  \
     {                                                                       \
         if (HOOK_OFTEN(cxx_is_standard())) {                                \
             void *block = new_block(size, alignment, kind, HOOK_FRAME);     \
@@ -50,20 +57,40 @@ static inline void *new_block(size_t size, size_t alignment, enum record_kind ki
         void *(*next)PARAMETERS;                                            \
         *(void **)&next = cxx_operator(#name, __builtin_return_address(0)); \
         return next != NULL ? next PASSED : NULL;                           \
+    }                                                                       \
+    HOOK_TOLD void *name##_passed PARAMETERS                                \
+    {                                                                       \
+        void *block = real.malloc(size == 0 ? 1 : size);                    \
+        return HOOK_OFTEN(block != NULL) ? block : name##_told PASSED;      \
+    }                                                                       \
+    HOOK void *name PARAMETERS;                                             \
+    HOOK void *name PARAMETERS                                              \
+    {                                                                       \
+        if (new_is_passed_over(size, alignment))                            \
+            return name##_passed PASSED;                                    \
+        return name##_told PASSED;                                          \
     }
 
-#define DELETE(name, how, PARAMETERS, PASSED)                               \
-    HOOK void name PARAMETERS;                                              \
-    HOOK void name PARAMETERS                                               \
-    {                                                                       \
-        if (HOOK_OFTEN(cxx_is_standard())) {                                \
-            hook_release(block, how, HOOK_FRAME);                           \
-            return;                                                         \
-        }                                                                   \
-        void(*next) PARAMETERS;                                             \
-        *(void **)&next = cxx_operator(#name, __builtin_return_address(0)); \
-        if (next != NULL)                                                   \
-            next PASSED;                                                    \
+#define DELETE(name, how, PARAMETERS, PASSED)                                                       \
+    HOOK_TOLD void name##_told PARAMETERS                                                           \
+    {                                                                                               \
+        if (HOOK_OFTEN(cxx_is_standard())) {                                                        \
+            hook_release(block, how, HOOK_FRAME);                                                   \
+            return;                                                                                 \
+        }                                                                                           \
+        void(*next) PARAMETERS;                                                                     \
+        *(void **)&next = cxx_operator(#name, __builtin_return_address(0));                         \
+        if (next != NULL)                                                                           \
+            next PASSED;                                                                            \
+    }                                                                                               \
+    HOOK void name PARAMETERS;                                                                      \
+    HOOK void name PARAMETERS                                                                       \
+    {                                                                                               \
+        const uint8_t *table = sampling_look();                                                     \
+        if (HOOK_RARE(table != NULL) && cxx_kind == CXX_STANDARD && hook_passes_over(table, block)) \
+            real.free(block);                                                                       \
+        else                                                                                        \
+            name##_told PASSED;                                                                     \
     }
 
 #define S size_t size

@@ -11,6 +11,13 @@
 #include "probe/hook.h"
 #include "probe/life.h"
 #include "probe/real.h"
+#include "probe/sampling.h"
+
+/* While sampling: a block that is no sample and goes to the real free as it is. */
+static inline bool hook_passes_over(const uint8_t *table, const void *block)
+{
+    return !sampling_counts(table, block) && !early_owns(block);
+}
 
 typedef bool hook_tell(const void *block, enum record_how how, const void *frame);
 

@@ -36,6 +36,11 @@ INNER uint64_t sampling_rate;
  * now. The hooks that are called most look here first, and at nothing else for a block that is passed over. */
 INNER const uint8_t *sampling_table;
 
+static inline const uint8_t *sampling_look(void)
+{
+    return __atomic_load_n(&sampling_table, __ATOMIC_RELAXED);
+}
+
 struct sampling_thread {
     uint64_t left; /* bytes to the next point */
     uint64_t seed; /* 0: no point has been drawn yet */

@@ -90,7 +90,7 @@ check.equal("a cut file knows its rate", RATE, facts["sample_rate"])
 check.holds(facts["allocated_bytes"] > 50e6, f"A cut file has no estimates: {facts['allocated_bytes']}")
 
 # Of everything else only what was sampled is there: realloc, threads, children, another allocator's names.
-for program in (["hooks"], ["spans"], ["threads"]):
+for program in (["hooks"], ["hooks_cxx"], ["exceptions"], ["spans"], ["threads"]):
     if not os.path.exists(workload(program[0])):
         continue
     alone = native([workload(program[0])])
