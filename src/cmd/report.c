@@ -309,6 +309,21 @@ static void report_say_interrupted(const struct query_result *q)
                 units_time(text, q->read_until_ns));
 }
 
+/* A condition that is misspelt must not look like good news. */
+static void report_say_nothing_fits(const struct report *r)
+{
+    char text[UNITS_MAX];
+    const struct report_options *o = r->options;
+    if (!o->has_conditions || o->changes || !report_options_list_blocks(o) || r->data.head.allocations == 0)
+        return;
+    for (unsigned i = 0; i < MEASURE_COUNT; i++) {
+        if (measure_blocks(&r->data.result.total, (enum measure)i) != 0)
+            return;
+    }
+    command_say("None of the %s allocations meets the conditions that were given.",
+                units_count(text, r->data.head.allocations));
+}
+
 int command_report(int argc, char **argv)
 {
     struct report_options options;
@@ -325,6 +340,8 @@ int command_report(int argc, char **argv)
         code = options.json ? report_json(&r, &err) : report_text(&r, &err);
     if (code == 0 && r.data.result.interrupted)
         report_say_interrupted(&r.data.result);
+    else if (code == 0)
+        report_say_nothing_fits(&r);
     if (code == 0 && command_print(&r.out))
         status = EXIT_DONE;
     else if (code == ERR_USAGE)

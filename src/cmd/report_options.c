@@ -212,11 +212,13 @@ static int report_option_pools(struct report_options *o, const char *value, stru
 
 static int report_option_include(struct report_options *o, const char *value, struct err *err)
 {
+    o->has_conditions = true;
     return sieve_add(&o->sieve, value, false, err);
 }
 
 static int report_option_exclude(struct report_options *o, const char *value, struct err *err)
 {
+    o->has_conditions = true;
     return sieve_add(&o->sieve, value, true, err);
 }
 
@@ -305,8 +307,10 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
         o->measures |= 1u << report_option_list[i].measure;
         return 0;
     }
-    if (where_take(&o->query, argv, at, err))
+    if (where_take(&o->query, argv, at, err)) {
+        o->has_conditions = true;
         return err->code;
+    }
     return err_set(err, ERR_USAGE, "'heapwake report' has no option '%s'; 'heapwake help report' lists them.",
                    argv[*at]);
 }

@@ -35,8 +35,9 @@ struct report_options {
     size_t limit;
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
-    enum worst worst; /* of the files only this one is looked at */
-    glob_t globbed;   /* names that patterns stand for */
+    bool has_conditions; /* that blocks have to meet */
+    enum worst worst;    /* of the files only this one is looked at */
+    glob_t globbed;      /* names that patterns stand for */
     bool histograms;
     bool misuse, advice, maps;
     enum maps_sort sort; /* of mappings */

@@ -169,7 +169,20 @@ def check_without():
     check.holds(all(len(line) <= 80 for line in text.splitlines()), "A line has more than 80 columns.")
 
 
+def check_nothing():
+    """A condition that nothing meets is told from good news."""
+    check.about("conditions that nothing meets")
+    sentence = "allocations meets the conditions that were given."
+    for options, is_said in ((["--where", "function=nobody"], True), (["--where", "stack=999999"], True),
+                             (["--exclude", "."], True), (["--json", "--where", "mapping=999999"], True),
+                             (["--where", "function=make_"], False), ([], False)):
+        done = tool("report", "--leaks", *options, "without.wake")
+        check.equal(f"{options}: exit", 0, done.status)
+        check.equal(f"{options}: said", is_said, sentence in done.err.decode())
+
+
 check_all()
 check_without()
+check_nothing()
 check_sieve()
 check.done()
