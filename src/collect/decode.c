@@ -9,6 +9,7 @@
 #include "collect/decode.h"
 
 #include "collect/shape.h"
+#include "wire/filter.h"
 #include "wire/record.h"
 
 enum {
@@ -193,7 +194,7 @@ static bool decode_counts(const struct drain *d, struct item *i)
         return true;
     }
     if (d->filter != NULL)
-        segment_filter_drop(d->filter, i->address);
+        filter_drop(d->filter, i->address);
     return false;
 }
 

@@ -85,7 +85,7 @@ struct pair {
     uint64_t made;   /* allocations among them: the number of the next */
     uint64_t released;
     uint64_t sample_rate; /* 0: every block is told of */
-    uint8_t *filter;      /* counters of sampled blocks (wire/segment.h), NULL = none */
+    uint64_t *filter;     /* which blocks are samples (wire/filter.h), NULL = all */
     uint64_t unknown_frees, implied_frees;
     uint64_t undefined_stacks; /* events whose stack was never defined */
     uint64_t noted_losses;     /* sum of LOST records */

@@ -145,7 +145,7 @@ static bool pair_try_alloc(struct pair *p, struct item *i)
         return false;
     if ((i->traits & ITEM_SUPPRESSED) != 0 && i->previous == 0) {
         if (p->filter != NULL)
-            segment_filter_drop(p->filter, i->address);
+            filter_drop(p->filter, i->address);
         return true;
     }
     struct block *b = blocks_find(&p->blocks, i->address);

@@ -9,8 +9,8 @@
 
 #include "collect/pair.h"
 #include "store/weight.h"
+#include "wire/filter.h"
 #include "wire/record.h"
-#include "wire/segment.h"
 
 #define PAIR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -78,7 +78,7 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
     if (PAIR_UNLIKELY(p->pass != NULL))
         passlist_remove(p->pass, b->address);
     if (PAIR_UNLIKELY(p->filter != NULL))
-        segment_filter_drop(p->filter, b->address);
+        filter_drop(p->filter, b->address);
     blocks_remove(&p->blocks, b);
     p->events++;
     uint32_t from = i->op == ITEM_FREE ? i->stack : 0;

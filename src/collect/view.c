@@ -4,6 +4,8 @@
  */
 #include "collect/view.h"
 
+#include "wire/filter.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -38,8 +40,9 @@ static int view_check(struct view *v, uint64_t file_size, struct err *err)
         h->chunk_offset % 4096 != 0 || h->chunk_offset < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE ||
         h->next_offset < SEGMENT_HEAD_SIZE || !view_fits(h->lane_offset, h->lane_max, 4, file_size) ||
         !view_fits(h->next_offset, h->chunk_max, 4, file_size) ||
-        (h->filter_offset != 0 && (h->filter_offset < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE ||
-                                   !view_fits(h->filter_offset, SEGMENT_FILTER_SLOTS, 1, file_size))) ||
+        (h->filter_offset != 0 &&
+         (h->filter_offset < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE || h->filter_offset % 8 != 0 ||
+          !view_fits(h->filter_offset, FILTER_SLOTS, 8, file_size))) ||
         !view_fits(h->chunk_offset, h->chunk_max, SEGMENT_CHUNK_SIZE, file_size))
         return err_set(err, ERR_INPUT, "The segment's head contradicts its size.");
     if (h->pass_offset % 4 != 0 || h->pass_offset < SEGMENT_HEAD_SIZE ||
@@ -109,7 +112,7 @@ static int view_map(struct view *v, int fd, struct err *err)
     v->next = (uint32_t *)(void *)(v->base + v->fixed.next_offset);
     v->pass = (uint32_t *)(void *)(v->base + v->fixed.pass_offset);
     v->chunks = v->base + v->fixed.chunk_offset;
-    v->filter = v->fixed.filter_offset == 0 ? NULL : v->base + v->fixed.filter_offset;
+    v->filter = v->fixed.filter_offset == 0 ? NULL : (void *)(v->base + v->fixed.filter_offset);
     view_copy_text(v);
     return 0;
 }

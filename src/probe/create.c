@@ -113,7 +113,7 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     create_fill_head(head, chunks, forked);
     share.lanes = (void *)(base + CREATE_LANES_AT);
     share.next = (void *)(base + CREATE_NEXT_AT);
-    share.filter = base + CREATE_FILTER_AT;
+    share.filter = (void *)(base + CREATE_FILTER_AT);
     share.window[0] = base + CREATE_CHUNKS_AT;
     share.first_length = length;
     share.stamp_kind = head->stamp_kind;

@@ -256,7 +256,12 @@ static __attribute__((noinline)) bool event_tell_free(const void *block, enum re
 
 bool event_free_otherwise(const void *block, enum record_how how, const void *frame)
 {
-    return (sampling_rate == 0 || sampling_may_have(block)) && event_tell_free(block, how, frame);
+    if (sampling_rate == 0)
+        return event_tell_free(block, how, frame);
+    if (!sampling_may_have(block) || !event_tell_free(block, how, frame))
+        return false;
+    sampling_take(block);
+    return true;
 }
 
 void event_realloc(const void *block, size_t size, const void *old, bool is_told, const void *frame)
@@ -293,6 +298,8 @@ static void event_put_plain(enum record_op op, const void *value, const void *fr
 
 void event_realloc_failed(const void *old, const void *frame)
 {
+    if (sampling_rate != 0)
+        sampling_put_back(old);
     event_put_plain(RECORD_REALLOC_FAILED, old, frame);
 }
 

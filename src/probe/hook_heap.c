@@ -97,7 +97,7 @@ HOOK_TOLD void free_otherwise(void *block)
 
 HOOK void free(void *block)
 {
-    const uint8_t *table = sampling_look();
+    const uint64_t *table = sampling_look();
     if (HOOK_RARE(table != NULL)) {
         if (hook_passes_over(table, block))
             real.free(block);

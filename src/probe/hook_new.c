@@ -86,7 +86,7 @@ static inline bool new_is_passed_over(size_t size, size_t alignment)
     HOOK void name PARAMETERS;                                                                      \
     HOOK void name PARAMETERS                                                                       \
     {                                                                                               \
-        const uint8_t *table = sampling_look();                                                     \
+        const uint64_t *table = sampling_look();                                                    \
         if (HOOK_RARE(table != NULL) && cxx_kind == CXX_STANDARD && hook_passes_over(table, block)) \
             real.free(block);                                                                       \
         else                                                                                        \

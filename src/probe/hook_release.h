@@ -14,9 +14,9 @@
 #include "probe/sampling.h"
 
 /* While sampling: a block that is no sample and goes to the real free as it is. */
-static inline bool hook_passes_over(const uint8_t *table, const void *block)
+static inline bool hook_passes_over(const uint64_t *table, const void *block)
 {
-    return !sampling_counts(table, block) && !early_owns(block);
+    return !filter_is_used(table, (uint64_t)(uintptr_t)block) && !early_owns(block);
 }
 
 typedef bool hook_tell(const void *block, enum record_how how, const void *frame);

@@ -17,7 +17,7 @@
 enum { SAMPLING_RATE_MAX_BITS = 40 };
 
 uint64_t sampling_rate;
-const uint8_t *sampling_table;
+const uint64_t *sampling_table;
 __thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-exec")));
 
 void sampling_init(void)
@@ -27,7 +27,7 @@ void sampling_init(void)
 
 void sampling_begin(void)
 {
-    const uint8_t *table = share.head != NULL && sampling_rate != 0 ? share.filter : NULL;
+    const uint64_t *table = share.head != NULL && sampling_rate != 0 ? share.filter : NULL;
     __atomic_store_n(&sampling_table, table, __ATOMIC_RELEASE);
 }
 

@@ -10,12 +10,8 @@
  * estimates by counting it 1 / (1 - exp(-n / rate)) times (store/weight.h).
  *
  * A thread counts down the bytes to its next point: a block that is not told
- * of costs a subtraction. A free has to know whether its block was told of.
- * The segment has a table of counters by address (wire/segment.h): the probe
- * counts up when it tells of a block, the collector counts down when it has
- * seen its free. A free whose counter is 0 tells nothing: that is one load, near
- * those of other blocks nearby. A counter that is not 0 may stand for another
- * block; then the free is told, and the collector does not know the block and passes over it.
+ * of costs a subtraction. A free has to know whether its block was told of:
+ * the segment has a table of them (wire/filter.h), which costs it one load.
  *
  * Blocks of the early pool are not told of.
  */
@@ -32,11 +28,11 @@
 /* Bytes a sample on average; 0: every block is told of. Set at birth. */
 INNER uint64_t sampling_rate;
 
-/* The segment's counters, from when all real functions are known until it is left. NULL: not sampling, or not
+/* The segment's table, from when all real functions are known until it is left. NULL: not sampling, or not
  * now. The hooks that are called most look here first, and at nothing else for a block that is passed over. */
-INNER const uint8_t *sampling_table;
+INNER const uint64_t *sampling_table;
 
-static inline const uint8_t *sampling_look(void)
+static inline const uint64_t *sampling_look(void)
 {
     return __atomic_load_n(&sampling_table, __ATOMIC_RELAXED);
 }
@@ -88,20 +84,26 @@ static inline bool sampling_takes(size_t size)
 /* This block is told of. */
 static inline void sampling_mark(const void *block)
 {
-    uint8_t *counter = &share.filter[segment_filter_slot((uint64_t)(uintptr_t)block)];
-    if (__atomic_load_n(counter, __ATOMIC_RELAXED) < SEGMENT_FILTER_FULL)
-        __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
-}
-
-static inline bool sampling_counts(const uint8_t *table, const void *block)
-{
-    return __atomic_load_n(&table[segment_filter_slot((uint64_t)(uintptr_t)block)], __ATOMIC_RELAXED) != 0;
+    filter_add(share.filter, (uint64_t)(uintptr_t)block);
 }
 
 /* False: it certainly was not. */
 static inline bool sampling_may_have(const void *block)
 {
-    return share.filter != NULL && sampling_counts(share.filter, block);
+    return share.filter != NULL && filter_has(share.filter, (uint64_t)(uintptr_t)block);
+}
+
+/* Its release has been told of; and it was not one after all, because the realloc failed. */
+static inline void sampling_take(const void *block)
+{
+    if (share.filter != NULL)
+        filter_take(share.filter, (uint64_t)(uintptr_t)block);
+}
+
+static inline void sampling_put_back(const void *block)
+{
+    if (share.filter != NULL)
+        filter_name(share.filter, (uint64_t)(uintptr_t)block, false);
 }
 
 #endif

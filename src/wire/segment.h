@@ -8,7 +8,7 @@
  *
  *     offset 0            4096          8192                 pass_offset   filter_offset  chunk_offset
  *     +-------------------+-------------+--------------------+-------------+--------------+-----------------+
- *     | head: who, sizes, | text: exe,  | lanes: u32 first   | pass list,  | counters of  | chunk 0 | 1 | . |
+ *     | head: who, sizes, | text: exe,  | lanes: u32 first   | pass list,  | table of     | chunk 0 | 1 | . |
  *     | control words     | cmdline     | chunk + 1 of each  | one bit ... | sampled ones | 8 KiB each      |
  *     +-------------------+-------------+--------------------+-------------+--------------+-----------------+
  *
@@ -57,7 +57,7 @@
 #include <stdint.h>
 
 #define SEGMENT_MAGIC UINT64_C(0x31474553454b4157) /* "WAKESEG1" */
-#define SEGMENT_VERSION 3u
+#define SEGMENT_VERSION 4u
 
 enum {
     SEGMENT_HEAD_SIZE = 4096,
@@ -165,7 +165,7 @@ struct segment_head {
 
     /* Sampling; written once as well. */
     uint64_t sample_rate;   /* bytes a sample on average; 0: every block is told of */
-    uint32_t filter_offset; /* of the counters of sampled blocks; 0: there are none */
+    uint32_t filter_offset; /* of the table of sampled blocks (wire/filter.h); 0: there is none */
     uint32_t unused4;
 };
 
@@ -175,29 +175,6 @@ static inline uint32_t segment_change(uint32_t control, enum segment_state to)
 }
 
 _Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");
-
-/* Counters of live sampled blocks, by address: one for each 64 bytes, so that the part of the table that a program's
- * frees look at is small beside its blocks, and blocks that lie near each other share a cache line of it.
- * The probe counts up before it publishes a block, the collector down when it has applied its release.
- * A counter that has come to SEGMENT_FILTER_FULL stays there. */
-enum {
-    SEGMENT_FILTER_SLOTS = 1 << 18, /* a byte each */
-    SEGMENT_FILTER_FULL = 200,
-};
-
-static inline uint32_t segment_filter_slot(uint64_t address)
-{
-    return (uint32_t)(address >> 6 ^ address >> 24) & (SEGMENT_FILTER_SLOTS - 1);
-}
-
-/* A sampled block has gone: its releases need not be told any more on its account. */
-static inline void segment_filter_drop(uint8_t *filter, uint64_t address)
-{
-    uint8_t *counter = &filter[segment_filter_slot(address)];
-    uint8_t count = __atomic_load_n(counter, __ATOMIC_RELAXED);
-    if (count != 0 && count < SEGMENT_FILTER_FULL)
-        __atomic_fetch_sub(counter, 1, __ATOMIC_RELAXED);
-}
 
 /* What the probe sends with the descriptor over the collector's socket. */
 #define HELLO_MAGIC UINT32_C(0x4f4c4c48) /* "HLLO" */
