@@ -2,8 +2,8 @@
  *
  * replay: the mirror of stream.c; what the columns hold is drawn there.
  *
- * A block of events is decoded column by column.  A first loop over the op
- * bytes notes which events are allocations, releases and others; each column
+ * A block of events is decoded column by column.  First it is noted which events are allocations, releases
+ * and others (store/assort.h); each column
  * is then one short loop over those that it has values for, so that no loop
  * has to guess what comes next.  Columns that nobody asked for are not even
  * unpacked.
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/varint.h"
+#include "store/assort.h"
 #include "tool/memory.h"
 #include "wire/record.h"
 
@@ -39,8 +40,12 @@ void replay_release(struct replay *r)
 
 static bool replay_reserve(struct replay *r, size_t raw)
 {
-    if (r->arrays == NULL && (r->arrays = memory_new_zeroed(1, sizeof *r->arrays)) == NULL)
-        return false;
+    if (r->arrays == NULL) {
+        r->arrays = memory_new_zeroed(1, sizeof *r->arrays);
+        if (r->arrays == NULL)
+            return false;
+        assort_init(r->arrays);
+    }
     if (raw <= r->capacity)
         return true;
     free(r->raw);
@@ -209,88 +214,7 @@ replay_values(struct replay *r, unsigned column, uint64_t *to, const uint16_t *a
     replay_end(r, column, &c);
 }
 
-/* ------------------------------------------------------------- which is what */
-
-/* The same with events that are neither allocation nor release, or have no such code. */
-static void replay_classify_odd(struct replay *r, uint32_t count)
-{
-    struct replay_arrays *a = r->arrays;
-    const uint8_t *ops = r->at[COLUMN_OP];
-    uint64_t first = r->prelude.first_allocation + r->allocations;
-    uint32_t allocations = 0, frees = 0, others = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        unsigned code = ops[i] & OP_CODE;
-        a->number[i] = first + allocations;
-        if (code >= 1 && code <= OP_ALLOC_MAX) {
-            a->alloc_at[allocations++] = (uint16_t)i;
-        } else if (code >= OP_FREE && code <= OP_FREE_MAX) {
-            a->free_at[frees++] = (uint16_t)i;
-        } else {
-            a->other_at[others++] = (uint16_t)i;
-            a->number[i] = 0;
-            r->bad = r->bad || code != OP_RARE;
-        }
-    }
-    r->block_allocations = allocations;
-    r->block_frees = frees;
-    r->block_others = others;
-}
-
-/* Sixteen op bytes at a time. */
-typedef uint8_t replay_bytes __attribute__((vector_size(16)));
-
-/* Event and detail of all as if each were an allocation or a release.  Are they? */
-static bool replay_is_common(struct replay *r, uint32_t count)
-{
-    struct replay_arrays *a = r->arrays;
-    const uint8_t *ops = r->at[COLUMN_OP];
-    replay_bytes odd = {0};
-    for (uint32_t i = 0; i < count; i += sizeof odd) {
-        replay_bytes op, event, detail;
-        memcpy(&op, ops + i, sizeof op);
-        event = ((op & OP_FREE) >> 4) + WAKE_ALLOC;
-        detail = op & (OP_FREE - 1);
-        odd |= (replay_bytes)((op & OP_CODE) == 0) | (replay_bytes)((op & OP_CODE) > OP_FREE_MAX);
-        memcpy(a->event + i, &event, sizeof event);
-        memcpy(a->detail + i, &detail, sizeof detail);
-    }
-    uint64_t halves[2];
-    memcpy(halves, &odd, sizeof halves);
-    return (halves[0] | halves[1]) == 0;
-}
-
-/* Which events are what; and number: how many allocations were made before, which is the number of an
- * allocation. */
-static void replay_classify(struct replay *r, uint32_t count)
-{
-    struct replay_arrays *a = r->arrays;
-    const uint8_t *ops = r->at[COLUMN_OP];
-    uint64_t first = r->prelude.first_allocation + r->allocations;
-    if (!replay_is_common(r, count)) {
-        replay_classify_odd(r, count);
-        return;
-    }
-    uint32_t frees = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        a->number[i] = first + i - frees;
-        a->alloc_at[i - frees] = (uint16_t)i;
-        a->free_at[frees] = (uint16_t)i;
-        frees += ops[i] / OP_FREE & 1;
-    }
-    r->block_allocations = count - frees;
-    r->block_frees = frees;
-    r->block_others = 0;
-}
-
 /* ------------------------------------------------------------------ columns */
-
-/* The bits of eight op bytes. */
-static inline uint64_t replay_eight(const uint8_t *bytes, unsigned bits)
-{
-    uint64_t eight;
-    memcpy(&eight, bytes, sizeof eight);
-    return eight & bits * UINT64_C(0x0101010101010101);
-}
 
 static void replay_times(struct replay *r, uint32_t count)
 {
@@ -434,19 +358,30 @@ static void replay_addresses(struct replay *r, uint32_t count)
     r->at[COLUMN_ADDRESS_LOW] = low + r->block_allocations;
 }
 
-/* Allocations have theirs; a release says how many were made since. */
-static void replay_numbers(struct replay *r)
+/* Allocations are numbered; a release says how many were made since. */
+static inline __attribute__((always_inline)) void replay_number(struct replay *r, bool has_others)
 {
     struct replay_arrays *a = r->arrays;
+    uint64_t first = r->prelude.first_allocation + r->allocations;
     bool bad = false;
     replay_values(r, COLUMN_REF, a->values, NULL, r->block_frees);
     for (uint32_t j = 0; j < r->block_frees; j++) {
         uint32_t i = a->free_at[j];
-        uint64_t made = a->number[i], ago = a->values[j];
+        uint64_t made = has_others ? a->number[i] : first + (i - j), ago = a->values[j];
         bad |= ago >= made;
         a->number[i] = made - 1 - ago;
     }
+    for (uint32_t j = 0; j < r->block_allocations; j++)
+        a->number[a->alloc_at[j]] = first + j;
     r->bad = r->bad || bad;
+}
+
+static void replay_numbers(struct replay *r)
+{
+    if (r->block_others > 0)
+        replay_number(r, true);
+    else
+        replay_number(r, false);
 }
 
 static void replay_previous(struct replay *r, uint32_t count)
@@ -561,7 +496,7 @@ bool replay_next(struct replay *r)
     uint32_t count = left < WAKE_BLOCK_MAX ? left : WAKE_BLOCK_MAX;
     if (count == 0 || r->bad)
         return false;
-    replay_classify(r, count);
+    assort_block(r, count);
     replay_times(r, count);
     replay_numbers(r);
     if ((r->wanted & WAKE_THREAD) != 0)

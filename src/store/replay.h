@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "store/codec.h"
 #include "store/expect.h"
@@ -28,10 +29,11 @@ struct replay_arrays {
     uint64_t number[WAKE_BLOCK_MAX];
     uint64_t previous[WAKE_BLOCK_MAX];
     uint64_t values[WAKE_BLOCK_MAX + 1]; /* of the column that is being decoded */
-    /* Where in the block the allocations, releases and others are. */
-    uint16_t alloc_at[WAKE_BLOCK_MAX + 1];
-    uint16_t free_at[WAKE_BLOCK_MAX + 1];
-    uint16_t other_at[WAKE_BLOCK_MAX + 1];
+    /* Where in the block the allocations, releases and others are; eight are written at a time. */
+    uint16_t alloc_at[WAKE_BLOCK_MAX + 8];
+    uint16_t free_at[WAKE_BLOCK_MAX + 8];
+    uint16_t other_at[WAKE_BLOCK_MAX];
+    uint16_t ones[256][8]; /* where in a byte the ones are, lowest first */
 };
 
 struct replay {
@@ -62,5 +64,13 @@ int replay_open(struct replay *r, struct codec *codec, uint32_t process, unsigne
                 const uint8_t *payload, size_t length);
 /* Decodes the next events into r->block.  False: no more, or r->bad. */
 bool replay_next(struct replay *r);
+
+/* Some bits of each of eight op bytes. */
+static inline uint64_t replay_eight(const uint8_t *ops, unsigned bits)
+{
+    uint64_t eight;
+    memcpy(&eight, ops, sizeof eight);
+    return eight & bits * UINT64_C(0x0101010101010101);
+}
 
 #endif
