@@ -22,8 +22,8 @@ enum {
 
 #define NUMBERED_NEVER UINT32_MAX
 
-const struct numbered_page numbered_left = {.count = 0, .sparse = 0};
-const struct numbered_page numbered_none = {.count = 1, .sparse = 0};
+const struct numbered_page numbered_left = {.left = 0};
+const struct numbered_page numbered_none = {.left = 1};
 
 void numbered_init(struct numbered *n)
 {
@@ -83,24 +83,43 @@ static const void *numbered_drop(struct numbered *n, uint64_t number, size_t siz
     return (const unsigned char *)n->rest + at * size;
 }
 
+/* Eight entries at a time: a byte is 1 where there is one. */
+static uint64_t numbered_eight(const struct numbered_page *p, unsigned at)
+{
+    uint64_t eight;
+    memcpy(&eight, p->used + at, sizeof eight);
+    return eight;
+}
+
+static uint32_t numbered_page_count(const struct numbered_page *p)
+{
+    uint64_t sums = 0; /* no byte gets above 128 */
+    for (unsigned i = 0; i < NUMBERED_PAGE; i += 8)
+        sums += numbered_eight(p, i);
+    uint64_t pairs = (sums & UINT64_C(0x00ff00ff00ff00ff)) + (sums >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+    return (uint32_t)(pairs * UINT64_C(0x0001000100010001) >> 48);
+}
+
 /* Moves what is left of a page to the map.  False: no memory; the page stays. */
 static bool numbered_give_up(struct numbered *n, uint64_t page, size_t size)
 {
     struct numbered_page *p = numbered_get_page(n, page);
     uint64_t first = page << NUMBERED_BITS;
-    for (unsigned word = 0; word < NUMBERED_PAGE / 64; word++) {
-        for (uint64_t left = p->used[word]; left != 0; left &= left - 1) {
-            unsigned i = word * 64 + (unsigned)__builtin_ctzll(left);
+    bool is_empty = true;
+    for (unsigned at = 0; at < NUMBERED_PAGE; at += 8) {
+        for (uint64_t left = numbered_eight(p, at); left != 0; left &= left - 1) {
+            unsigned i = at + (unsigned)__builtin_ctzll(left) / 8;
+            is_empty = false;
             if (numbered_keep(n, first + i, p->entries + i * size, size))
                 continue;
             while (i-- > 0)
                 if (numbered_page_has(p, i))
                     (void)numbered_drop(n, first + i, size);
-            p->sparse = NUMBERED_NEVER;
+            p->left = NUMBERED_NEVER;
             return false;
         }
     }
-    n->directory.data[page - n->first_page] = p->count > 0 ? NUMBERED_LEFT : NUMBERED_NONE;
+    n->directory.data[page - n->first_page] = is_empty ? NUMBERED_NONE : NUMBERED_LEFT;
     n->spare.data[n->spare.count++] = p;
     return true;
 }
@@ -111,8 +130,10 @@ static void numbered_age(struct numbered *n, uint64_t page, size_t size)
     struct numbered_page *p = numbered_get_page(n, page);
     if (p == NULL)
         return;
-    p->sparse = NUMBERED_SPARSE;
-    if (p->count <= NUMBERED_SPARSE)
+    uint32_t count = numbered_page_count(p);
+    if (count > NUMBERED_SPARSE)
+        p->left = count - NUMBERED_SPARSE;
+    else
         (void)numbered_give_up(n, page, size);
 }
 
@@ -162,8 +183,7 @@ bool numbered_turn(struct numbered *n, uint64_t page, size_t size)
         return false;
     struct numbered_page *p = n->spare.data[--n->spare.count];
     memset(p->used, 0, sizeof p->used);
-    p->count = 0;
-    p->sparse = NUMBERED_NEVER;
+    p->left = NUMBERED_NEVER;
     while (n->directory.count <= at)
         n->directory.data[n->directory.count++] = NUMBERED_NONE;
     n->directory.data[at] = p;
@@ -202,7 +222,7 @@ const void *numbered_next(const struct numbered *n, struct numbered_walk *at, ui
     for (; at->page < n->directory.count; at->page++, at->entry = 0) {
         const struct numbered_page *p = numbered_get_page(n, n->first_page + at->page);
         for (; p != NULL && at->entry < NUMBERED_PAGE; at->entry++) {
-            if ((p->used[at->entry / 64] >> at->entry % 64 & 1) == 0)
+            if (!numbered_page_has(p, at->entry))
                 continue;
             *number = ((n->first_page + at->page) << NUMBERED_BITS) + at->entry;
             return p->entries + at->entry++ * size;

@@ -49,14 +49,13 @@ enum {
 };
 
 struct numbered_page {
-    uint64_t used[NUMBERED_PAGE / 64]; /* a bit an entry */
-    uint32_t count;
-    uint32_t sparse; /* give the page up when count falls to this; a young page: never */
     unsigned char *entries;
+    uint32_t left; /* entries that can be taken until the page is given up; a young page: no end */
+    uint8_t used[NUMBERED_PAGE]; /* whether there is such an entry */
 };
 
-/* Stand in a directory for pages that are not there, and are never written.  One was given up: its
- * count is `sparse`, so that whoever asks it is sent to the map.  Of the other nothing is left. */
+/* Stand in a directory for pages that are not there, and are never written.  One was given up: nothing can be taken
+ * from it, so that whoever asks is sent to the map.  Of the other nothing is left. */
 extern const struct numbered_page numbered_left, numbered_none;
 #define NUMBERED_LEFT ((struct numbered_page *)&numbered_left)
 #define NUMBERED_NONE ((struct numbered_page *)&numbered_none)
@@ -100,12 +99,9 @@ static inline void *numbered_add(struct numbered *n, uint64_t number, size_t siz
     uint64_t page = number >> NUMBERED_BITS;
     if (__builtin_expect(page != n->current_page, 0) && !numbered_turn(n, page, size))
         return NULL;
-    unsigned at = (unsigned)(number % NUMBERED_PAGE);
-    uint64_t *used = &n->current->used[at / 64], bit = UINT64_C(1) << at % 64;
-    unsigned fresh = (*used & bit) == 0;
-    *used |= bit;
-    n->current->count += fresh;
-    n->count += fresh;
+    size_t at = number % NUMBERED_PAGE;
+    n->count += n->current->used[at] == 0;
+    n->current->used[at] = 1;
     return n->current->entries + at * size;
 }
 
@@ -118,7 +114,7 @@ static inline struct numbered_page *numbered_page_of(const struct numbered *n, u
 
 static inline bool numbered_page_has(const struct numbered_page *page, uint64_t number)
 {
-    return (page->used[number % NUMBERED_PAGE / 64] >> number % 64 & 1) != 0;
+    return page->used[number % NUMBERED_PAGE] != 0;
 }
 
 /* The entry of number, or NULL. */
@@ -135,12 +131,12 @@ static inline void *numbered_find(const struct numbered *n, uint64_t number, siz
 static inline const void *numbered_take(struct numbered *n, uint64_t number, size_t size)
 {
     struct numbered_page *page = numbered_page_of(n, number);
-    if (__builtin_expect(page->count == page->sparse, 0))
+    if (__builtin_expect(page->left == 0, 0))
         return numbered_take_old(n, number, size);
     if (!numbered_page_has(page, number))
         return NULL;
-    page->used[number % NUMBERED_PAGE / 64] ^= UINT64_C(1) << number % 64;
-    page->count--;
+    page->used[number % NUMBERED_PAGE] = 0;
+    page->left--;
     n->count--;
     return page->entries + number % NUMBERED_PAGE * size;
 }
