@@ -6,8 +6,16 @@
 
 void chains_init(struct chains *c, const struct filter *f, struct bitset *chosen)
 {
+    const struct query_filter *q = &f->query->filter;
+    const struct query_range *first = &q->chain_first_size, *last = &q->chain_last_size;
     *c =
         (struct chains){.filter = f, .chosen = chosen, .unused_chain = CHAIN_NONE, .unused_link = CHAIN_NONE};
+    c->single_size.min = first->min > last->min ? first->min : last->min;
+    c->single_size.max = first->max < last->max ? first->max : last->max;
+    c->single_lifetime = q->chain_lifetime;
+    c->may_be_single = range_has(&q->chain_length, 1) && range_has(&q->chain_position, 1) &&
+                       (q->states & STATE_CHAIN_LEAKED) == 0 && c->single_size.min <= c->single_size.max &&
+                       c->single_lifetime.min <= c->single_lifetime.max;
     map_init(&c->released);
 }
 
@@ -72,6 +80,8 @@ static bool chains_passes(const struct chains *c, const struct chain *chain, boo
 
 bool chains_end_single(struct chains *c, uint64_t number, uint64_t size, const struct fate *fate)
 {
+    if (fate->freed)
+        return !chains_has_single(c, size, fate->died_ns - fate->born_ns) || bitset_set(c->chosen, number);
     const struct chain chain = {.first_size = size,
                                 .last_size = size,
                                 .born_ns = fate->born_ns,

@@ -43,6 +43,9 @@ struct chains {
     VEC(struct chain_link) links;
     uint32_t unused_chain, unused_link;
     struct map released; /* number of a block that realloc released -> its chain */
+    /* Of blocks that are a chain of their own and were freed: */
+    bool may_be_single;
+    struct query_range single_size, single_lifetime; /* never empty, see may_be_single */
 };
 
 #define CHAIN_NONE 0x7fffffffu /* fits 31 bits */
@@ -53,6 +56,13 @@ void chains_release(struct chains *c);
 /* A block that took nobody's place and passes everything but chains dies, and none takes its place:
  * chosen or not.  False: no memory. */
 bool chains_end_single(struct chains *c, uint64_t number, uint64_t size, const struct fate *fate);
+/* Whether it is, if it was freed. */
+static inline bool chains_has_single(const struct chains *c, uint64_t size, uint64_t lifetime)
+{
+    return c->may_be_single && size - c->single_size.min <= c->single_size.max - c->single_size.min &&
+           lifetime - c->single_lifetime.min <= c->single_lifetime.max - c->single_lifetime.min;
+}
+
 /* A block is born.  previous: as in struct wake_block.  Its chain, or CHAIN_NONE: no memory. */
 uint32_t chains_add(struct chains *c, uint64_t number, uint64_t previous, uint64_t size, uint64_t time_ns);
 /* The latest link of a chain dies, and passes or not.  by_realloc: the chain may go on.  False: no memory. */

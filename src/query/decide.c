@@ -13,6 +13,7 @@
 #include "query/chain.h"
 #include "query/cohort.h"
 #include "query/gather.h"
+#include "query/linked.h"
 #include "store/numbered.h"
 #include "wire/record.h"
 
@@ -283,6 +284,8 @@ int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
     int code = ERR_MEMORY;
     if (gather_suits(f))
         return gather_run(f, watch, reader, process, err);
+    if (linked_suits(f))
+        return linked_run(f, chosen, watch, reader, process, err);
     numbered_init(&d.live);
     chains_init(&d.chains, f, chosen);
     filter_restart(f);

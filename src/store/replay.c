@@ -384,11 +384,13 @@ static void replay_numbers(struct replay *r)
         replay_number(r, false);
 }
 
-static void replay_previous(struct replay *r, uint32_t count)
+static void replay_previous(struct replay *r)
 {
     struct replay_arrays *a = r->arrays;
     struct replay_column c = replay_begin(r, COLUMN_PREVIOUS);
-    memset(a->previous, 0, count * sizeof *a->previous);
+    if (r->has_previous)
+        memset(a->previous, 0, sizeof a->previous);
+    r->has_previous = false;
     for (uint32_t j = 0; j < r->block_allocations; j++) {
         uint32_t i = a->alloc_at[j];
         if (__builtin_expect(a->detail[i] != KIND_REALLOC, 1))
@@ -396,6 +398,7 @@ static void replay_previous(struct replay *r, uint32_t count)
         uint64_t ago = replay_column_get(&c);
         c.bad = c.bad || ago > a->number[i];
         a->previous[i] = ago == 0 ? 0 : a->number[i] - ago + 1;
+        r->has_previous = true;
     }
     replay_end(r, COLUMN_PREVIOUS, &c);
 }
@@ -512,7 +515,7 @@ bool replay_next(struct replay *r)
     if ((r->wanted & WAKE_ADDRESS) != 0)
         replay_addresses(r, count);
     if ((r->wanted & WAKE_PREVIOUS) != 0)
-        replay_previous(r, count);
+        replay_previous(r);
     for (uint32_t j = 0; j < r->block_others && !r->bad; j++)
         replay_other(r, r->arrays->other_at[j]);
     if (r->bad)

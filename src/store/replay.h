@@ -49,7 +49,8 @@ struct replay {
     uint32_t block_allocations, block_frees, block_others; /* in the latest block */
     uint64_t time_ns, address;
     uint32_t thread, stack;
-    bool bad; /* the columns contradict each other */
+    bool bad;          /* the columns contradict each other */
+    bool has_previous; /* in the latest block whose `previous` was asked for; else it is all 0 */
     struct expect expect;
     struct wake_block block;
     struct replay_arrays *arrays;

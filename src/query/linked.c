@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * linked: see linked.h.
+ */
+#include "query/linked.h"
+
+#include "query/ahead.h"
+#include "query/chain.h"
+#include "store/numbered.h"
+#include "wire/record.h"
+
+/* A live block: four fill a line of the cache. */
+struct linked_block {
+    uint64_t born_ns;
+    uint32_t size;       /* of a chain of its own; larger ones are in a chain from their birth on */
+    uint32_t chain : 31; /* CHAIN_NONE: so far it is one of its own */
+    uint32_t passes : 1; /* at birth */
+};
+
+struct linked {
+    struct filter *filter;
+    struct bitset *chosen;
+    struct watch *watch;
+    struct numbered live;
+    struct slots slots;
+    struct chains chains;
+    bool has_sizes; /* the size column is read */
+    bool failed;    /* no memory */
+    uint8_t pass[WAKE_BLOCK_MAX];
+};
+
+bool linked_suits(const struct filter *f)
+{
+    return (f->checks & CHECK_CHAIN) != 0 &&
+           (f->checks & (CHECK_GROUPS | CHECK_TEMPORARY | CHECK_FREER)) == 0;
+}
+
+/* A block that continues a chain, or is too large to be kept. */
+static __attribute__((noinline)) uint32_t linked_join(struct linked *l, const struct wake_block *b,
+                                                      uint32_t i, uint64_t size)
+{
+    uint32_t chain = chains_add(&l->chains, b->number[i], b->previous[i], size, b->time_ns[i]);
+    l->failed = l->failed || chain == CHAIN_NONE;
+    return chain;
+}
+
+static inline void linked_alloc(struct linked *l, const struct wake_block *b, uint32_t i)
+{
+    struct linked_block *block = numbered_add(&l->live, b->number[i], sizeof *block);
+    if (block == NULL) {
+        l->failed = true;
+        return;
+    }
+    uint64_t size = l->has_sizes ? b->size[i] : 0;
+    bool joins = b->previous[i] != 0 || size > UINT32_MAX;
+    *block =
+        (struct linked_block){.born_ns = b->time_ns[i],
+                              .size = (uint32_t)size,
+                              .chain = __builtin_expect(joins, 0) ? linked_join(l, b, i, size) : CHAIN_NONE,
+                              .passes = l->pass[i]};
+}
+
+/* A block that is in a chain, or may begin one now, dies or is left over.  False: no memory. */
+static __attribute__((noinline)) bool linked_end(struct linked *l, const struct linked_block *was,
+                                                 uint64_t number, bool passes, const struct fate *fate,
+                                                 bool by_realloc)
+{
+    uint32_t chain = was->chain;
+    if (chain == CHAIN_NONE)
+        chain = chains_add(&l->chains, number, 0, was->size, was->born_ns);
+    if (chain == CHAIN_NONE)
+        return false;
+    return fate->freed ? chains_end_link(&l->chains, chain, passes, fate->died_ns, by_realloc)
+                       : chains_leak_link(&l->chains, chain, passes);
+}
+
+static inline void linked_free(struct linked *l, const struct wake_block *b, uint32_t i)
+{
+    const struct linked_block *was = numbered_take(&l->live, b->number[i], sizeof *was);
+    if (was == NULL)
+        return;
+    bool by_realloc = b->detail[i] == HOW_REALLOC, fine = true;
+    const struct fate fate = {.born_ns = was->born_ns, .died_ns = b->time_ns[i], .freed = true};
+    bool passes = was->passes && filter_fate(l->filter, &fate);
+    if (__builtin_expect(was->chain != CHAIN_NONE || by_realloc, 0))
+        fine = linked_end(l, was, b->number[i], passes, &fate, by_realloc);
+    else if (passes && chains_has_single(&l->chains, was->size, fate.died_ns - fate.born_ns))
+        fine = bitset_set(l->chosen, b->number[i]);
+    if (!fine)
+        l->failed = true;
+}
+
+static int linked_events(const struct wake_block *b, void *context)
+{
+    struct linked *l = context;
+    filter_births(l->filter, &l->slots, b, l->pass);
+    for (uint32_t i = 0; i < b->count;) {
+        uint32_t stop = ahead_step(&l->live, b, i, b->count, sizeof(struct linked_block));
+        for (; i < stop; i++) {
+            if (b->event[i] == WAKE_ALLOC)
+                linked_alloc(l, b, i);
+            else if (b->event[i] == WAKE_FREE)
+                linked_free(l, b, i);
+        }
+    }
+    l->failed = l->failed || l->slots.failed;
+    return l->failed ? ERR_MEMORY : watch_advance(l->watch, b->count);
+}
+
+/* Blocks that nobody freed, and chains that nobody continued. */
+static void linked_rest(struct linked *l)
+{
+    const struct linked_block *block;
+    uint64_t number;
+    for (struct numbered_walk at = {0};
+         (block = numbered_next(&l->live, &at, &number, sizeof *block)) != NULL && !l->failed;) {
+        const struct fate fate = {.born_ns = block->born_ns};
+        bool passes = block->passes && filter_fate(l->filter, &fate);
+        l->failed = !linked_end(l, block, number, passes, &fate, false);
+    }
+    if (!l->failed)
+        l->failed = !chains_finish(&l->chains);
+}
+
+int linked_run(struct filter *f, struct bitset *chosen, struct watch *watch, struct wake_reader *reader,
+               uint32_t process, struct err *err)
+{
+    const struct query_filter *q = &f->query->filter;
+    struct linked l = {.filter = f,
+                       .chosen = chosen,
+                       .watch = watch,
+                       .has_sizes =
+                           !range_is_whole(&q->chain_first_size) || !range_is_whole(&q->chain_last_size)};
+    unsigned columns = filter_columns(f) | WAKE_PREVIOUS | (l.has_sizes ? WAKE_SIZE : 0);
+    int code = ERR_MEMORY;
+    numbered_init(&l.live);
+    chains_init(&l.chains, f, chosen);
+    filter_restart(f);
+    if (slots_init(&l.slots, f->query, f->process))
+        code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX, columns, linked_events, &l, err);
+    if (code == 0)
+        linked_rest(&l);
+    if (code == 0 && l.failed)
+        code = ERR_MEMORY;
+    if (code == ERR_MEMORY)
+        err_set(err, code, "There is no memory for the live blocks of the query.");
+    numbered_release(&l.live);
+    chains_release(&l.chains);
+    slots_release(&l.slots);
+    return code;
+}
