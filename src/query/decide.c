@@ -102,8 +102,8 @@ static DECIDE_INLINE struct decide_brief decide_birth(struct decide *d, const st
     return brief;
 }
 
-static bool decide_is_temporary(const struct decide *d, const struct decide_brief *was, uint32_t slot,
-                                uint64_t time_ns)
+static DECIDE_INLINE bool decide_is_temporary(const struct decide *d, const struct decide_brief *was,
+                                              uint32_t slot, uint64_t time_ns)
 {
     const struct query *q = d->filter->query;
     if (was->slot != slot)
@@ -114,8 +114,10 @@ static bool decide_is_temporary(const struct decide *d, const struct decide_brie
            d->slots.all.data[slot].made - was->made < q->temporary_allocations;
 }
 
-static DECIDE_INLINE bool decide_passes(struct decide *d, const struct decide_brief *was,
-                                        const struct wake_block *b, uint32_t i, bool has_threads)
+/* f: that of d. */
+static DECIDE_INLINE bool decide_passes(struct decide *d, const struct filter *f,
+                                        const struct decide_brief *was, const struct wake_block *b,
+                                        uint32_t i, bool has_threads)
 {
     struct fate fate = {.born_ns = was->born_ns, .died_ns = b->time_ns[i], .freed = true};
     if (has_threads) {
@@ -123,25 +125,48 @@ static DECIDE_INLINE bool decide_passes(struct decide *d, const struct decide_br
         fate.temporary = decide_is_temporary(d, was, slot, b->time_ns[i]);
         fate.by_wanted_thread = d->slots.all.data[slot].may_free;
     }
-    return filter_fate(d->filter, &fate);
+    return filter_fate(f, &fate);
 }
 
 /* ------------------------------------------------------- neither chains nor groups */
 
-static DECIDE_INLINE void decide_brief_event(struct decide *d, const struct wake_block *b, uint32_t i,
+/* Without threads of a block there is its birth alone. */
+static DECIDE_INLINE size_t decide_brief_size(bool has_threads)
+{
+    return has_threads ? sizeof(struct decide_brief) : sizeof(uint64_t);
+}
+
+static DECIDE_INLINE void decide_brief_alloc(struct decide *d, const struct wake_block *b, uint32_t i,
                                              bool has_threads)
 {
-    if (b->event[i] == WAKE_ALLOC) {
-        const struct decide_brief born = decide_birth(d, b, i, has_threads);
-        struct decide_brief *block = d->pass[i] ? numbered_add(&d->live, b->number[i], sizeof *block) : NULL;
-        if (block != NULL)
-            *block = born;
-        else if (d->pass[i])
-            d->failed = true;
-    } else if (b->event[i] == WAKE_FREE) {
-        const struct decide_brief *was = numbered_take(&d->live, b->number[i], sizeof *was);
-        if (was != NULL && decide_passes(d, was, b, i, has_threads) && !bitset_set(d->chosen, b->number[i]))
-            d->failed = true;
+    const struct decide_brief born = decide_birth(d, b, i, has_threads);
+    if (!d->pass[i])
+        return;
+    uint64_t *block = numbered_add(&d->live, b->number[i], decide_brief_size(has_threads));
+    if (block == NULL)
+        d->failed = true;
+    else if (has_threads)
+        *(struct decide_brief *)block = born;
+    else
+        *block = born.born_ns;
+}
+
+static DECIDE_INLINE void decide_brief_events(struct decide *d, const struct wake_block *b, uint32_t i,
+                                              uint32_t end, bool has_threads)
+{
+    const struct filter f = *d->filter; /* stays in registers */
+    for (; i < end; i++) {
+        if (b->event[i] == WAKE_ALLOC) {
+            decide_brief_alloc(d, b, i, has_threads);
+        } else if (b->event[i] == WAKE_FREE) {
+            const uint64_t *was = numbered_take(&d->live, b->number[i], decide_brief_size(has_threads));
+            if (was == NULL)
+                continue;
+            const struct decide_brief brief =
+                has_threads ? *(const struct decide_brief *)was : (struct decide_brief){.born_ns = *was};
+            if (decide_passes(d, &f, &brief, b, i, has_threads) && !bitset_set(d->chosen, b->number[i]))
+                d->failed = true;
+        }
     }
 }
 
@@ -149,15 +174,12 @@ static int decide_brief_block(const struct wake_block *b, void *context)
 {
     struct decide *d = context;
     filter_births(d->filter, &d->slots, b, d->pass);
-    for (uint32_t i = 0; i < b->count;) {
-        uint32_t stop = ahead_step(&d->live, b, i, b->count, sizeof(struct decide_brief));
-        if (d->has_threads) {
-            for (; i < stop; i++)
-                decide_brief_event(d, b, i, true);
-        } else {
-            for (; i < stop; i++)
-                decide_brief_event(d, b, i, false);
-        }
+    for (uint32_t i = 0, stop; i < b->count; i = stop) {
+        stop = ahead_step(&d->live, b, i, b->count, decide_brief_size(d->has_threads));
+        if (d->has_threads)
+            decide_brief_events(d, b, i, stop, true);
+        else
+            decide_brief_events(d, b, i, stop, false);
     }
     d->failed = d->failed || d->slots.failed;
     return d->failed ? ERR_MEMORY : watch_advance(d->watch, b->count);
@@ -165,11 +187,12 @@ static int decide_brief_block(const struct wake_block *b, void *context)
 
 static void decide_brief_rest(struct decide *d)
 {
-    const struct decide_brief *block;
+    const uint64_t *born_ns;
     uint64_t number;
     for (struct numbered_walk at = {0};
-         (block = numbered_next(&d->live, &at, &number, sizeof *block)) != NULL && !d->failed;) {
-        const struct fate fate = {.born_ns = block->born_ns};
+         (born_ns = numbered_next(&d->live, &at, &number, decide_brief_size(d->has_threads))) != NULL &&
+         !d->failed;) {
+        const struct fate fate = {.born_ns = *born_ns};
         if (filter_fate(d->filter, &fate))
             d->failed = !bitset_set(d->chosen, number);
     }
@@ -221,7 +244,7 @@ static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i
         return;
     if (d->groups != NULL)
         d->groups[was->stack].bytes -= was->size;
-    bool passes = was->passes && decide_passes(d, &was->brief, b, i, d->has_threads);
+    bool passes = was->passes && decide_passes(d, d->filter, &was->brief, b, i, d->has_threads);
     const struct fate fate = {.born_ns = was->brief.born_ns, .died_ns = b->time_ns[i], .freed = true};
     if (!decide_end(d, was, b->number[i], passes, &fate, b->detail[i] == HOW_REALLOC))
         d->failed = true;

@@ -34,8 +34,9 @@ struct slots {
     VEC(struct slot) all;
     VEC(uint32_t) dense; /* thread -> index in all + 1; 0 = not yet */
     struct map other;
-    uint32_t latest; /* index in all of the slot asked for last */
-    bool failed;     /* no memory: slot 0 was given */
+    uint32_t latest;        /* index in all of the slot asked for last */
+    uint32_t latest_thread; /* and whose it is */
+    bool failed;            /* no memory: slot 0 was given */
 };
 
 /* False: no memory. */
@@ -47,8 +48,10 @@ uint32_t slots_find(struct slots *s, uint32_t thread);
 /* The index in `all` of a thread. */
 static inline uint32_t slots_get(struct slots *s, uint32_t thread)
 {
-    if (__builtin_expect(s->all.data[s->latest].thread != thread, 0))
+    if (__builtin_expect(s->latest_thread != thread, 0)) {
         s->latest = slots_find(s, thread);
+        s->latest_thread = thread;
+    }
     return s->latest;
 }
 

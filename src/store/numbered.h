@@ -148,8 +148,10 @@ static inline void numbered_fetch(const struct numbered *n, uint64_t number, siz
     const struct numbered_page *page = numbered_page_of(n, number);
     if (page == NUMBERED_LEFT)
         map_fetch(&n->old, number);
-    else if (numbered_page_has(page, number))
+    else if (page != NUMBERED_NONE) {
+        __builtin_prefetch(&page->used[number % NUMBERED_PAGE]);
         __builtin_prefetch(page->entries + number % NUMBERED_PAGE * size);
+    }
 }
 
 /* The same for an entry in the map, when numbered_fetch has had time. */
