@@ -12,6 +12,7 @@
 #include "query/ahead.h"
 #include "query/chain.h"
 #include "query/cohort.h"
+#include "query/ends.h"
 #include "query/gather.h"
 #include "query/linked.h"
 #include "store/numbered.h"
@@ -305,6 +306,8 @@ int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
         .has_chains = (f->checks & CHECK_CHAIN) != 0,
     };
     int code = ERR_MEMORY;
+    if (ends_suits(f, reader, process))
+        return ends_run(f, watch, reader, process, err);
     if (gather_suits(f))
         return gather_run(f, watch, reader, process, err);
     if (linked_suits(f))
