@@ -446,6 +446,11 @@ void scan_finish(struct scan *s, const struct wake_process *p)
         tally_close(&s->tally);
     if (s->when->moment == UINT64_MAX)
         tally_note_live(&s->tally);
+    for (size_t i = 0; s->has_temporaries_only && i < s->tally.rows.count; i++) {
+        struct tally_row *r = &s->tally.rows.data[i];
+        r->temporary_blocks = r->freed_blocks;
+        r->temporary_bytes = r->freed_bytes;
+    }
     tally_settle(&s->tally);
 }
 
@@ -459,16 +464,22 @@ int scan_no_memory(struct err *err)
     return err_set(err, ERR_MEMORY, "There is no memory for the live blocks of the query.");
 }
 
+/* Rows are stacks, and a block counts as one. */
+static bool scan_has_plain_rows(const struct query *q, const struct wake_process *p)
+{
+    return q->split == SPLIT_NONE && p->omitted.sample_rate == 0;
+}
+
 bool scan_is_plain(const struct query *q, const struct wake_process *p)
 {
-    return q->split == SPLIT_NONE && p->omitted.sample_rate == 0 && q->temporary_ns == 0 &&
-           q->temporary_allocations == 1;
+    return scan_has_plain_rows(q, p) && q->temporary_ns == 0 && q->temporary_allocations == 1;
 }
 
 int scan_begin(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
                struct bitset *chosen, struct watch *watch, const struct wake_process *p,
                struct query_result *result, struct err *err)
 {
+    bool has_temporaries_only = chosen != NULL && (f->checks & CHECK_TEMPORARY) != 0;
     *s = (struct scan){
         .query = q,
         .when = w,
@@ -486,7 +497,8 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
         .tick_ns = UINT64_MAX,
         .tick = SIZE_MAX,
         .sample_rate = p->omitted.sample_rate,
-        .is_plain = scan_is_plain(q, p),
+        .is_plain = scan_is_plain(q, p) || (has_temporaries_only && scan_has_plain_rows(q, p)),
+        .has_temporaries_only = has_temporaries_only,
         .has_extras = q->want != 0 || q->ticks != 0,
     };
     numbered_init(&s->live);

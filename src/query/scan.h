@@ -56,10 +56,12 @@ struct scan {
 
     /* The next moments, each UINT64_MAX when it is past or far away. */
     uint64_t open_ns, close_ns, note_ns, tick_ns;
-    bool is_open;    /* inside the window */
-    bool failed;     /* no memory */
-    bool is_plain;   /* no split, no samples, temporary is what its thread's next allocation outlives */
-    bool has_extras; /* a timeline, or something the query wants */
+    bool is_open; /* inside the window */
+    bool failed;  /* no memory */
+    bool
+        is_plain; /* no split, no samples, temporary is what its thread's next allocation outlives, if anybody asks */
+    bool has_extras;           /* a timeline, or something the query wants */
+    bool has_temporaries_only; /* whatever was chosen is, so nobody has to ask */
     size_t tick;
     uint64_t allocations; /* in the current tick, this and the next four */
     uint64_t highest_bytes;
