@@ -23,7 +23,8 @@
 #include "wire/record.h"
 
 enum {
-    REPLAY_SPARE = 16 /* bytes behind the columns that may be looked at, never used */
+    REPLAY_SPARE = 16, /* bytes behind the columns that may be looked at, never used */
+    REPLAY_RUN = 16,   /* short values in a row, at least, that pay for a slow way to a long one */
 };
 
 void replay_init(struct replay *r)
@@ -304,11 +305,46 @@ static void replay_free_stacks(struct replay *r)
     replay_end(r, COLUMN_FREE_STACK, &c);
 }
 
+/* Sizes of allocations and values of releases from `done` on, in pairs, as far as they have one or two bytes.  Where a value
+ * begins depends on the one before it, so the wait for the one column is time for the other.  How far. */
+static uint32_t replay_pairs(struct replay *r, uint32_t done, uint32_t count)
+{
+    struct replay_arrays *a = r->arrays;
+    const uint8_t *size = r->at[COLUMN_SIZE], *ref = r->at[COLUMN_REF];
+    size_t size_pairs = (size_t)(r->end[COLUMN_SIZE] - size) / 2;
+    size_t ref_pairs = (size_t)(r->end[COLUMN_REF] - ref) / 2;
+    size_t pairs = size_pairs < ref_pairs ? size_pairs : ref_pairs;
+    uint32_t end = pairs < count - done ? done + (uint32_t)pairs : count;
+    for (; done < end; done++) {
+        size_t size_two = size[0] >> 7, size_second = size[1] & (0 - size_two);
+        size_t ref_two = ref[0] >> 7, ref_second = ref[1] & (0 - ref_two);
+        if (__builtin_expect((size_second | ref_second) >= 0x80, 0))
+            break;
+        a->size[a->alloc_at[done]] = (size[0] & 0x7f) | size_second << 7;
+        a->values[done] = (ref[0] & 0x7f) | ref_second << 7;
+        size += 1 + size_two;
+        ref += 1 + ref_two;
+    }
+    r->at[COLUMN_SIZE] = size;
+    r->at[COLUMN_REF] = ref;
+    return done;
+}
+
+/* Sizes, and the values of releases. */
 static void replay_sizes(struct replay *r, uint32_t count)
 {
     struct replay_arrays *a = r->arrays;
+    uint32_t both = r->block_frees < r->block_allocations ? r->block_frees : r->block_allocations;
     replay_blank(r, a->size, count * sizeof *a->size);
-    replay_values(r, COLUMN_SIZE, a->size, a->alloc_at, r->block_allocations);
+    uint32_t done = replay_pairs(r, 0, both), before = 0;
+    /* A longer one now and then. */
+    for (; done < both && done - before >= REPLAY_RUN; done = replay_pairs(r, done + 1, both)) {
+        a->size[a->alloc_at[done]] = replay_get(r, COLUMN_SIZE);
+        a->values[done] = replay_get(r, COLUMN_REF);
+        before = done;
+    }
+    replay_values(r, COLUMN_SIZE, a->size, a->alloc_at + done, r->block_allocations - done);
+    replay_values(r, COLUMN_REF, a->values + done, NULL, r->block_frees - done);
 }
 
 static void replay_usables(struct replay *r, uint32_t count)
@@ -364,7 +400,6 @@ static inline __attribute__((always_inline)) void replay_number(struct replay *r
     struct replay_arrays *a = r->arrays;
     uint64_t first = r->prelude.first_allocation + r->allocations;
     bool bad = false;
-    replay_values(r, COLUMN_REF, a->values, NULL, r->block_frees);
     for (uint32_t j = 0; j < r->block_frees; j++) {
         uint32_t i = a->free_at[j];
         uint64_t made = has_others ? a->number[i] : first + (i - j), ago = a->values[j];
@@ -501,6 +536,10 @@ bool replay_next(struct replay *r)
         return false;
     assort_block(r, count);
     replay_times(r, count);
+    if ((r->wanted & WAKE_SIZE) != 0)
+        replay_sizes(r, count);
+    else
+        replay_values(r, COLUMN_REF, r->arrays->values, NULL, r->block_frees);
     replay_numbers(r);
     if ((r->wanted & WAKE_THREAD) != 0)
         replay_threads(r, count);
@@ -508,8 +547,6 @@ bool replay_next(struct replay *r)
         replay_stacks(r, count);
     if ((r->wanted & WAKE_FREE_STACK) != 0)
         replay_free_stacks(r);
-    if ((r->wanted & WAKE_SIZE) != 0)
-        replay_sizes(r, count);
     if ((r->wanted & WAKE_USABLE) != 0)
         replay_usables(r, count);
     if ((r->wanted & WAKE_ADDRESS) != 0)
