@@ -34,7 +34,7 @@ INNER const uint64_t *sampling_table;
 
 static inline const uint64_t *sampling_look(void)
 {
-    return __atomic_load_n(&sampling_table, __ATOMIC_RELAXED);
+    return __atomic_load_n(&sampling_table, __ATOMIC_ACQUIRE);
 }
 
 struct sampling_thread {

@@ -48,7 +48,7 @@ static inline bool filter_is_used(const uint64_t *filter, uint64_t address)
 static inline bool filter_has(const uint64_t *filter, uint64_t address)
 {
     uint64_t whose = __atomic_load_n(&filter[filter_slot(address)], __ATOMIC_RELAXED) & FILTER_ALL;
-    return whose == address || whose == FILTER_ALL;
+    return whose == (address & FILTER_ALL) || whose == FILTER_ALL;
 }
 
 static inline bool filter_change(uint64_t *word, uint64_t *old, uint64_t to)
@@ -60,9 +60,10 @@ static inline bool filter_change(uint64_t *word, uint64_t *old, uint64_t to)
 static inline void filter_name(uint64_t *filter, uint64_t address, bool is_new)
 {
     uint64_t *word = &filter[filter_slot(address)], old = __atomic_load_n(word, __ATOMIC_RELAXED), to;
+    const uint64_t name = address & FILTER_ALL;
     do {
         uint64_t whose = old & FILTER_ALL;
-        to = old - whose + (whose == 0 || whose == address ? address : FILTER_ALL);
+        to = old - whose + (whose == 0 || whose == name ? name : FILTER_ALL);
         if (is_new && filter_count(old) < FILTER_FULL)
             to += FILTER_ONE;
     } while (!filter_change(word, &old, to));
@@ -78,7 +79,8 @@ static inline void filter_add(uint64_t *filter, uint64_t address)
 static inline void filter_take(uint64_t *filter, uint64_t address)
 {
     uint64_t *word = &filter[filter_slot(address)], old = __atomic_load_n(word, __ATOMIC_RELAXED);
-    while ((old & FILTER_ALL) == address && !filter_change(word, &old, old - address))
+    const uint64_t name = address & FILTER_ALL;
+    while ((old & FILTER_ALL) == name && !filter_change(word, &old, old - name))
         ;
 }
 

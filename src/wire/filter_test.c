@@ -52,6 +52,19 @@ static void one_sample_is_told_from_its_neighbours(void **state)
     assert_int_equal(word_of(block), 0);
 }
 
+/* Whatever else an address has: tags, or bits of a larger space. */
+static void bits_above_do_not_reach_the_count(void **state)
+{
+    const uint64_t block = 0xb4007f1234567010;
+    (void)state;
+    filter_add(filter, block);
+    assert_true(filter_has(filter, block));
+    assert_int_equal(filter_count(word_of(block)), 1);
+    filter_take(filter, block);
+    filter_drop(filter, block);
+    assert_int_equal(word_of(block), 0);
+}
+
 static void of_several_all_are_told_until_all_are_gone(void **state)
 {
     const uint64_t block = 0x555500001000;
@@ -159,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(one_sample_is_told_from_its_neighbours, clear),
+        cmocka_unit_test_setup(bits_above_do_not_reach_the_count, clear),
         cmocka_unit_test_setup(of_several_all_are_told_until_all_are_gone, clear),
         cmocka_unit_test_setup(an_address_that_is_used_again_is_not_told_in_vain, clear),
         cmocka_unit_test_setup(a_failed_realloc_leaves_all_as_it_was, clear),
