@@ -111,20 +111,20 @@ static bool chains_decide(struct chains *c, uint32_t index, bool leaked)
     return fine;
 }
 
-bool chains_end_link(struct chains *c, uint32_t chain, bool passes, uint64_t time_ns, bool by_realloc)
+bool chains_end_link(struct chains *c, uint32_t chain, uint64_t number, uint64_t size, bool passes,
+                     const struct fate *fate, bool by_realloc)
 {
-    uint64_t number = c->links.data[c->all.data[chain].last].number;
+    if (chain == CHAIN_NONE)
+        chain = chains_add(c, number, 0, size, fate->born_ns);
+    if (chain == CHAIN_NONE)
+        return false;
     c->links.data[c->all.data[chain].last].passes = passes;
-    c->all.data[chain].died_ns = time_ns;
+    if (!fate->freed)
+        return chains_decide(c, chain, true);
+    c->all.data[chain].died_ns = fate->died_ns;
     if (by_realloc)
         return map_set(&c->released, number, chain);
     return chains_decide(c, chain, false);
-}
-
-bool chains_leak_link(struct chains *c, uint32_t chain, bool passes)
-{
-    c->links.data[c->all.data[chain].last].passes = passes;
-    return chains_decide(c, chain, true);
 }
 
 bool chains_finish(struct chains *c)

@@ -65,10 +65,10 @@ static inline bool chains_has_single(const struct chains *c, uint64_t size, uint
 
 /* A block is born.  previous: as in struct wake_block.  Its chain, or CHAIN_NONE: no memory. */
 uint32_t chains_add(struct chains *c, uint64_t number, uint64_t previous, uint64_t size, uint64_t time_ns);
-/* The latest link of a chain dies, and passes or not.  by_realloc: the chain may go on.  False: no memory. */
-bool chains_end_link(struct chains *c, uint32_t chain, bool passes, uint64_t time_ns, bool by_realloc);
-/* The same at the end of the stream, for a block that is still live there. */
-bool chains_leak_link(struct chains *c, uint32_t chain, bool passes);
+/* A block dies, or is live when the stream ends, and passes or not.  chain: of which it is the latest link, or
+ * CHAIN_NONE: then one begins with it.  by_realloc: the chain may go on.  False: no memory. */
+bool chains_end_link(struct chains *c, uint32_t chain, uint64_t number, uint64_t size, bool passes,
+                     const struct fate *fate, bool by_realloc);
 /* No more events: chains that nobody continued are over. */
 bool chains_finish(struct chains *c);
 

@@ -225,17 +225,11 @@ static void decide_alloc(struct decide *d, const struct wake_block *b, uint32_t 
 static bool decide_end(struct decide *d, const struct decide_block *was, uint64_t number, bool passes,
                        const struct fate *fate, bool by_realloc)
 {
-    uint32_t chain = was->chain;
     if (!d->has_chains)
         return !passes || bitset_set(d->chosen, number);
-    if (chain == CHAIN_NONE && !by_realloc)
+    if (was->chain == CHAIN_NONE && !by_realloc)
         return !passes || chains_end_single(&d->chains, number, was->size, fate);
-    if (chain == CHAIN_NONE)
-        chain = chains_add(&d->chains, number, 0, was->size, fate->born_ns);
-    if (chain == CHAIN_NONE)
-        return false;
-    return fate->freed ? chains_end_link(&d->chains, chain, passes, fate->died_ns, by_realloc)
-                       : chains_leak_link(&d->chains, chain, passes);
+    return chains_end_link(&d->chains, was->chain, number, was->size, passes, fate, by_realloc);
 }
 
 static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i)

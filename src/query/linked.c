@@ -60,20 +60,6 @@ static inline void linked_alloc(struct linked *l, const struct wake_block *b, ui
                               .passes = l->pass[i]};
 }
 
-/* A block that is in a chain, or may begin one now, dies or is left over.  False: no memory. */
-static __attribute__((noinline)) bool linked_end(struct linked *l, const struct linked_block *was,
-                                                 uint64_t number, bool passes, const struct fate *fate,
-                                                 bool by_realloc)
-{
-    uint32_t chain = was->chain;
-    if (chain == CHAIN_NONE)
-        chain = chains_add(&l->chains, number, 0, was->size, was->born_ns);
-    if (chain == CHAIN_NONE)
-        return false;
-    return fate->freed ? chains_end_link(&l->chains, chain, passes, fate->died_ns, by_realloc)
-                       : chains_leak_link(&l->chains, chain, passes);
-}
-
 static inline void linked_free(struct linked *l, const struct wake_block *b, uint32_t i)
 {
     const struct linked_block *was = numbered_take(&l->live, b->number[i], sizeof *was);
@@ -83,7 +69,7 @@ static inline void linked_free(struct linked *l, const struct wake_block *b, uin
     const struct fate fate = {.born_ns = was->born_ns, .died_ns = b->time_ns[i], .freed = true};
     bool passes = was->passes && filter_fate(l->filter, &fate);
     if (__builtin_expect(was->chain != CHAIN_NONE || by_realloc, 0))
-        fine = linked_end(l, was, b->number[i], passes, &fate, by_realloc);
+        fine = chains_end_link(&l->chains, was->chain, b->number[i], was->size, passes, &fate, by_realloc);
     else if (passes && chains_has_single(&l->chains, was->size, fate.died_ns - fate.born_ns))
         fine = bitset_set(l->chosen, b->number[i]);
     if (!fine)
@@ -116,7 +102,7 @@ static void linked_rest(struct linked *l)
          (block = numbered_next(&l->live, &at, &number, sizeof *block)) != NULL && !l->failed;) {
         const struct fate fate = {.born_ns = block->born_ns};
         bool passes = block->passes && filter_fate(l->filter, &fate);
-        l->failed = !linked_end(l, block, number, passes, &fate, false);
+        l->failed = !chains_end_link(&l->chains, block->chain, number, block->size, passes, &fate, false);
     }
     if (!l->failed)
         l->failed = !chains_finish(&l->chains);
