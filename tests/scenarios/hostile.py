@@ -214,7 +214,7 @@ def check_left(check, folder, told):
     what calls itself whole is."""
     first, all_told, seen = blocks_of(told[:1]), blocks_of(told), collections.Counter()
     for path in glob.glob(os.path.join(folder, "*.wake*")):
-        facts, here = check.honest(path), seen_in(Ledger(events(path)))
+        facts, here = check.honest(path, torn=True), seen_in(Ledger(events(path, torn=True)))
         pids = {pid for pid, _, _ in here}
         if facts["complete"] and facts["lost_events"] == 0:
             check.equal(path, {key: n for key, n in all_told.items() if key[0] in pids},
