@@ -6,8 +6,8 @@
  *     listener --hello--> tracee: image (drain, order, pair) --> output file
  *                           ^ pidfd: the end
  *
- * One thread, one epoll.  It sleeps a millisecond between rounds while there
- * is traffic, ten when there is none, and not at all while it lags behind.
+ * One thread, one epoll.  It sleeps ten milliseconds between rounds, and not at
+ * all while it lags behind.
  */
 #ifndef HW_COLLECT_COLLECTOR_H
 #define HW_COLLECT_COLLECTOR_H
