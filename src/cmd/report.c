@@ -274,10 +274,7 @@ static int report_text(struct report *r, struct err *err)
         page_end_line(&r->page);
     }
     section_head_text(&r->page, &r->data.head);
-    if (r->data.result.timeline.count > 0) {
-        page_end_line(&r->page);
-        section_timeline_text(&r->page, &r->data.result, r->data.head.runtime_ns);
-    }
+    section_timeline_text(&r->page, &r->data.result, r->data.head.runtime_ns);
     return report_sections(r, err);
 }
 

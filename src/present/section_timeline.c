@@ -10,7 +10,12 @@ enum { TIMELINE_ROWS = 5 };
 
 void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns)
 {
+    size_t before = p->out->length;
+    page_end_line(p);
+    size_t empty = p->out->length;
     plot_print(p, r->timeline.data, r->timeline.count, end_ns, TIMELINE_ROWS);
+    if (p->out->length == empty) /* there is nothing to plot: no gap either */
+        strbuf_cut(p->out, before);
 }
 
 void section_timeline_json(struct json *j, const struct query_result *r)

@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+/* A line apart from what is above. */
 void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns);
 void section_timeline_json(struct json *j, const struct query_result *r);
 

@@ -179,6 +179,10 @@ def check_nothing():
         done = tool("report", "--leaks", *options, "without.wake")
         check.equal(f"{options}: exit", 0, done.status)
         check.equal(f"{options}: said", is_said, sentence in done.err.decode())
+    for options in ([], ["--from", "9h"], ["--where", "function=nobody"]):
+        done = tool("report", *options, "without.wake")
+        check.equal(f"{options}: exit", 0, done.status)
+        check.holds(b"\n\n\n" not in done.out, f"{options}: there is a gap in {done.out.decode()}")
 
 
 check_all()
