@@ -85,6 +85,7 @@ for path in spools:
 
 check.about("a collector that is asked to end")
 alone = native([workload("steady"), 20000, "wait"], stdin=None, input=b"\n")
+took = {}
 for times in (1, 2):
     begun = time.monotonic()
     env = {**os.environ, "LD_PRELOAD": PROBE, "HEAPWAKE_OUTPUT": f"asked{times}.wake"}
@@ -96,14 +97,16 @@ for times in (1, 2):
         os.kill(collector, signal.SIGTERM)
         time.sleep(0.1)
     found = wait_for(f"asked{times}.wake")
-    took = time.monotonic() - begun
-    check.holds(found and (took < 3 if times == 2 else took < 10), f"SIGTERM {times}: it took {took:.1f} s.")
+    took[times] = time.monotonic() - begun
+    check.holds(found, f"SIGTERM {times}: there is no recording after {took[times]:.1f} s.")
     out, _ = process.communicate(b"\n")
     check.equal("exit status and stdout", (alone.status, alone.out), (process.returncode, b"half\n" + out))
     if found:
         facts, ledger = check.honest(found[0]), Ledger(events(found[0]))
         check.equal("complete", False, facts["complete"])
         check.equal("blocks until then", (20000, 20000), (ledger.made[7069], ledger.freed[7069]))
+# The first time it waits for the program, which does not end, for some seconds; the second is to end the wait.
+check.holds(took[2] < took[1], f"asked twice, it took {took[2]:.1f} s; once, {took[1]:.1f} s.")
 
 check.about("HEAPWAKE_COLLECTOR")
 run = native([workload("ends"), "exit", 2, 2000],

@@ -230,7 +230,8 @@ def check_servers():
         os.environ.update(environment(f"http://127.0.0.1:{silent.getsockname()[1]}", "cache3"))
         start = time.monotonic()
         check.equal("source", SYMBOLS, Answer("--debuginfod", "--patience", "500", program, *points.values()).source)
-        check.holds(time.monotonic() - start < 10, f"That took {time.monotonic() - start:.0f} seconds.")
+        took = time.monotonic() - start  # libdebuginfod itself would wait for 90 seconds
+        check.holds(took < 60, f"That took {took:.0f} seconds.")
     check.about("interrupted")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         os.environ.update(environment(f"http://127.0.0.1:{silent.getsockname()[1]}", "cache4"))
@@ -238,10 +239,8 @@ def check_servers():
                                    stdout=subprocess.PIPE, text=True)
         silent.accept()
         process.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        said = process.communicate(timeout=50)[0]
-        check.holds(said.startswith(f"source {SYMBOLS} ") and time.monotonic() - start < 10,
-                    f"It said {said!r} after {time.monotonic() - start:.0f} seconds.")
+        said = process.communicate(timeout=50)[0]  # before its patience ends
+        check.holds(said.startswith(f"source {SYMBOLS} "), f"It said {said!r}.")
 
 
 def check_rust():
