@@ -116,7 +116,7 @@ static size_t blocks_longest_run(const struct blocks *t)
 static bool blocks_settle(struct blocks *t, const struct block *entries, size_t count)
 {
     for (size_t n = 0; n < count; n++) {
-        size_t i = blocks_home(t, entries[n].address);
+        size_t i = (size_t)(blocks_home(t, blocks_hash(entries[n].address)) - t->slots);
         while (t->slots[i].address != 0)
             i++;
         t->slots[i] = entries[n];
@@ -153,7 +153,7 @@ void blocks_close_gap(struct blocks *t, struct block *b)
     struct block *hole = b;
     for (struct block *i = b + 1; i->address != 0; i++) {
         /* May it move back to the hole without passing its home? */
-        if (&t->slots[blocks_home(t, i->address)] <= hole) {
+        if (blocks_home(t, blocks_hash(i->address)) <= hole) {
             *hole = *i;
             hole = i;
         }

@@ -58,23 +58,28 @@ bool blocks_stretch(struct blocks *t);
 /* Empties a slot and moves entries behind it back to where a search finds them. */
 void blocks_close_gap(struct blocks *t, struct block *b);
 
-static inline size_t blocks_home(const struct blocks *t, uint64_t address)
+static inline uint32_t blocks_hash(uint64_t address)
 {
-    return (size_t)((hash_spread(address >> 4 | address << 60) >> 32) * t->homes >> 32);
+    return (uint32_t)(hash_spread(address >> 4 | address << 60) >> 32);
+}
+
+static inline struct block *blocks_home(const struct blocks *t, uint32_t hash)
+{
+    return &t->slots[hash * (uint64_t)t->homes >> 32];
 }
 
 /* Always inlined: gcc takes a function that only prefetches for one without effect, and drops the call. */
-static inline __attribute__((always_inline)) void blocks_prefetch(const struct blocks *t, uint64_t address)
+static inline __attribute__((always_inline)) void blocks_prefetch(const struct blocks *t, uint32_t hash)
 {
-    const char *home = (const char *)&t->slots[blocks_home(t, address)];
+    const char *home = (const char *)blocks_home(t, hash);
     __builtin_prefetch(home, 1);
     __builtin_prefetch(home + 64, 1);
 }
 
-/* The entry of address, or the empty slot where the search for it ends. */
-static inline struct block *blocks_look(const struct blocks *t, uint64_t address)
+/* The entry of address, or the empty slot where the search for it ends.  hash: of the address. */
+static inline struct block *blocks_look(const struct blocks *t, uint32_t hash, uint64_t address)
 {
-    struct block *b = &t->slots[blocks_home(t, address)];
+    struct block *b = blocks_home(t, hash);
     while (b->address != address && b->address != 0)
         b++;
     return b;
@@ -82,7 +87,7 @@ static inline struct block *blocks_look(const struct blocks *t, uint64_t address
 
 static inline struct block *blocks_find(const struct blocks *t, uint64_t address)
 {
-    struct block *b = blocks_look(t, address);
+    struct block *b = blocks_look(t, blocks_hash(address), address);
     return b->address == 0 ? NULL : b;
 }
 
@@ -92,7 +97,7 @@ static inline struct block *blocks_claim(struct blocks *t, uint64_t address)
 {
     if (t->count >= t->grow_at && !blocks_grow(t))
         return NULL;
-    struct block *b = blocks_look(t, address);
+    struct block *b = blocks_look(t, blocks_hash(address), address);
     if (__builtin_expect(b == t->last, 0))
         return blocks_stretch(t) ? blocks_claim(t, address) : NULL;
     return b;

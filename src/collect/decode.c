@@ -29,9 +29,8 @@ struct decode_state {
     const uint64_t *at;   /* as in the lane's cursor */
     const uint64_t *stop; /* the limit, or the end of the chunk when that comes first */
     uint64_t stamp;
-    uint64_t thread; /* as words[0] of an item has it */
-    uint32_t lane;
-    bool counts; /* no scope of the program's leaves allocations out */
+    uint64_t thread, lane; /* as words of an item have them */
+    bool counts;           /* no scope of the program's leaves allocations out */
     struct blocks blocks;
 };
 
@@ -44,7 +43,7 @@ static inline struct decode_state decode_open(const struct drain *d, const struc
         .stop = limit >= c->at && limit < c->end ? limit : c->end,
         .stamp = lane->stamp,
         .thread = (uint64_t)lane->thread << 32,
-        .lane = lane->index,
+        .lane = (uint64_t)lane->index << 32,
         .counts = lane->suppressed == 0,
         .blocks = *d->blocks,
     };
@@ -56,27 +55,26 @@ static inline void decode_close(const struct decode_state *s, struct drain_lane 
     lane->stamp = s->stamp;
 }
 
-/* Without branches on what the record is, because whether an allocation or a release comes next is a coin
- * toss in many programs; and without ?:, of which compilers make branches.  A release has its address in its
- * first word, where an allocation has it in its second. */
+/* Leaves in its words whatever the next in line can take from there.  Without branches on what the record is,
+ * because whether an allocation or a release comes next is a coin toss in many programs; and without ?:, of
+ * which compilers make branches.  A release has its address in its first word, where an allocation has it in
+ * its second. */
 static inline __attribute__((always_inline)) void decode_hot(struct decode_state *s, uint64_t first,
                                                              int32_t shape, struct item *out)
 {
     uint64_t is_alloc = first / RECORD_ALLOC & 1;
-    uint64_t only_alloc = 0 - is_alloc; /* a mask */
     uint64_t second = word(s->at + is_alloc);
-    uint64_t size = first >> 8 & 0xffffff & only_alloc;
-    uint64_t address = second >> (16 & ~only_alloc) & ADDRESS_MASK;
-    blocks_prefetch(&s->blocks, address);
+    uint64_t address = second >> (16 & (is_alloc - 1)) & ADDRESS_MASK;
+    uint32_t hash = blocks_hash(address);
+    blocks_prefetch(&s->blocks, hash);
     if ((first & RECORD_STAMPED) != 0)
         s->stamp = word(s->at + 1 + is_alloc);
     out->address = address;
-    out->size = size;
-    out->usable = size + (second >> RECORD_ADDRESS_BITS & only_alloc);
+    out->first = first;
+    out->second = second;
     out->stamp = s->stamp;
-    out->old = out->previous = 0;
-    out->words[0] = (first >> 32 & only_alloc) | s->thread;
-    out->words[1] = item_tail(s->lane, shape);
+    out->words[0] = hash | s->thread;
+    out->words[1] = (uint32_t)shape >> 8 | s->lane;
     s->at += shape_event_words(shape);
 }
 
@@ -280,8 +278,10 @@ static inline bool decode_careful(struct drain *d, struct decode_state *s, uint6
         return false;
     struct item *out = *to;
     decode_hot(s, first, shape & ~SHAPE_MORE, out);
-    if (shape < 0)
+    if (shape < 0) {
+        *out = item_unfold(out);
         out->old = word(s->at - 1);
+    }
     if (out->address == 0)
         d->anomalies++;
     else if (s->counts || decode_counts(d, out))

@@ -166,14 +166,15 @@ static bool pair_usual(struct pair *p, const struct item *i)
     }
 }
 
-static inline void pair_one(struct pair *p, const struct item *i)
+static void pair_one(struct pair *p, const struct item *folded)
 {
-    if (pair_usual(p, i))
+    struct item i = item_unfold(folded);
+    if (pair_usual(p, &i))
         return;
-    if (i->op >= ITEM_MAP)
-        pair_other(p, i);
+    if (i.op >= ITEM_MAP)
+        pair_other(p, &i);
     else
-        pair_fit(p, i);
+        pair_fit(p, &i);
 }
 
 void pair_apply(struct pair *p, const struct item *items, size_t count)

@@ -124,16 +124,16 @@ static inline __attribute__((always_inline)) bool quick_alloc(struct pair *p, st
 {
     struct totals *t = &p->totals;
     unsigned op;
-    uint32_t stack = stackbook_get(&p->book->stacks, i->stack);
-    struct block *b = blocks_look(&p->blocks, i->address);
+    uint32_t stack = stackbook_get(&p->book->stacks, item_folded_stack(i));
+    struct block *b = blocks_look(&p->blocks, i->hash, i->address);
     if (PAIR_UNLIKELY(b->address != 0 || b == p->blocks.last || stack == 0 || !quick_begin(p, q, i, &op)))
         return false;
-    uint64_t number = q->stage.next, size = i->size;
+    uint64_t number = q->stage.next, size = item_folded_size(i);
     block_set(b, i->address, size, number, stack);
     p->latest.data[i->thread] = number + 1;
     totals_row_alloc(totals_touch(t, stack, q->time), 1, size);
     t->allocated_bytes += size;
-    staging_alloc(&q->stage, op, i->kind, stack, i->address, size, i->usable);
+    staging_alloc(&q->stage, op, i->kind, stack, i->address, size, item_folded_usable(i));
     q->live += size;
     if (PAIR_UNLIKELY(q->live > q->high))
         q->high = quick_rise(p, q->live, q->stage.op, q->stage.next, q->time);
@@ -144,7 +144,7 @@ static inline __attribute__((always_inline)) bool quick_free(struct pair *p, str
                                                              const struct item *i)
 {
     unsigned op;
-    struct block *b = blocks_look(&p->blocks, i->address);
+    struct block *b = blocks_look(&p->blocks, i->hash, i->address);
     if (PAIR_UNLIKELY(!block_is_at(b, i->address) || !quick_begin(p, q, i, &op)))
         return false;
     uint64_t number = block_number(b), size = b->size;
@@ -160,9 +160,10 @@ static inline __attribute__((always_inline)) bool quick_free(struct pair *p, str
 static inline __attribute__((always_inline)) bool quick_one(struct pair *p, struct quick *q,
                                                             const struct item *i)
 {
-    if (i->op == ITEM_ALLOC)
-        return i->kind != KIND_REALLOC && i->traits == 0 && quick_alloc(p, q, i);
-    return i->op == ITEM_FREE && i->stack == 0 && quick_free(p, q, i);
+    uint32_t nature = i->nature & ITEM_NATURE_MASK;
+    if (nature == ITEM_NATURE_FOLDED(ITEM_ALLOC))
+        return quick_alloc(p, q, i);
+    return nature == ITEM_NATURE_FOLDED(ITEM_FREE) && quick_free(p, q, i);
 }
 
 size_t pair_quick(struct pair *p, const struct item *items, size_t count)

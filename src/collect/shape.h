@@ -6,13 +6,15 @@
 #ifndef HW_COLLECT_SHAPE_H
 #define HW_COLLECT_SHAPE_H
 
+#include "collect/item.h"
+
 #include <stdint.h>
 
 enum { SHAPE_EVENT_WORDS_MAX = 4 };
 
-/* Of ALLOC and FREE by opcode: words, SHAPE_EVENT_WORDS_MAX at most, and op and kind of their item; 0: it is
+/* Of ALLOC and FREE by opcode: words, SHAPE_EVENT_WORDS_MAX at most, and op, kind and traits of their item; 0: it is
  * neither.  Negative with SHAPE_MORE: there is more to say of it than of most. */
-#define SHAPE_EVENT(op, kind) ((op) << 8 | (kind) << 16)
+#define SHAPE_EVENT(op, kind) ((op) << 8 | (kind) << 16 | ITEM_FOLDED << 24)
 #define SHAPE_MORE INT32_MIN
 extern const int32_t shape_events[256];
 
