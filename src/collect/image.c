@@ -41,6 +41,7 @@ static void image_add_process(struct image *m, uint64_t base_ns, uint32_t parent
         .ppid = h->ppid,
         .parent = parent,
         .forked = h->forked == 1,
+        .has_arenas = h->has_arenas == 1,
         .start_ns = m->start_ns > base_ns ? m->start_ns - base_ns : 0,
         .exe = m->view.exe,
         .args = m->view.args,

@@ -80,6 +80,7 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->wall_ns = create_ns(0 /* CLOCK_REALTIME */);
     head->pass_offset = CREATE_PASS_AT;
     head->is_bypassed = !real.is_first;
+    head->has_arenas = real.is_glibc;
     head->is_precise = environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1;
     head->control = share.first_control;
     head->has_gaps = (share.first_control & SEGMENT_STATE_MASK) != SEGMENT_ON || sampling_rate != 0;

@@ -117,13 +117,14 @@ static __attribute__((noinline)) size_t event_ask_usable_size(const void *block,
 
 /* What the allocator really gave; to be called before the lane is entered. glibc
  * keeps the size of a block in the word before it, flags in the low three bits;
- * bit 1 marks a mapping of its own. */
+ * bit 1 marks a mapping of its own, bit 2 an arena other than the main one. The latter
+ * stays where it is (RECORD_OTHER_ARENA): a usable size is a multiple of 8. */
 static inline size_t event_usable_size(const void *block, size_t size)
 {
     if (UNLIKELY(!real.is_glibc))
         return event_ask_usable_size(block, size);
     size_t word = ((const size_t *)block)[-1];
-    return (word & ~(size_t)7) - ((word & 2) != 0 ? 16 : 8);
+    return (word & ~(size_t)3) - ((word & 2) != 0 ? 16 : 8);
 }
 
 static inline __attribute__((always_inline)) void event_put_alloc(struct lane *lane, const void *block,

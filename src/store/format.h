@@ -17,7 +17,7 @@
 
 enum {
     FORMAT_MAJOR = 1,
-    FORMAT_MINOR = 4,
+    FORMAT_MINOR = 5,
     FORMAT_HEADER_SIZE = 64,
     FORMAT_CHUNK_HEADER_SIZE = 40,
     FORMAT_PAYLOAD_MAX = 16 << 20, /* raw and stored bytes of one chunk */
@@ -86,6 +86,7 @@ enum format_column {
     COLUMN_PREVIOUS = 11,
     COLUMN_RARE = 12,
     COLUMN_FREE_STACK = 13,
+    COLUMN_ARENA = 14,
     COLUMN_COUNT
 };
 
@@ -110,7 +111,8 @@ enum {
 
 enum {
     PROCESS_FORKED = 1, /* flags of a process record */
-    END_COMPLETE = 1,   /* flags of a process-end record */
+    PROCESS_ARENAS = 2,
+    END_COMPLETE = 1, /* flags of a process-end record */
     END_EXECED = 2,
     END_GOES_ON = 4,      /* in the next file of the series */
     END_MADE_UP = 8,      /* imported from sums */

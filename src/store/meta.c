@@ -238,7 +238,7 @@ void meta_encode_process(struct strbuf *to, const struct wake_process_info *info
     strbuf_add_varint(to, info->pid);
     strbuf_add_varint(to, info->ppid);
     strbuf_add_varint(to, info->parent);
-    strbuf_add_varint(to, info->forked ? PROCESS_FORKED : 0);
+    strbuf_add_varint(to, (info->forked ? PROCESS_FORKED : 0u) | (info->has_arenas ? PROCESS_ARENAS : 0u));
     strbuf_add_varint(to, info->start_ns);
     const char *exe = info->exe == NULL ? "" : info->exe;
     meta_add_text(to, exe, meta_cut(strlen(exe), META_TEXT_MAX));

@@ -251,6 +251,7 @@ struct wake_block {
     const uint64_t *usable;
     const uint64_t *number;
     const uint64_t *previous;
+    const uint8_t *arena; /* of an ALLOC: 0 glibc's main one, or not known (wake_process_info), 1 another */
 };
 
 /* Anything but 0 ends the visit and is what it gives. */
@@ -271,11 +272,12 @@ enum wake_column {
     WAKE_USABLE = 16,
     WAKE_PREVIOUS = 32,
     WAKE_FREE_STACK = 64, /* the stack of a FREE */
-    WAKE_EVERYTHING = 127,
+    WAKE_ARENA = 128,
+    WAKE_EVERYTHING = 255,
 };
 
 /* The same, quicker, for those who look at some columns only.  What is in the
- * others means nothing, nor is damage in them noticed; address, size, usable,
+ * others means nothing, nor is damage in them noticed; address, size, usable, arena,
  * stack and previous are there for ALLOC only, and for those that are neither ALLOC nor FREE. */
 int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                               unsigned columns, wake_block_fn *visit, void *context, struct err *err);

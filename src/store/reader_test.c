@@ -54,8 +54,10 @@ static uint8_t *get_file(size_t *length)
 static uint8_t *make_file(size_t *length, struct sample *s, unsigned chunks, bool ended)
 {
     struct wake_writer *w;
-    const struct wake_process_info info = {.pid = 100, .exe = "/bin/app", .args = "app", .args_length = 4};
+    const struct wake_process_info info = {
+        .pid = 100, .has_arenas = true, .exe = "/bin/app", .args = "app", .args_length = 4};
     sample_init(s, 11);
+    s->has_arenas = true;
     assert_int_equal(wake_writer_open(&w, path, NULL), 0);
     uint32_t a = wake_writer_add_process(w, &info);
     sample_add_meta(w, a);
@@ -85,6 +87,8 @@ static int count_block(const struct wake_block *b, void *context)
         assert_int_equal(b->time_ns[i], e->time_ns);
         assert_int_equal(b->address[i], e->address);
         assert_int_equal(b->size[i], e->size);
+        assert_int_equal(b->usable[i], e->usable);
+        assert_int_equal(b->arena[i], e->arena);
         assert_int_equal(b->number[i], e->number);
     }
     c->events += b->count;
@@ -123,6 +127,8 @@ static int check_columns(const struct wake_block *b, void *context)
             assert_int_equal(b->usable[i], e->usable);
         if ((c->wanted & WAKE_PREVIOUS) != 0)
             assert_int_equal(b->previous[i], e->previous);
+        if ((c->wanted & WAKE_ARENA) != 0)
+            assert_int_equal(b->arena[i], e->arena);
     }
     c->events += b->count;
     return 0;
@@ -134,8 +140,9 @@ static void any_choice_of_columns_is_right(void **state)
     struct sample s;
     struct wake_writer *w;
     struct wake_reader *r;
-    const struct wake_process_info info = {.pid = 100, .exe = "/bin/app"};
+    const struct wake_process_info info = {.pid = 100, .has_arenas = true, .exe = "/bin/app"};
     sample_init(&s, 5);
+    s.has_arenas = true;
     assert_int_equal(wake_writer_open(&w, path, NULL), 0);
     uint32_t process = wake_writer_add_process(w, &info);
     sample_add_events(&s, wake_writer_stream(w, process), 5000);

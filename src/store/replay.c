@@ -19,6 +19,7 @@
 
 #include "base/varint.h"
 #include "store/assort.h"
+#include "store/replay_arenas.h"
 #include "tool/memory.h"
 #include "wire/record.h"
 
@@ -82,6 +83,7 @@ static bool replay_is_wanted(unsigned column, unsigned wanted)
         [COLUMN_ADDRESS_ODD] = WAKE_ADDRESS,
         [COLUMN_PREVIOUS] = WAKE_PREVIOUS,
         [COLUMN_FREE_STACK] = WAKE_FREE_STACK,
+        [COLUMN_ARENA] = WAKE_ARENA,
     };
     return needed_for[column] == 0 || (needed_for[column] & wanted) != 0;
 }
@@ -122,8 +124,9 @@ int replay_open(struct replay *r, struct codec *codec, uint32_t process, unsigne
     if (!replay_reserve(r, raw))
         return ERR_MEMORY;
     memset(r->raw + raw, 0, REPLAY_SPARE);
-    /* A usable size is told as a difference to the size. */
-    r->wanted = wanted | ((wanted & WAKE_USABLE) != 0 ? WAKE_SIZE : 0);
+    /* A usable size is told as a difference to the size, an arena guessed from the address. */
+    r->wanted = wanted | ((wanted & WAKE_USABLE) != 0 ? WAKE_SIZE : 0) |
+                ((wanted & WAKE_ARENA) != 0 ? WAKE_ADDRESS : 0);
     for (unsigned i = 0; i < COLUMN_COUNT; i++)
         r->at[i] = r->end[i] = NULL;
     if (!replay_unpack(r, codec, c))
@@ -140,6 +143,7 @@ int replay_open(struct replay *r, struct codec *codec, uint32_t process, unsigne
     r->thread = r->stack = 0;
     r->bad = false;
     expect_init(&r->expect);
+    replay_arenas_begin(r);
     return 0;
 }
 
@@ -525,6 +529,7 @@ static void replay_publish(struct replay *r, uint32_t count)
         .usable = a->usable,
         .number = a->number,
         .previous = a->previous,
+        .arena = a->arena,
     };
 }
 
@@ -551,6 +556,8 @@ bool replay_next(struct replay *r)
         replay_usables(r, count);
     if ((r->wanted & WAKE_ADDRESS) != 0)
         replay_addresses(r, count);
+    if ((r->wanted & WAKE_ARENA) != 0)
+        replay_arenas_decode(r);
     if ((r->wanted & WAKE_PREVIOUS) != 0)
         replay_previous(r);
     for (uint32_t j = 0; j < r->block_others && !r->bad; j++)

@@ -13,6 +13,7 @@
 #include "store/codec.h"
 #include "store/expect.h"
 #include "store/format.h"
+#include "store/heaps.h"
 #include "store/index.h"
 #include "store/reader.h"
 
@@ -28,6 +29,7 @@ struct replay_arrays {
     uint64_t usable[WAKE_BLOCK_MAX];
     uint64_t number[WAKE_BLOCK_MAX];
     uint64_t previous[WAKE_BLOCK_MAX];
+    uint8_t arena[WAKE_BLOCK_MAX];
     uint64_t values[WAKE_BLOCK_MAX + 1]; /* of the column that is being decoded */
     /* Where in the block the allocations, releases and others are; eight are written at a time. */
     uint16_t alloc_at[WAKE_BLOCK_MAX + 8];
@@ -49,9 +51,13 @@ struct replay {
     uint32_t block_allocations, block_frees, block_others; /* in the latest block */
     uint64_t time_ns, address;
     uint32_t thread, stack;
-    bool bad;          /* the columns contradict each other */
-    bool has_previous; /* in the latest block whose `previous` was asked for; else it is all 0 */
+    bool bad;            /* the columns contradict each other */
+    bool has_previous;   /* in the latest block whose `previous` was asked for; else it is all 0 */
+    bool has_arena;      /* likewise */
+    bool has_heaps;      /* the chunk has an arena column: */
+    uint64_t arena_next; /* which of its allocations that lists next, from 0; UINT64_MAX: none */
     struct expect expect;
+    struct heaps heaps;
     struct wake_block block;
     struct replay_arrays *arrays;
 };

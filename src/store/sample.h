@@ -17,7 +17,7 @@
 #include "wire/record.h"
 
 struct sample_event {
-    uint8_t event, detail;
+    uint8_t event, detail, arena;
     uint32_t thread, stack;
     uint64_t time_ns, address, size, usable, number, previous;
 };
@@ -27,6 +27,7 @@ struct sample {
     VEC(struct wake_live_block) live;
     uint64_t seed, time_ns, allocations, frees, allocated_bytes, live_bytes;
     uint64_t marks;
+    bool has_arenas; /* to be set by whoever says so of the process */
 };
 
 static inline uint64_t sample_random(struct sample *s)
@@ -55,6 +56,18 @@ static inline uint64_t sample_any(struct sample *s)
     return value >> (sample_random(s) % 64);
 }
 
+/* Of a block that may lie in another arena: heaps that differ in it, with exceptions, and usable sizes that
+ * leave room for the flag, unless they are not known and the size itself. */
+static inline void sample_arena(struct sample *s, struct sample_event *e)
+{
+    uint64_t r = sample_random(s), heap = r % 64 == 0 ? sample_any(s) : r % 4;
+    e->address += heap << 26;
+    if (e->usable == e->size)
+        return;
+    e->usable = (e->usable + 7) & ~UINT64_C(7);
+    e->arena = (uint8_t)((heap % 4 > 1) != ((r >> 8) % 50 == 0));
+}
+
 static inline void sample_alloc(struct sample *s, struct wake_stream *out, struct sample_event *e)
 {
     uint64_t r = sample_random(s);
@@ -66,6 +79,8 @@ static inline void sample_alloc(struct sample *s, struct wake_stream *out, struc
     if (r % 5 != 0 && e->usable < 24)
         e->usable = 24;
     e->address = r % 13 == 0 ? sample_any(s) : 0x550000000000 + (r >> 20) % 4096 * (r % 3 == 0 ? 8 : 16);
+    if (s->has_arenas)
+        sample_arena(s, e);
     e->number = s->allocations++;
     if (e->detail == KIND_REALLOC && r % 4 != 0)
         e->previous = e->number == 0 ? 0 : 1 + sample_random(s) % e->number;
@@ -74,8 +89,8 @@ static inline void sample_alloc(struct sample *s, struct wake_stream *out, struc
     (void)vec_push(&s->live, block);
     s->allocated_bytes += e->size;
     s->live_bytes += e->size;
-    wake_stream_alloc(out, e->time_ns, e->thread, e->detail, e->stack, e->address, e->size, e->usable,
-                      e->previous);
+    wake_stream_alloc(out, e->time_ns, e->thread, e->detail, e->stack, e->address, e->size,
+                      e->usable + e->arena * RECORD_OTHER_ARENA, e->previous);
 }
 
 static inline void sample_free(struct sample *s, struct wake_stream *out, struct sample_event *e)

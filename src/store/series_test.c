@@ -60,7 +60,7 @@ static void define(struct world *w, uint32_t stack)
 static void open_process(struct world *w)
 {
     const struct wake_process_info info = {
-        .pid = 7, .exe = "/bin/app", .args = "app", .args_length = 4, .start_ns = 5};
+        .pid = 7, .has_arenas = true, .exe = "/bin/app", .args = "app", .args_length = 4, .start_ns = 5};
     w->process = wake_writer_add_process(w->writer, &info);
     wake_writer_add_thread(w->writer, w->process, 1, 7, 5);
     wake_writer_name_thread(w->writer, w->process, 1, "first", 5, 5);
@@ -92,7 +92,8 @@ static void step(struct world *w)
     w->end.allocated_bytes += b->size - 1;
     w->totals[b->stack].allocations++;
     w->totals[b->stack].allocated_bytes += b->size - 1;
-    wake_stream_alloc(s, w->time_ns, 1, KIND_MALLOC, b->stack, b->address, b->size - 1, b->size, 0);
+    uint64_t usable = (b->size + 7) & ~UINT64_C(7), arena = any(w, 3) == 0 ? RECORD_OTHER_ARENA : 0;
+    wake_stream_alloc(s, w->time_ns, 1, KIND_MALLOC, b->stack, b->address, b->size - 1, usable + arena, 0);
 }
 
 static int by_number(const void *a, const void *b)
@@ -161,6 +162,7 @@ static int see(const struct wake_block *b, void *context)
         memset(&e, 0, sizeof e); /* they are compared as bytes */
         e.event = b->event[i];
         e.detail = b->detail[i];
+        e.arena = b->arena[i];
         e.thread = b->thread[i];
         e.stack = b->stack[i];
         e.time_ns = b->time_ns[i];
@@ -263,6 +265,7 @@ static void expect_alone(int first, int count)
     assert_true(wake_reader_summary(r)->complete);
     assert_int_equal(p->missing_events, 0);
     assert_true(first == 0 ? p->carried.count == 0 : p->carried.count > 0);
+    assert_true(p->info.has_arenas);
     /* Every release finds its block, and what is left is what the file says. */
     wake_live_init(&live);
     for (size_t i = 0; i < s.events.count; i++) {

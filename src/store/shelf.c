@@ -101,7 +101,9 @@ static int shelf_add_process(struct wake_reader *r, struct shelf *shelf, struct 
     info.pid = (uint32_t)cursor_uleb(c);
     info.ppid = (uint32_t)cursor_uleb(c);
     info.parent = (uint32_t)cursor_uleb(c);
-    info.forked = (cursor_uleb(c) & PROCESS_FORKED) != 0;
+    uint64_t flags = cursor_uleb(c);
+    info.forked = (flags & PROCESS_FORKED) != 0;
+    info.has_arenas = (flags & PROCESS_ARENAS) != 0;
     info.start_ns = cursor_uleb(c);
     info.exe = shelf_text(r, c, &exe_length);
     info.args = shelf_text(r, c, &info.args_length);

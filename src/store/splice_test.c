@@ -44,8 +44,10 @@ static void make_file(int which, uint64_t wall_ns)
 {
     struct wake_writer *w;
     uint8_t head[FORMAT_HEADER_SIZE];
-    struct wake_process_info info = {.pid = 100, .exe = "/bin/app", .args = "app\0-x", .args_length = 7};
+    struct wake_process_info info = {
+        .pid = 100, .has_arenas = which == 1, .exe = "/bin/app", .args = "app\0-x", .args_length = 7};
     sample_init(&samples[which], 5 + (uint64_t)which);
+    samples[which].has_arenas = which == 1;
     assert_int_equal(wake_writer_open(&w, path[which], NULL), 0);
     uint32_t p = wake_writer_add_process(w, &info);
     sample_add_meta(w, p);
@@ -123,6 +125,7 @@ static int compare(const struct wake_block *b, void *context)
         assert_int_equal(b->stack[i], e->stack);
         assert_int_equal(b->address[i], e->address);
         assert_int_equal(b->size[i], e->size);
+        assert_int_equal(b->arena[i], e->arena);
         assert_int_equal(b->number[i], e->number);
         assert_int_equal(b->previous[i], e->previous);
     }
@@ -136,6 +139,8 @@ static void two_become_one(void **state)
     make_file(1, 2000);
     struct wake_reader *r = splice_both(NULL);
     assert_int_equal(wake_reader_process_count(r), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(wake_reader_process(r, i)->info.has_arenas, i / 2);
     assert_int_equal(wake_reader_summary(r)->wall_ns, 2000);
     assert_int_equal(wake_reader_summary(r)->collector_cpu_ns, 2 * 4711);
     assert_true(wake_reader_summary(r)->closed);

@@ -13,6 +13,8 @@
  *               v = 0: not a multiple of 16, whole difference in the odd column
  *     ref       of a release: how many allocations were made since its own
  *     free stack  of a release: its stack, when it was asked for
+ *     arena     allocations of which it is not as guessed (store/heaps.h): how many stand between each and
+ *               the one listed before
  *     previous  of a realloc: how many allocations ago its old block was made
  *     rare      everything else, in records with a length
  *
@@ -105,6 +107,10 @@ void stream_restart(struct wake_stream *s)
         .live_blocks_first = s->live_blocks,
     };
     expect_init(&s->expect);
+    s->arena_listed = 0;
+    if (s->has_heaps)
+        heaps_init(&s->heaps);
+    s->has_heaps = false;
 }
 
 /* ---------------------------------------------------- the stage to columns */
@@ -167,19 +173,43 @@ static void stream_put_sizes(struct wake_stream *s, const struct stream_made *ma
     s->at[COLUMN_SIZE] = at;
 }
 
+/* 1: the block lies in an arena other than the main one. */
+static inline uint64_t stream_arena(const struct wake_stream *s, const struct stream_made *m)
+{
+    return (m->usable & s->arena_bit) / RECORD_OTHER_ARENA & (m->usable != m->size);
+}
+
 static void stream_put_usable(struct wake_stream *s, const struct stream_made *made, uint32_t count)
 {
     uint8_t *at = s->at[COLUMN_USABLE];
+    uint64_t mask = ~s->arena_bit, seen = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t size = made[i].size, usable = made[i].usable;
+        uint64_t size = made[i].size, usable = made[i].usable & mask;
+        seen |= made[i].usable;
         if (__builtin_expect(usable == expect_usable(&s->expect, size), 1)) {
             *at++ = 0;
             continue;
         }
+        usable = made[i].usable == size ? size : usable;
         expect_learn(&s->expect, size, usable);
         at = varint_put(at, varint_zigzag(usable - size) + 1);
     }
     s->at[COLUMN_USABLE] = at;
+    s->has_heaps = s->has_heaps || (seen & s->arena_bit) != 0;
+}
+
+/* Only where there was another arena in this chunk: else every guess is right. */
+static void stream_put_arenas(struct wake_stream *s, const struct stream_made *made, uint32_t count)
+{
+    uint64_t first = s->next_allocation - count - s->prelude.first_allocation;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *other = heaps_slot(&s->heaps, made[i].address);
+        if (__builtin_expect(stream_arena(s, &made[i]) == *other, 1))
+            continue;
+        *other ^= 1;
+        stream_put(s, COLUMN_ARENA, first + i - s->arena_listed);
+        s->arena_listed = first + i + 1;
+    }
 }
 
 static void stream_put_addresses(struct wake_stream *s, const struct stream_made *made, uint32_t count)
@@ -216,6 +246,8 @@ static void stream_settle(struct wake_stream *s)
     stream_put_sizes(s, made, stage->allocations);
     stream_put_usable(s, made, stage->allocations);
     stream_put_addresses(s, made, stage->allocations);
+    if (s->has_heaps)
+        stream_put_arenas(s, made, stage->allocations);
     stream_put_all(s, COLUMN_REF, stage->ref, stage->frees);
     s->frees += stage->frees;
     stage->made[0] = stage->made[stage->allocations];

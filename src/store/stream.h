@@ -16,6 +16,7 @@
 #include "store/codec.h"
 #include "store/expect.h"
 #include "store/format.h"
+#include "store/heaps.h"
 #include "store/index.h"
 #include "store/writer.h"
 
@@ -57,6 +58,11 @@ struct wake_stream {
     size_t capacity[COLUMN_COUNT];
     uint8_t plain[COLUMN_COUNT]; /* chunks for which zstd need not be tried */
     struct expect expect;
+    struct heaps heaps;
+    uint64_t arena_bit; /* RECORD_OTHER_ARENA where usable sizes tell it, else 0 */
+    uint64_t
+        arena_listed; /* allocations of this chunk up to the latest that the arena column lists, with it */
+    bool has_heaps;   /* heaps tell of another arena */
 
     struct events_prelude prelude; /* of the chunk that is being filled */
     uint64_t next_event;           /* number of the first event of that chunk */

@@ -18,6 +18,7 @@
 #include "store/stream.h"
 #include "tool/file.h"
 #include "tool/vec.h"
+#include "wire/record.h"
 
 struct thin {
     struct wake_reader *reader;
@@ -26,6 +27,7 @@ struct thin {
     struct wake_stream *stream; /* of the process in the copy */
     uint32_t number;            /* ... and which it is there */
     struct wake_live live;      /* tells how large a freed block was */
+    bool has_arenas;            /* ... and they are told there */
     bool out_of_memory;
 };
 
@@ -53,8 +55,9 @@ static void thin_alloc(struct thin *s, const struct wake_block *b, uint32_t i)
     s->stream->made = b->number[i]; /* numbers jump where a part is lost */
     if (!wake_live_add(&s->live, b, i))
         s->out_of_memory = true;
+    uint64_t usable = b->usable[i] | (s->has_arenas && b->arena[i] != 0 ? RECORD_OTHER_ARENA : 0);
     wake_stream_alloc(s->stream, b->time_ns[i], b->thread[i], b->detail[i], stack, b->address[i], b->size[i],
-                      b->usable[i], b->previous[i]);
+                      usable, b->previous[i]);
 }
 
 static void thin_free(struct thin *s, const struct wake_block *b, uint32_t i)
@@ -146,6 +149,8 @@ static int thin_process(struct thin *s, size_t process, struct err *err)
     s->process = wake_reader_process(s->reader, process);
     struct wake_process_info info = s->process->info;
     info.sample_rate = s->process->omitted.sample_rate;
+    /* Nobody knows where blocks of an earlier file of the series lie, which are like others in the copy. */
+    s->has_arenas = info.has_arenas = info.has_arenas && s->process->carried.count == 0;
     s->number = wake_writer_add_process(s->writer, &info);
     s->stream = wake_writer_stream(s->writer, s->number);
     if (s->stream == NULL || s->stream->cull == NULL)

@@ -41,6 +41,7 @@ static struct wake_block visit_trim(const struct wake_block *block, uint64_t fro
     part.usable += first;
     part.number += first;
     part.previous += first;
+    part.arena += first;
     return part;
 }
 
@@ -76,7 +77,7 @@ static int visit_chunk(struct wake_reader *r, const struct index_entry *e, const
 
 /* Columns of the blocks that earlier files have made. */
 struct visit_columns {
-    uint8_t event[WAKE_BLOCK_MAX], detail[WAKE_BLOCK_MAX];
+    uint8_t event[WAKE_BLOCK_MAX], detail[WAKE_BLOCK_MAX], arena[WAKE_BLOCK_MAX];
     uint32_t thread[WAKE_BLOCK_MAX], stack[WAKE_BLOCK_MAX];
     uint64_t time_ns[WAKE_BLOCK_MAX], address[WAKE_BLOCK_MAX], size[WAKE_BLOCK_MAX];
     uint64_t usable[WAKE_BLOCK_MAX], number[WAKE_BLOCK_MAX], previous[WAKE_BLOCK_MAX];
@@ -99,7 +100,8 @@ static int visit_carried(const struct shelf *shelf, size_t process, const struct
                                    .size = c->size,
                                    .usable = c->usable,
                                    .number = c->number,
-                                   .previous = c->previous};
+                                   .previous = c->previous,
+                                   .arena = c->arena};
         for (; at < p->carried.count && block.count < WAKE_BLOCK_MAX; at++, block.count++) {
             const struct wake_live_block *b = &p->carried.data[at];
             uint32_t i = block.count;

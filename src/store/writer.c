@@ -30,6 +30,7 @@
 #include "store/writing.h"
 #include "tool/err.h"
 #include "tool/memory.h"
+#include "wire/record.h"
 
 enum {
     WRITER_TAIL_MAX = 4 << 20,
@@ -289,6 +290,7 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
     p->number = number;
     meta_init(&p->meta);
     stream_init(&p->stream, w);
+    p->stream.arena_bit = info->has_arenas ? RECORD_OTHER_ARENA : 0;
     p->stream.close_chunk = writer_close_chunk;
     p->stream.note_mark = writer_note_mark;
     strbuf_clear(&w->scratch);

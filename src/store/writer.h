@@ -27,6 +27,7 @@ struct wake_process_info {
     uint32_t pid, ppid;
     uint32_t parent;   /* index of the parent process + 1, 0 = unknown */
     bool forked;       /* 1: began as a fork: blocks of its parent are inherited */
+    bool has_arenas;   /* 1: its usable sizes tell the arena too, see wake_stream_alloc */
     uint64_t start_ns; /* on the recording's clock: ns since the recording began */
     const char *exe;   /* path; may be empty */
     const char *args;  /* NUL between arguments */
@@ -156,6 +157,8 @@ void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool
 
 /* Events.  time_ns never decreases within a stream (the caller clamps).  The
  * n-th call of wake_stream_alloc makes allocation number n-1 of the process.
+ *   usable: where has_arenas is set, with RECORD_OTHER_ARENA if the block lies in an arena other than glibc's
+ *   main one; but what is equal to the size stands for itself.
  *   previous: KIND_REALLOC: number + 1 of the allocation it continues, else 0.
  *   allocation: number of the allocation that is released.
  *   size (of a free): that allocation's size, for the live bytes kept with

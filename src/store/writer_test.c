@@ -47,6 +47,7 @@ static uint32_t begin_process(struct wake_writer *w, uint32_t pid)
                                            .ppid = 1,
                                            .parent = pid == 100 ? 0 : 1,
                                            .forked = pid != 100,
+                                           .has_arenas = pid == 102,
                                            .start_ns = 3,
                                            .exe = "/bin/app",
                                            .args = "app\0-x\0",
@@ -75,6 +76,7 @@ static int compare_block(const struct wake_block *b, void *context)
         assert_int_equal(b->usable[i], e->usable);
         assert_int_equal(b->number[i], e->number);
         assert_int_equal(b->previous[i], e->previous);
+        assert_int_equal(b->arena[i], e->arena);
     }
     return 0;
 }
@@ -95,12 +97,13 @@ static void every_event_comes_back(void **state)
     struct sample one, two;
     sample_init(&one, 1);
     sample_init(&two, 2);
+    two.has_arenas = true;
     assert_int_equal(wake_writer_open(&w, path, &err), 0);
-    uint32_t a = begin_process(w, 100), b = begin_process(w, 101);
+    uint32_t a = begin_process(w, 100), b = begin_process(w, 102);
     sample_add_meta(w, a);
     for (int i = 0; i < 20; i++) {
         sample_add_events(&one, wake_writer_stream(w, a), 20000);
-        sample_add_events(&two, wake_writer_stream(w, b), 77);
+        sample_add_events(&two, wake_writer_stream(w, b), i == 3 ? 77 : 17777);
         if (i % 5 == 0)
             wake_writer_flush(w);
     }

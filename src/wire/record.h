@@ -15,6 +15,10 @@
  *          w0  [0:7] op  [8:15] zero  [16:63] address
  *          w1  stamp                  only with RECORD_STAMPED
  *
+ * The usable size, here and in ALLOC_LONG, is what the allocator gave.  Where segment_head.has_arenas is set
+ * it is a multiple of 8, or RECORD_OTHER_ARENA more when the block lies in an arena other than glibc's main one;
+ * unless it is the size itself, which stands for a usable size that is not known.
+ *
  * An unstamped event happened at the lane's latest stamp, or after it.  A
  * lane is unstamped only while the process has one thread.
  *
@@ -172,6 +176,9 @@ enum record_lost {
 };
 
 #define RECORD_FRAME_EXACT (UINT64_C(1) << 63)
+
+/* In a usable size: where glibc has it in the word before a block, so that it costs the probe nothing. */
+#define RECORD_OTHER_ARENA UINT64_C(4)
 
 /* Stands for code in no file, for which the program itself has announced unwind tables. */
 #define RECORD_MODULE_JIT "[jit]"

@@ -57,7 +57,7 @@
 #include <stdint.h>
 
 #define SEGMENT_MAGIC UINT64_C(0x31474553454b4157) /* "WAKESEG1" */
-#define SEGMENT_VERSION 4u
+#define SEGMENT_VERSION 5u
 
 enum {
     SEGMENT_HEAD_SIZE = 4096,
@@ -129,7 +129,7 @@ struct segment_head {
     uint32_t pass_offset; /* of the pass list */
     uint32_t is_precise;  /* 1: HEAPWAKE_PRECISE_TIMESTAMPS: no two events share a time */
     uint32_t is_bypassed; /* 1: another malloc stands before ours, which sees only what that passes on */
-    uint32_t unused0;
+    uint32_t has_arenas;  /* 1: usable sizes are glibc's, and have RECORD_OTHER_ARENA in them */
 
     /* Written by the collector; read by every event.  A cache line of its own. */
     _Alignas(64) uint64_t clock; /* stamp of the latest tick */

@@ -9,7 +9,7 @@ import wake_reader
 
 class Block:
     def __init__(self, event, order):
-        self.born_ns, self.thread, _, self.address, self.size, self.stack, self.kind, self.usable = event
+        self.born_ns, self.thread, _, self.address, self.size, self.stack, self.kind, self.usable, self.arena = event
         self.born, self.died, self.died_ns, self.freed_by = order, None, None, None
         self.temporary = False
 

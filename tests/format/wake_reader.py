@@ -13,6 +13,8 @@
     wake_reader.py --levels FILE   what stacks held over time, a row a line, tab-separated: pid, stack, time of the first and of the last
                                    allocation in ns, most bytes, then "tick:floor:level:freed" of each tick in which something
                                    happened; before them, with "-" as stack, a line "tick:end:made:freed" of all stacks
+    wake_reader.py --arenas FILE   the arena of each allocation, tab-separated: time in ns, pid, address, size, "main", "other" or
+                                   "-" (not known)
     wake_reader.py --check FILE    reads everything, compares chunks with the index; silent when all is well
 
 It stops at the first thing that is not as the document says. Tests compare it
@@ -24,6 +26,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from wake_bytes import CAP, MASK, Bad, Bytes, Chunk, checksum, demand, unpack
+from wake_guesses import Arenas, Expect
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
          8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
@@ -47,30 +50,6 @@ class Prelude:
         demand(checksum(data[:88]) == total, 'prelude checksum')
 
 
-class Expect:
-    """Guesses usable sizes."""
-
-    def __init__(self):
-        self.slots = {}
-
-    @staticmethod
-    def glibc(size):
-        return max(24, (((size + 23) & ~15) - 8) & MASK)
-
-    def guess(self, size):
-        slack, sure = self.slots.get(size % 1024, (0, False))
-        return (size + slack) & MASK if sure else self.glibc(size)
-
-    def learn(self, size, usable):
-        slot, slack = size % 1024, usable - size
-        if usable == self.glibc(size) or not -1 < slack + 1 < 0x8000:
-            self.slots.pop(slot, None)
-        elif self.slots.get(slot, (None, False))[0] == slack:
-            self.slots[slot] = (slack, True)
-        else:
-            self.slots[slot] = (slack, False)
-
-
 def columns_of(chunk, prelude):
     columns = {}
     at, data = 96, 96 + 12 * prelude.columns
@@ -89,6 +68,7 @@ class Process:
     def __init__(self, number):
         self.number = number
         self.pid, self.exe, self.tids, self.marks, self.live = 0, b'', {}, [], {}
+        self.knows_arenas = False
         self.next_event = self.next_allocation = 0
         self.allocations = self.frees = self.live_bytes = 0
         self.end = None
@@ -102,8 +82,9 @@ class Process:
 
     def add_process(self, p):
         self.pid = p.varint()
-        for _ in range(3):
+        for _ in range(2):
             p.varint()
+        self.knows_arenas = p.varint() & 2 != 0
         self.start = p.varint()
         self.exe = p.text()
         p.text()
@@ -187,7 +168,7 @@ class Process:
             demand(number < self.next_allocation and number not in self.live, 'a carried block of a later number')
             self.live[number] = (address, size)
             self.live_bytes += size
-            out(self, (time, 0, 'alloc', address, size, stack, '-', size))
+            out(self, (time, 0, 'alloc', address, size, stack, '-', size, 0))
 
     def check_sums(self):
         """What the end counts is in the events, or was left out on purpose."""
@@ -282,17 +263,19 @@ class Process:
         demand(prelude.live_last == self.live_bytes & MASK, 'live bytes at the end of a chunk')
         demand(prelude.live_max == replay.live_max & MASK or self.live_bytes > MASK, 'most live bytes in a chunk')
         demand(prelude.blocks_last == len(self.live), 'live blocks at the end of a chunk')
-        demand(all(c.left() == 0 for c in columns.values()), 'a column is too long')
+        demand(all(c.left() == 0 for c in columns.values()) and replay.arenas.listed is None, 'a column is too long')
         self.next_event += prelude.events
 
 
 class Replay:
-    """The events of one chunk: event(op) gives (time, thread, event, address, size, stack, kind, usable)."""
+    """The events of one chunk: event(op) gives (time, thread, event, address, size, stack, kind, usable, arena).
+    The arena is 0 or 1; whether that means anything, the process knows."""
 
     def __init__(self, process, columns, time, live):
         self.process, self.columns, self.time, self.live_max = process, columns, time, live
         self.thread = self.stack = self.address = 0
         self.expect = Expect()
+        self.arenas = Arenas(columns.get(14))
 
     def get(self, column):
         return self.columns[column].varint()
@@ -306,10 +289,10 @@ class Replay:
         if 1 <= code <= 15:
             return (self.time, self.thread) + self.alloc(op, code)
         if 16 <= code <= 23:
-            return (self.time, self.thread) + self.free(op, code - 16) + (0,)
+            return (self.time, self.thread) + self.free(op, code - 16) + (0, 0)
         demand(code == 24, 'unknown op %d' % code)
         kind, record = self.get(12), Bytes(self.columns[12].text())
-        return (self.time, self.thread) + self.rare(kind, record) + (0,)
+        return (self.time, self.thread) + self.rare(kind, record) + (0, 0)
 
     def alloc(self, op, kind):
         p = self.process
@@ -336,7 +319,7 @@ class Replay:
         p.live[number] = (self.address, size)
         p.live_bytes += size
         self.live_max = max(self.live_max, p.live_bytes)
-        return 'alloc', self.address, size, self.stack, KINDS.get(kind, '-'), usable
+        return 'alloc', self.address, size, self.stack, KINDS.get(kind, '-'), usable, self.arenas.take(self.address)
 
     def free(self, op, how):
         p = self.process
@@ -515,9 +498,19 @@ def dump(recording):
     print('time_ns\tpid\ttid\tevent\taddress\tsize\tstack\tkind\tusable')
     for number in sorted(again):
         p = known[number]
-        for time, thread, name, address, size, stack, kind, usable in lines.get(id(again[number]), (None, []))[1]:
+        for time, thread, name, address, size, stack, kind, usable, _ in lines.get(id(again[number]), (None, []))[1]:
             print('%d\t%d\t%d\t%s\t0x%x\t%d\t%d\t%s\t%d' %
                   (time, p.pid, p.tids.get(thread, 0), name, address, size, stack, kind, usable))
+
+
+def print_arenas(recording):
+    def out(p, event):
+        time, thread, name, address, size, _, kind, _, arena = event
+        if name == 'alloc':
+            print('%d\t%d\t0x%x\t%d\t%s' % (time, p.pid, address, size,
+                                            '-' if not p.knows_arenas or thread == 0 and kind == '-' else 'other' if arena else 'main'))
+
+    recording.replay(out)
 
 
 def print_usage(recording):
@@ -545,7 +538,7 @@ def print_levels(recording):
 
 def main(args):
     mode = args.pop(0) if len(args) == 2 else ''
-    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--usage', '--levels', '--check'):
+    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--usage', '--levels', '--arenas', '--check'):
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -568,6 +561,8 @@ def main(args):
             print_usage(recording)
         elif mode == '--levels':
             print_levels(recording)
+        elif mode == '--arenas':
+            print_arenas(recording)
         else:
             dump(recording)
     except Bad as bad:

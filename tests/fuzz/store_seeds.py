@@ -33,14 +33,15 @@ subprocess.run([os.environ["HEAPWAKE"], "record", "-q", "-o", threads, "--",
                 os.path.join(os.environ["WORKLOADS"], "ends"), "return", "4", "300"],
                check=False, stdout=subprocess.DEVNULL)
 paths = glob.glob(os.path.join(os.environ["ROOT"], "tests/golden/*.wake")) + [threads]
-plain = os.path.join(sys.argv[1], "plain.wake")
-write_plain(os.path.join(os.environ["ROOT"], "tests/golden/example-1.4.wake"), plain)
-paths.append(plain)
+plain = [os.path.join(sys.argv[1], f"plain{minor}.wake") for minor in (4, 5)]
+for minor, to in zip((4, 5), plain):
+    write_plain(os.path.join(os.environ["ROOT"], f"tests/golden/example-1.{minor}.wake"), to)
+paths += plain
 for number, path in enumerate(paths):
     with open(path, "rb") as f:
         data = f.read()
     for first in (b"\0", b"\1"):
         with open(os.path.join(sys.argv[1], f"store{number}.{first[0]}"), "wb") as f:
             f.write(first + data)
-os.unlink(threads)
-os.unlink(plain)
+for path in threads, *plain:
+    os.unlink(path)

@@ -15,7 +15,7 @@ reader = os.path.join(root, "tests/format/wake_reader.py")
 with open(os.path.join(root, "docs/format.md"), encoding="utf-8") as f:
     text = f.read()
 drawings = re.findall(r"```hex\n(.*?)```", text, re.S)
-told, told_names, told_pools, told_part, told_usage, told_levels = re.findall(r"```tsv\n(.*?)```", text, re.S)
+told, told_names, told_pools, told_part, told_usage, told_levels, told_arenas = re.findall(r"```tsv\n(.*?)```", text, re.S)
 
 
 def expect_drawn(drawn, drawing, path):
@@ -75,3 +75,7 @@ leaks = json.loads(subprocess.run([os.environ["HEAPWAKE"], "report", "--leaks", 
 seen = [(site["bytes"], site["verdict"]["kind"], round(site["verdict"]["bytes_per_minute"] / 60e6)) for site in leaks["leaks"]["sites"]]
 if seen != [(800, "grows", 99)]:
     sys.exit(f"{levels} says of its leaks {seen}.")
+arenas = os.path.join(root, "tests/golden/example-1.5.wake")
+subprocess.run([sys.executable, reader, "--check", arenas], check=True)
+subprocess.run([os.environ["HEAPWAKE"], "verify", arenas], check=True)
+expect_told([sys.executable, reader, "--arenas", arenas], told_arenas)

@@ -29,6 +29,7 @@ def compare(program, options, least):
 
 
 compare([kitchen], [], 100)
+compare([os.path.join(os.environ["WORKLOADS"], "arenas")], [], 400)
 if b"pool_free" not in compare([told, "pools"], [], 150):
     sys.exit("No release of a pool block is there.")
 frees = [line.split(b"\t") for line in compare([told, "calls"], ["--free-stacks"], 10).splitlines()]
