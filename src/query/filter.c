@@ -41,6 +41,8 @@ static unsigned filter_check_births(const struct query *q, const struct when *w)
         checks |= CHECK_LEAKED;
     if (f->mapped != MAPPED_ANY)
         checks |= CHECK_MAPPED;
+    if (f->arena != ARENA_ANY)
+        checks |= CHECK_ARENA;
     if (f->freeing_stacks.count > 0 || f->not_freeing_stacks.count > 0 || f->freeing_patterns.count > 0)
         checks |= CHECK_RELEASE;
     if (f->mappings.count > 0)
@@ -157,6 +159,25 @@ static void filter_set_times(struct filter *f)
     f->has_more = q->freed == SIDE_OUTSIDE || has_freer;
 }
 
+/* Of blocks that an earlier file of a series has made only what the list of live blocks has is known. */
+static int filter_check_arenas(const struct filter *f, struct err *err)
+{
+    const struct wake_process *p = f->process;
+    if ((f->checks & CHECK_ARENA) == 0 || (p->events == 0 && p->carried.count == 0))
+        return 0;
+    if (!p->info.has_arenas)
+        return err_set(err, ERR_ABSENT,
+                       "Which arena the blocks of process %u lie in is not known: they are not glibc's, or "
+                       "what recorded them did not tell.",
+                       p->info.pid);
+    if (p->carried.count > 0)
+        return err_set(err, ERR_ABSENT,
+                       "Which arena the blocks of process %u lie in is not known of those that were made "
+                       "in an earlier file of the series: name that too.",
+                       p->info.pid);
+    return 0;
+}
+
 int filter_init(struct filter *f, const struct query *q, const struct when *w,
                 const struct wake_reader *reader, uint32_t process, struct err *err)
 {
@@ -174,7 +195,10 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
     filter_set_times(f);
     if (!filter_list_leaked(f))
         return err_set(err, ERR_MEMORY, "There is no memory for the list of leaked blocks.");
-    return (f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0 ? filter_allow_stacks(f, process, err) : 0;
+    int code = filter_check_arenas(f, err);
+    if (code == 0 && (f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0)
+        code = filter_allow_stacks(f, process, err);
+    return code;
 }
 
 void filter_release(struct filter *f)
@@ -205,6 +229,8 @@ unsigned filter_columns(const struct filter *f)
         columns |= WAKE_STACK;
     if ((f->checks & CHECK_THREAD) != 0)
         columns |= WAKE_THREAD;
+    if ((f->checks & CHECK_ARENA) != 0)
+        columns |= WAKE_ARENA;
     return columns;
 }
 
@@ -290,6 +316,13 @@ static void filter_mapped(const struct filter *f, const struct wake_block *b, ui
         pass[i] &= mapped_of(b->address[i], b->size[i], b->usable[i], b->stack[i]) == wanted;
 }
 
+static void filter_arenas(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    uint8_t unwanted = f->query->filter.arena == ARENA_OTHER ? 0 : 1;
+    for (uint32_t i = 0; i < b->count; i++)
+        pass[i] &= b->arena[i] ^ unwanted;
+}
+
 static void filter_listed(struct bitset *list, const struct wake_block *b, uint8_t *pass)
 {
     for (uint32_t i = 0; i < b->count; i++)
@@ -326,6 +359,8 @@ void filter_births(struct filter *f, struct slots *slots, const struct wake_bloc
         filter_leaked(f, b, pass);
     if ((checks & CHECK_MAPPED) != 0)
         filter_mapped(f, b, pass);
+    if ((checks & CHECK_ARENA) != 0)
+        filter_arenas(f, b, pass);
     if ((checks & CHECK_RELEASE) != 0)
         filter_listed(&f->released, b, pass);
     if ((checks & CHECK_INSIDE) != 0)

@@ -4,7 +4,7 @@
  *
  * Conditions come in three kinds, by when they can be decided:
  *
- *     at birth    size, stack, thread, kind, address, time of birth, marks,
+ *     at birth    size, stack, thread, kind, address, arena, time of birth, marks,
  *                 leaked or not (the file lists what was live at the end), the stack of
  *                 its release and the mapping it lies in (looked up beforehand:
  *                 query/release.h, query/inside.h)
@@ -56,6 +56,8 @@ enum filter_check {
     CHECK_RELEASE = 1 << 17,
     CHECK_MAPPED = 1 << 18,
     CHECK_INSIDE = 1 << 19,
+    /* at birth */
+    CHECK_ARENA = 1 << 20,
 
     CHECK_AT_DEATH = CHECK_FATE | CHECK_TEMPORARY | CHECK_FREER | CHECK_CHAIN,
     CHECK_GROUPS = CHECK_GROUP_COUNTS | CHECK_GROUP_TIMES,
@@ -85,7 +87,7 @@ struct filter {
 };
 
 /* Conditions of a query for a process; stack conditions that need no events are
- * decided here.  Release whatever comes back. */
+ * decided here.  ERR_ABSENT: what is asked for was not recorded.  Release whatever comes back. */
 int filter_init(struct filter *f, const struct query *q, const struct when *w,
                 const struct wake_reader *reader, uint32_t process, struct err *err);
 void filter_release(struct filter *f);

@@ -9,7 +9,7 @@
 #include "store/names.h"
 
 /* Who gives queries a further member spells it below. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct query_filter) == 848 && sizeof(struct query) == 1096),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct query_filter) == 856 && sizeof(struct query) == 1104),
                "kept_spell knows every member of a query");
 
 void kept_init(struct kept *k)
@@ -125,6 +125,7 @@ static void kept_spell_filter(struct strbuf *to, const struct query_filter *f)
     strbuf_add_varint(to, f->states);
     strbuf_add_varint(to, f->kinds);
     strbuf_add_varint(to, f->mapped);
+    strbuf_add_varint(to, f->arena);
     kept_spell_text(to, f->mark);
     strbuf_add_varint(to, f->rights);
     strbuf_add_varint(to, f->no_rights);

@@ -38,6 +38,7 @@ struct naive_block {
     size_t before;       /* likewise of the one that it continues */
     const char *mark;    /* the latest one before its birth, or NULL */
     bool is_mapped;      /* has a mapping of its own */
+    bool is_other;       /* lies in an arena other than the main one */
     uint32_t mapping;    /* number of the one that it lies in; 0 = none */
 };
 
@@ -215,7 +216,9 @@ static inline void naive_alloc(struct naive_maker *m, uint32_t thread, uint32_t 
     }
     if (claimed != 0)
         previous = n->blocks.data[claimed - 1].number + 1;
-    wake_stream_alloc(m->stream, m->now, thread, kind, b.stack, b.address, b.size, b.usable, previous);
+    b.is_other = n->is_glibc && !b.is_mapped && naive_below(n, 3) == 0;
+    wake_stream_alloc(m->stream, m->now, thread, kind, b.stack, b.address, b.size,
+                      b.usable + b.is_other * RECORD_OTHER_ARENA, previous);
     (void)vec_push(&n->blocks, b);
     (void)vec_push(&m->live, n->blocks.count - 1);
 }
@@ -430,7 +433,8 @@ static inline void naive_make(struct naive *n, const char *path, uint64_t seed, 
         struct naive_maker m = {.naive = n, .writer = w, .process = i, .now = p.start_ns};
         (void)vec_push(&n->processes, p);
         wake_writer_add_process(
-            w, &(struct wake_process_info){.pid = p.pid, .start_ns = p.start_ns, .exe = "/bin/app"});
+            w, &(struct wake_process_info){
+                   .pid = p.pid, .has_arenas = n->is_glibc, .start_ns = p.start_ns, .exe = "/bin/app"});
         naive_add_meta(w, i);
         m.stream = wake_writer_stream(w, i);
         for (size_t k = 0; k < steps; k++)

@@ -284,7 +284,8 @@ static inline bool naive_matches(const struct naive_asked *a, const struct naive
     if ((f->kinds != 0 && (f->kinds >> b->kind & 1) == 0) ||
         (f->mark != NULL && (b->mark == NULL || strcmp(b->mark, f->mark) != 0)))
         return false;
-    if (f->mapped != MAPPED_ANY && b->is_mapped != (f->mapped == MAPPED_OWN))
+    if ((f->mapped != MAPPED_ANY && b->is_mapped != (f->mapped == MAPPED_OWN)) ||
+        (f->arena != ARENA_ANY && b->is_other != (f->arena == ARENA_OTHER)))
         return false;
     if (!naive_thread_is(f->threads.data, f->threads.count, b->thread) || !naive_stack_passes(a, b->stack))
         return false;

@@ -125,6 +125,9 @@ static inline void ask_birth(struct naive *n, struct query *q)
         ask(q, "mapped", "%s", naive_below(n, 2) ? "yes" : "no");
         break;
     case 13:
+        ask(q, "arena", "%s", naive_below(n, 2) ? "main" : "other");
+        break;
+    case 14:
         ask(q, "mapping", "%u,%u", 1 + (unsigned)naive_below(n, 8), 1 + (unsigned)naive_below(n, 8));
         break;
     default:

@@ -238,6 +238,19 @@ static int parse_mapped(struct query *q, const struct parse_key *key, void *to, 
     return 0;
 }
 
+static int parse_arena(struct query *q, const struct parse_key *key, void *to, const char *value,
+                       struct err *err)
+{
+    static const struct parse_word words[] = {
+        {"main", ARENA_MAIN}, {"other", ARENA_OTHER}, {"any", ARENA_ANY}, {NULL, 0}};
+    unsigned arena;
+    (void)q, (void)key, (void)err;
+    if (!parse_find_word(words, value, strlen(value), &arena))
+        return ERR_USAGE;
+    *(enum query_arena *)to = (enum query_arena)arena;
+    return 0;
+}
+
 /* Whether it has a right (choice: enum wake_rights). */
 static int parse_right(struct query *q, const struct parse_key *key, void *to, const char *value,
                        struct err *err)
@@ -459,6 +472,8 @@ static const struct parse_key keys[] = {
 
     {"mapped", yes_words, "glibc gave it a mapping of its own, or did not", ABOUT_BLOCKS, parse_mapped,
      AT(filter.mapped), 0},
+    {"arena", "main|other|any", "in glibc's main arena, or in another", ABOUT_BLOCKS, parse_arena,
+     AT(filter.arena), 0},
 
     {"mapping", "NUMBER,...", "lies in these mappings, or is one of them (report --maps)", ABOUT_BOTH,
      parse_numbers, AT(filter.mappings), 0},

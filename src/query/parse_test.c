@@ -160,8 +160,8 @@ static void lists_grow_and_words_are_checked(void **state)
 static void every_key_has_a_place_of_its_own(void **state)
 {
     (void)state;
-    static const char *const values[] = {"1",      "7",      "1K",     "7%",  "inside",
-                                         "leaked", "malloc", "thread", "yes", "a"};
+    static const char *const values[] = {"1",      "7",      "1K",  "7%", "inside", "leaked",
+                                         "malloc", "thread", "yes", "a",  "main"};
     struct query_key key, other;
     for (size_t i = 0; query_get_key(i, &key); i++) {
         struct query before, after;

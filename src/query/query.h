@@ -89,6 +89,7 @@ enum query_state {
 };
 
 enum query_mapped { MAPPED_ANY = 0, MAPPED_OWN, MAPPED_SHARED };
+enum query_arena { ARENA_ANY = 0, ARENA_MAIN, ARENA_OTHER };
 
 enum query_field { FIELD_FUNCTION, FIELD_SOURCE, FIELD_MODULE };
 
@@ -134,7 +135,8 @@ struct query_filter {
         group_interval_max; /* ns between first and last birth, or share of the run */
     struct query_time group_peak_from, group_peak_to; /* when the group's bytes were first at their highest */
     uint32_t kinds;                                   /* bit n: enum record_kind n; 0 = any */
-    enum query_mapped mapped;      /* glibc gave it a mapping of its own (query/mapped.h) */
+    enum query_mapped mapped; /* glibc gave it a mapping of its own (query/mapped.h) */
+    enum query_arena arena;   /* of glibc's malloc; what has a mapping of its own belongs to the main one */
     struct query_numbers mappings; /* numbers: it lies in one of these (query/inside.h); empty = anywhere */
     const char *mark;              /* born behind a mark of this name and before the next mark; NULL = any */
     struct query_numbers stacks;   /* numbers; empty = any */

@@ -58,7 +58,8 @@ static void make(const char *path, const uint8_t *bytes, size_t length)
     uint64_t time = 0, made = 0;
     if (wake_writer_open(&w, path, NULL) != 0)
         abort();
-    uint32_t p = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
+    uint32_t p = wake_writer_add_process(
+        w, &(struct wake_process_info){.pid = 1, .has_arenas = length % 2 == 0, .exe = "/bin/app"});
     wake_writer_add_thread(w, p, 1, 1, 0);
     wake_writer_add_stack(w, p, (const struct wake_frame[]){{0x1000, 0}, {0x2000, 1}}, 2, 0, 0);
     struct wake_stream *s = wake_writer_stream(w, p);

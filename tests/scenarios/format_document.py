@@ -79,3 +79,9 @@ arenas = os.path.join(root, "tests/golden/example-1.5.wake")
 subprocess.run([sys.executable, reader, "--check", arenas], check=True)
 subprocess.run([os.environ["HEAPWAKE"], "verify", arenas], check=True)
 expect_told([sys.executable, reader, "--arenas", arenas], told_arenas)
+for arena in ("main", "other"):
+    asked = [os.environ["HEAPWAKE"], "report", "--allocated", "--json", "-n", "0", "--where", f"arena={arena}", arenas]
+    report = json.loads(subprocess.run(asked, capture_output=True, check=True).stdout)["allocated"]
+    sizes = [int(line.split("\t")[3]) for line in told_arenas.splitlines() if line.endswith(arena)]
+    if (report["total_blocks"], report["total_bytes"]) != (len(sizes), sum(sizes)):
+        sys.exit(f"{arenas} says of arena={arena} {report}.")

@@ -24,6 +24,10 @@ FILTERS = [
     (["--where", "slack-min=9"], lambda b, p: b.usable - b.size >= 9),
     (["--where", "depth-min=4"], lambda b, p: len(p.stacks[b.stack]) >= 4),
 ]
+ARENAS = [  # where these are known
+    (["--where", "arena=main"], lambda b, p: b.arena == 0),
+    (["--where", "arena=other", "--where", "size-min=40"], lambda b, p: b.arena == 1 and b.size >= 40),
+]
 
 
 def frame(f):
@@ -55,14 +59,18 @@ def drop_empty(table):
 record([os.path.join(os.environ["BUILD"], "examples/kitchen")], output="kitchen.wake")
 record([workload("family")], output="family.wake")
 record([workload("stacks_cxx")], output="stacks_cxx.wake")
+record([workload("arenas")], output="arenas.wake")
 golden = os.path.join(ROOT, "tests/golden")
 files = [os.path.join(golden, name) for name in sorted(os.listdir(golden)) if name.endswith(".wake")]
-for path in files + ["kitchen.wake", "family.wake", "stacks_cxx.wake"]:
-    for options, condition in FILTERS[:2] if path == "kitchen.wake" else FILTERS:
+for path in files + ["kitchen.wake", "family.wake", "stacks_cxx.wake", "arenas.wake"]:
+    knows_arenas = all(p.knows_arenas for p in wake_answers.wake_reader.Recording(path).replay(lambda p, e: None).values())
+    check.equal(f"{path} knows arenas", path[-8:] not in ("1.0.wake", "1.1.wake", "1.2.wake", "1.3.wake", "1.4.wake"), knows_arenas)
+    for options, condition in FILTERS[:2] if path == "kitchen.wake" else FILTERS + ARENAS * knows_arenas:
         ours, theirs = told(path, options), wake_answers.answers(path, condition)
         for measure in MEASURES:
             a, b = drop_empty(ours[measure]), drop_empty(theirs[measure])
             for key in set(a) | set(b):
                 check.equal(f"{os.path.basename(path)} {measure} {options} {key[:3]}", b.get(key), a.get(key))
+check.holds(len(wake_answers.answers("arenas.wake", ARENAS[1][1])["allocated"]) >= 3, "Hardly anything is in another arena.")
 check.holds(len(wake_answers.answers("kitchen.wake")["allocated"]) >= 5, "The recordings are too small to mean anything.")
 check.done()
