@@ -198,9 +198,21 @@ static void stream_put_usable(struct wake_stream *s, const struct stream_made *m
     s->has_heaps = s->has_heaps || (seen & s->arena_bit) != 0;
 }
 
+/* Is every arena as guessed?  At times it says no where the answer is yes: to sizes that stand for themselves. */
+static bool stream_guesses_arenas(struct wake_stream *s, const struct stream_made *made, uint32_t count)
+{
+    uint64_t wrong = 0;
+    for (uint32_t i = 0; i < count; i++)
+        wrong |= (made[i].usable & RECORD_OTHER_ARENA) / RECORD_OTHER_ARENA ^
+                 *heaps_slot(&s->heaps, made[i].address);
+    return wrong == 0;
+}
+
 /* Only where there was another arena in this chunk: else every guess is right. */
 static void stream_put_arenas(struct wake_stream *s, const struct stream_made *made, uint32_t count)
 {
+    if (stream_guesses_arenas(s, made, count))
+        return;
     uint64_t first = s->next_allocation - count - s->prelude.first_allocation;
     for (uint32_t i = 0; i < count; i++) {
         uint8_t *other = heaps_slot(&s->heaps, made[i].address);
