@@ -14,6 +14,8 @@
 /* Conditions that can be looked at where all leaked blocks are listed. */
 #define LEAP_LEAKED (CHECK_LEAKED | LEAP_STACKS | CHECK_BORN | CHECK_OUTSIDE | CHECK_SIZE)
 
+enum { LEAP_SMALL = 4 /* a set of stacks with less than this part of the events */ };
+
 static bool leap_is_about_leaks(const struct filter *f)
 {
     return (f->query->filter.states & STATE_LEAKED) != 0 && (f->checks & ~(unsigned)LEAP_LEAKED) == 0;
@@ -142,7 +144,7 @@ struct leap {
     uint32_t process;
     uint64_t until;
     const uint8_t *allowed; /* stacks, by number; NULL: all that there are */
-    uint32_t *mask;         /* the same, for trails; NULL: all, or there is none to follow */
+    struct trail_set set;   /* the same, where a trail is followed for some */
     size_t peak;            /* with a trail, the stage that has the peak of some stacks; SIZE_MAX: none */
     uint64_t reached;       /* without, what their bytes have reached in the window, at least */
 };
@@ -197,8 +199,8 @@ static void leap_add_ticks(struct leap *l, const struct stage *stage)
                                 .made_blocks = s->allocations,
                                 .made_bytes = s->allocated_bytes,
                                 .gone_blocks = s->frees};
-    trail_follow(&l->stages->trail, stage->trail_from, stage->trail_to, &level, l->mask, s->tick_ns,
-                 leap_tick, s);
+    trail_follow(&l->stages->trail, stage->trail_from, stage->trail_to, &level,
+                 l->allowed == NULL ? NULL : &l->set, s->tick_ns, leap_tick, s);
     level.time_ns = 0; /* no tick begins */
     (void)leap_tick(&level, s);
     s->tally.level = before;
@@ -267,7 +269,7 @@ static void leap_find_peak(struct leap *l, const struct when *w)
         const struct stage *s = &l->stages->list.data[i];
         bool ends_inside = s->last_ns >= w->window.min && s->last_ns <= w->window.max;
         if (trail->words != NULL && ends_inside && s->first_ns >= w->window.min) {
-            uint64_t here = trail_find_highest(trail, s->trail_from, s->trail_to, l->mask, bytes);
+            uint64_t here = trail_find_highest(trail, s->trail_from, s->trail_to, &l->set, bytes);
             if (here > highest) {
                 highest = here;
                 l->peak = i;
@@ -281,14 +283,24 @@ static void leap_find_peak(struct leap *l, const struct when *w)
     }
 }
 
-static bool leap_make_mask(struct leap *l, const struct query *q)
+/* Of the events of all stages the allowed stacks have few. */
+static bool leap_is_small(const struct leap *l)
+{
+    uint64_t all = 0, ours = 0;
+    for (size_t i = 0; i < l->stages->list.count; i++)
+        for (size_t k = 0; k < l->stages->list.data[i].rows.count; k++) {
+            const struct stage_row *r = &l->stages->list.data[i].rows.data[k];
+            all += r->made_blocks + r->gone_blocks;
+            ours += l->allowed[r->row] != 0 ? r->made_blocks + r->gone_blocks : 0;
+        }
+    return ours < all / LEAP_SMALL;
+}
+
+static bool leap_make_set(struct leap *l, const struct query *q)
 {
     if (l->stages->trail.words == NULL || l->allowed == NULL || (q->ticks == 0 && q->sums_only))
         return true;
-    l->mask = memory_new(l->stages->row_count * sizeof *l->mask);
-    for (size_t i = 0; i < l->stages->row_count && l->mask != NULL; i++)
-        l->mask[i] = l->allowed[i] ? UINT32_MAX : 0;
-    return l->mask != NULL;
+    return trail_set_init(&l->set, &l->stages->trail, l->allowed, l->stages->row_count, leap_is_small(l));
 }
 
 static int leap_over_stages(struct leap *l, const struct query *q, const struct filter *f,
@@ -296,7 +308,7 @@ static int leap_over_stages(struct leap *l, const struct query *q, const struct 
 {
     int code = 0;
     l->allowed = leap_allows_all(l->stages, f) ? NULL : f->stacks;
-    if (!leap_make_mask(l, q))
+    if (!leap_make_set(l, q))
         return ERR_MEMORY;
     if (l->allowed != NULL && !q->sums_only)
         leap_find_peak(l, w);
@@ -305,7 +317,7 @@ static int leap_over_stages(struct leap *l, const struct query *q, const struct 
             break;
         code = leap_step(l, i, err);
     }
-    free(l->mask);
+    trail_set_release(&l->set);
     return code;
 }
 

@@ -2,6 +2,9 @@
  *
  * trail: see trail.h.  The loops take no branch that depends on the event but the one for rarities:
  * whether a row counts and whether it rises or falls is anybody's guess.
+ *
+ * Of a small set most words are not looked at twice: a first loop notes where those of the set are, some
+ * thousand words at a time, and a second one follows them.
  */
 #include "query/trail.h"
 
@@ -20,6 +23,7 @@ enum {
     TRAIL_BITS_MAX = 24,
     TRAIL_STRIDE = 16,  /* events that are compared at once */
     TRAIL_RARE_MAX = 3, /* words that a time or a long event takes beyond that of the event */
+    TRAIL_PICK = 4096,  /* words that are looked through at once */
 };
 
 /* All ones where the row is. */
@@ -155,6 +159,11 @@ static TRAIL_INLINE void trail_step(struct trail_run *r, uint64_t size, uint64_t
     r->highest_blocks = r->blocks > r->highest_blocks ? r->blocks : r->highest_blocks;
 }
 
+static TRAIL_INLINE struct trail_run trail_run_begin(const struct trail_level *l)
+{
+    return (struct trail_run){l->bytes, l->blocks, l->highest_bytes, l->highest_blocks, 0, 0};
+}
+
 static void trail_note(struct trail_level *l, const struct trail_run *r)
 {
     uint64_t made_bytes = (r->moved_bytes + r->bytes - l->bytes) / 2;
@@ -174,7 +183,7 @@ static TRAIL_INLINE size_t trail_run(const struct trail *t, size_t i, size_t to,
 {
     const uint32_t *words = t->words, rare = trail_rare(t->bits), sizes = (UINT32_C(1) << t->bits) - 1;
     const unsigned bits = t->bits;
-    struct trail_run r = {l->bytes, l->blocks, l->highest_bytes, l->highest_blocks, 0, 0};
+    struct trail_run r = trail_run_begin(l);
     for (; i < to && (words[i] & rare) != rare; i++) {
         uint32_t counts = mask == NULL ? UINT32_MAX : mask[(words[i] & rare) >> bits];
         trail_step(&r, words[i] & sizes & counts, counts & 1, words[i] >> 31);
@@ -199,8 +208,8 @@ static void trail_add_step(struct trail_level *l, const struct trail_step *step)
     l->highest_blocks = l->blocks > l->highest_blocks ? l->blocks : l->highest_blocks;
 }
 
-void trail_follow(const struct trail *t, size_t from, size_t to, struct trail_level *level,
-                  const uint32_t *mask, uint64_t moment, trail_moment_fn *at_moment, void *context)
+static void trail_follow_all(const struct trail *t, size_t from, size_t to, struct trail_level *level,
+                             const uint32_t *mask, uint64_t moment, trail_moment_fn *at_moment, void *context)
 {
     for (size_t i = from; i < to;) {
         i = mask == NULL ? trail_run(t, i, to, level, NULL) : trail_run(t, i, to, level, mask);
@@ -214,8 +223,8 @@ void trail_follow(const struct trail *t, size_t from, size_t to, struct trail_le
     }
 }
 
-uint64_t trail_find_highest(const struct trail *t, size_t from, size_t to, const uint32_t *mask,
-                            uint64_t bytes)
+static uint64_t trail_find_masked(const struct trail *t, size_t from, size_t to, const uint32_t *mask,
+                                  uint64_t bytes)
 {
     const uint32_t *words = t->words, rare = trail_rare(t->bits), sizes = (UINT32_C(1) << t->bits) - 1;
     const unsigned bits = t->bits;
@@ -235,4 +244,137 @@ uint64_t trail_find_highest(const struct trail *t, size_t from, size_t to, const
         highest = bytes > highest ? bytes : highest;
     }
     return highest;
+}
+
+/* ---------------------------------------------------------------- small sets */
+
+static TRAIL_INLINE size_t trail_pick_one(const uint32_t *words, size_t i, unsigned bits,
+                                          const uint8_t *picks, uint16_t *at, size_t found)
+{
+    at[found] = (uint16_t)i;
+    return found + picks[words[i] >> bits];
+}
+
+/* Where in words[0..count-1] those are that are picked; what belongs to a rarity may be among them.  How many. */
+static size_t trail_pick(const uint32_t *words, size_t count, unsigned bits, const uint8_t *picks,
+                         uint16_t *at)
+{
+    size_t found = 0, i = 0;
+    for (; i + 4 <= count; i += 4) {
+        found = trail_pick_one(words, i, bits, picks, at, found);
+        found = trail_pick_one(words, i + 1, bits, picks, at, found);
+        found = trail_pick_one(words, i + 2, bits, picks, at, found);
+        found = trail_pick_one(words, i + 3, bits, picks, at, found);
+    }
+    for (; i < count; i++)
+        found = trail_pick_one(words, i, bits, picks, at, found);
+    return found;
+}
+
+static void trail_follow_picked(const struct trail *t, size_t from, size_t to, struct trail_level *level,
+                                const uint8_t *picks, uint64_t moment, trail_moment_fn *at_moment,
+                                void *context)
+{
+    const uint32_t rare = trail_rare(t->bits), sizes = (UINT32_C(1) << t->bits) - 1;
+    uint16_t at[TRAIL_PICK];
+    for (size_t base = from, next = from; base < to; base = next) {
+        size_t count = to - base < TRAIL_PICK ? to - base : TRAIL_PICK;
+        size_t found = trail_pick(t->words + base, count, t->bits, picks, at);
+        struct trail_run r = trail_run_begin(level);
+        for (size_t k = 0; k < found; k++) {
+            size_t i = base + at[k];
+            uint32_t word = t->words[i];
+            if (__builtin_expect((word & rare) != rare, 1) && i >= next) {
+                trail_step(&r, word & sizes, 1, word >> 31);
+                continue;
+            }
+            if (i < next) /* the rest of a rarity */
+                continue;
+            trail_note(level, &r);
+            next = i;
+            struct trail_step step = trail_take(t, &next, &level->time_ns);
+            if (!step.is_time && picks[step.row] != 0)
+                trail_add_step(level, &step);
+            while (step.is_time && moment != UINT64_MAX && level->time_ns >= moment)
+                moment = at_moment(level, context);
+            r = trail_run_begin(level);
+        }
+        trail_note(level, &r);
+        next = next > base + count ? next : base + count;
+    }
+}
+
+static uint64_t trail_find_picked(const struct trail *t, size_t from, size_t to, const uint8_t *picks,
+                                  uint64_t bytes)
+{
+    const uint32_t rare = trail_rare(t->bits), sizes = (UINT32_C(1) << t->bits) - 1;
+    uint64_t highest = bytes, time_ns = 0;
+    uint16_t at[TRAIL_PICK];
+    for (size_t base = from, next = from; base < to; base = next) {
+        size_t count = to - base < TRAIL_PICK ? to - base : TRAIL_PICK;
+        size_t found = trail_pick(t->words + base, count, t->bits, picks, at);
+        for (size_t k = 0; k < found; k++) {
+            size_t i = base + at[k];
+            uint32_t word = t->words[i];
+            uint64_t size = word & sizes, falls = word >> 31;
+            if (i < next)
+                continue;
+            if (__builtin_expect((word & rare) == rare, 0)) {
+                next = i;
+                struct trail_step step = trail_take(t, &next, &time_ns);
+                size = !step.is_time && picks[step.row] != 0 ? step.size : 0;
+                falls = step.falls;
+            }
+            bytes += falls != 0 ? 0 - size : size;
+            highest = bytes > highest ? bytes : highest;
+        }
+        next = next > base + count ? next : base + count;
+    }
+    return highest;
+}
+
+/* ----------------------------------------------------------------- any set */
+
+bool trail_set_init(struct trail_set *set, const struct trail *t, const uint8_t *allowed, size_t rows,
+                    bool is_small)
+{
+    size_t codes = (trail_rare(t->bits) >> t->bits) + 1;
+    *set = (struct trail_set){0};
+    if (is_small)
+        set->picks = memory_new_zeroed(2 * codes, sizeof *set->picks);
+    else
+        set->mask = memory_new(rows * sizeof *set->mask);
+    if (set->picks == NULL && set->mask == NULL)
+        return false;
+    for (size_t i = 0; i < rows; i++)
+        if (is_small)
+            set->picks[i] = set->picks[codes + i] = allowed[i] != 0;
+        else
+            set->mask[i] = allowed[i] != 0 ? UINT32_MAX : 0;
+    if (is_small)
+        set->picks[codes - 1] = set->picks[2 * codes - 1] = 1;
+    return true;
+}
+
+void trail_set_release(struct trail_set *set)
+{
+    free(set->mask);
+    free(set->picks);
+    *set = (struct trail_set){0};
+}
+
+void trail_follow(const struct trail *t, size_t from, size_t to, struct trail_level *level,
+                  const struct trail_set *set, uint64_t moment, trail_moment_fn *at_moment, void *context)
+{
+    if (set != NULL && set->picks != NULL)
+        trail_follow_picked(t, from, to, level, set->picks, moment, at_moment, context);
+    else
+        trail_follow_all(t, from, to, level, set == NULL ? NULL : set->mask, moment, at_moment, context);
+}
+
+uint64_t trail_find_highest(const struct trail *t, size_t from, size_t to, const struct trail_set *set,
+                            uint64_t bytes)
+{
+    return set->picks != NULL ? trail_find_picked(t, from, to, set->picks, bytes)
+                              : trail_find_masked(t, from, to, set->mask, bytes);
 }

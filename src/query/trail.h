@@ -64,15 +64,29 @@ struct trail_level {
     uint64_t time_ns;
 };
 
+/* A set of rows.  Where it has most of the events each of them is masked, otherwise those that it has are picked out
+ * first. */
+struct trail_set {
+    uint32_t *mask; /* by row: UINT32_MAX for those that count and 0 for others; NULL: see `picks` */
+    uint8_t *picks; /* by what words have above the size: 1 for rows that count, and for rarities */
+};
+
+/* allowed: by row, of as many as the trail was made for.  is_small: it has less than a quarter of the events or
+ * so.  False: no memory. */
+bool trail_set_init(struct trail_set *set, const struct trail *t, const uint8_t *allowed, size_t rows,
+                    bool is_small);
+/* Accepts a zeroed one. */
+void trail_set_release(struct trail_set *set);
+
 /* Called before the first event at or behind the moment; says when it wants to be called next. */
 typedef uint64_t trail_moment_fn(struct trail_level *level, void *context);
 
-/* Follows the words from..to-1 of a trail.  mask, by row: UINT32_MAX for those that count and 0 for others;
- * NULL: all count.  moment: the first, UINT64_MAX = none. */
+/* Follows the words from..to-1 of a trail.  set: NULL = all rows count.  moment: the first, UINT64_MAX =
+ * none. */
 void trail_follow(const struct trail *t, size_t from, size_t to, struct trail_level *level,
-                  const uint32_t *mask, uint64_t moment, trail_moment_fn *at_moment, void *context);
+                  const struct trail_set *set, uint64_t moment, trail_moment_fn *at_moment, void *context);
 /* The highest bytes of a set on the way, not below those at the beginning. */
-uint64_t trail_find_highest(const struct trail *t, size_t from, size_t to, const uint32_t *mask,
+uint64_t trail_find_highest(const struct trail *t, size_t from, size_t to, const struct trail_set *set,
                             uint64_t bytes);
 
 #endif

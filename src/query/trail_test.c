@@ -92,7 +92,7 @@ static uint64_t end_tick(struct trail_level *level, void *context)
     return t->count < 1000 ? t->next : UINT64_MAX;
 }
 
-static void follow_history(const struct history *h, size_t first, const uint32_t *mask,
+static void follow_history(const struct history *h, size_t first, const uint8_t *allowed,
                            struct trail_level *level, struct ticks *ticks)
 {
     for (size_t i = first; i < EVENTS; i++) {
@@ -101,7 +101,7 @@ static void follow_history(const struct history *h, size_t first, const uint32_t
         level->time_ns = h->time_ns[i];
         while (ticks->next != UINT64_MAX && level->time_ns >= ticks->next && ticks->count < 1000)
             (void)end_tick(level, ticks);
-        if (mask != NULL && mask[h->row[i]] == 0)
+        if (allowed != NULL && allowed[h->row[i]] == 0)
             continue;
         level->bytes += h->falls[i] ? 0 - h->size[i] : h->size[i];
         level->blocks += h->falls[i] ? UINT64_MAX : 1;
@@ -126,7 +126,7 @@ static void assert_same_level(const struct trail_level *a, const struct trail_le
 
 /* From the event `first`, where the trail was paused at `word`. */
 static void check_from(struct history *h, const struct trail *t, size_t first, size_t word,
-                       const uint32_t *mask)
+                       const uint8_t *allowed, const struct trail_set *set)
 {
     static struct ticks right, ours;
     uint64_t length = 1 + (h->time_ns[EVENTS - 1] - h->time_ns[first]) / (1 + below(h, 60));
@@ -135,9 +135,9 @@ static void check_from(struct history *h, const struct trail *t, size_t first, s
     begin.highest_blocks = begin.blocks;
     right = ours = (struct ticks){.next = h->time_ns[first] + length, .length = length};
     level = begin;
-    follow_history(h, first, mask, &level, &right);
+    follow_history(h, first, allowed, &level, &right);
     struct trail_level ended = begin;
-    trail_follow(t, word, t->count, &ended, mask, ours.next, end_tick, &ours);
+    trail_follow(t, word, t->count, &ended, set, ours.next, end_tick, &ours);
     /* Where nothing but time goes by a tick may have ended already. */
     assert_true(ours.count >= right.count);
     for (size_t i = 0; i < right.count; i++)
@@ -148,8 +148,8 @@ static void check_from(struct history *h, const struct trail *t, size_t first, s
     for (size_t i = 0; i < right.count; i++)
         highest = right.all[i].highest_bytes > highest ? right.all[i].highest_bytes : highest;
     highest = level.highest_bytes > highest ? level.highest_bytes : highest;
-    if (mask != NULL)
-        assert_int_equal(trail_find_highest(t, word, t->count, mask, begin.bytes), highest);
+    if (set != NULL)
+        assert_int_equal(trail_find_highest(t, word, t->count, set, begin.bytes), highest);
 }
 
 static void levels_of_any_rows_are_those_of_the_history(void **state)
@@ -157,21 +157,27 @@ static void levels_of_any_rows_are_those_of_the_history(void **state)
     (void)state;
     static const size_t rows[] = {1, 2, 127, 128, 505, 32767, 100000, ROWS_MAX};
     struct history *h = calloc(1, sizeof *h);
-    uint32_t *mask = calloc(ROWS_MAX, sizeof *mask);
+    uint8_t *allowed = calloc(ROWS_MAX, sizeof *allowed);
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct trail t;
+        struct trail_set many, few;
         make_history(h, &t, seed, rows[seed % 8]);
         for (size_t i = 0; i < h->rows; i++)
-            mask[i] = below(h, 3) == 0 ? UINT32_MAX : 0;
+            allowed[i] = below(h, 3) == 0;
+        assert_true(trail_set_init(&many, &t, allowed, h->rows, false));
+        assert_true(trail_set_init(&few, &t, allowed, h->rows, true));
         for (size_t i = 0; i < EVENTS / BATCH; i++) {
             if (h->pauses[i] == SIZE_MAX)
                 continue;
-            check_from(h, &t, i * BATCH, h->pauses[i], mask);
-            check_from(h, &t, i * BATCH, h->pauses[i], NULL);
+            check_from(h, &t, i * BATCH, h->pauses[i], allowed, &many);
+            check_from(h, &t, i * BATCH, h->pauses[i], allowed, &few);
+            check_from(h, &t, i * BATCH, h->pauses[i], NULL, NULL);
         }
+        trail_set_release(&many);
+        trail_set_release(&few);
         trail_release(&t);
     }
-    free(mask);
+    free(allowed);
     free(h);
 }
 
