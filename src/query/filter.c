@@ -332,6 +332,14 @@ static void filter_listed(struct bitset *list, const struct wake_block *b, uint8
 
 void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass)
 {
+    filter_births_of_any_stack(f, slots, b, pass);
+    if ((f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0)
+        filter_stacks(f, b, pass);
+}
+
+void filter_births_of_any_stack(struct filter *f, struct slots *slots, const struct wake_block *b,
+                                uint8_t *pass)
+{
     const struct query_filter *q = &f->query->filter;
     unsigned checks = f->checks;
     memset(pass, 1, b->count);
@@ -347,8 +355,6 @@ void filter_births(struct filter *f, struct slots *slots, const struct wake_bloc
         filter_slack(f, b, pass);
     if ((checks & CHECK_ADDRESS) != 0)
         filter_range(b->address, b->count, &q->address, pass);
-    if ((checks & (CHECK_STACK | CHECK_GROUPS)) != 0)
-        filter_stacks(f, b, pass);
     if ((checks & CHECK_THREAD) != 0)
         filter_threads(slots, b, pass);
     if ((checks & CHECK_KIND) != 0)

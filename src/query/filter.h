@@ -98,6 +98,9 @@ unsigned filter_columns(const struct filter *f);
 /* pass[i] = 1 for each event that is an allocation which passes the conditions at
  * birth; what other events get means nothing. */
 void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass);
+/* The same but for conditions on stacks and groups, which whoever has a stack at hand looks up himself. */
+void filter_births_of_any_stack(struct filter *f, struct slots *slots, const struct wake_block *b,
+                                uint8_t *pass);
 
 /* allowed[stack] = 1 for those that are wanted (none named: all) and not unwanted. */
 void filter_name_stacks(uint8_t *allowed, size_t count, const uint32_t *wanted, size_t wanted_count,

@@ -5,6 +5,8 @@
  */
 #include "query/scan.h"
 
+#include <string.h>
+
 #include "query/ahead.h"
 #include "query/timeline.h"
 #include "store/weight.h"
@@ -23,6 +25,9 @@ struct scan_state {
 
 /* What a reading leaves besides its own answer. */
 enum scan_stages { NO_STAGES, STAGES, STAGES_WITH_TRAIL };
+
+/* What a birth is asked: `pass` alone, or by its stack and its number too. */
+enum scan_gates { ONE_GATE, ALL_GATES };
 
 /* ------------------------------------------------------------------ rare things */
 
@@ -168,8 +173,22 @@ static SCAN_INLINE struct weight scan_weight(const struct scan *s, uint64_t numb
     return is_plain ? (struct weight){1, size} : weight_of(s->sample_rate, number, size);
 }
 
+/* Stacks and what was chosen are looked at here and not ahead: both are at hand, and releases need not be asked. */
+static SCAN_INLINE bool scan_passes(const struct scan *s, uint32_t i, uint32_t row, uint64_t number,
+                                    enum scan_gates gates)
+{
+    if (!s->pass[i])
+        return false;
+    if (gates == ONE_GATE)
+        return true;
+    uint64_t bit = number - s->chosen_from;
+    return (s->allowed == NULL || s->allowed[row] != 0) &&
+           (!s->asks_numbers || (s->chosen_words[bit / 64] >> bit % 64 & 1) != 0);
+}
+
 static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const struct wake_block *b,
-                                   uint32_t i, bool is_plain, bool counts, enum scan_stages stages)
+                                   uint32_t i, bool is_plain, bool counts, enum scan_stages stages,
+                                   enum scan_gates gates)
 {
     uint64_t number = b->number[i], size = b->size[i], time_ns = b->time_ns[i];
     uint32_t row = filter_stack(s->filter, b->stack[i]);
@@ -180,7 +199,7 @@ static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const
         uint32_t slot = slots_get(&s->slots, b->thread[i]);
         s->slots.all.data[slot].made++;
     }
-    if (!s->pass[i])
+    if (!scan_passes(s, i, row, number, gates))
         return;
     if (!is_plain)
         row = tally_find(&s->tally, row, b->thread[i], b->detail[i]);
@@ -267,14 +286,15 @@ static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const 
 }
 
 static SCAN_INLINE void scan_events(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end,
-                                    bool is_plain, bool counts, enum scan_stages stages)
+                                    bool is_plain, bool counts, enum scan_stages stages,
+                                    enum scan_gates gates)
 {
     const struct slot *latest = &s->slots.all.data[s->slots.latest];
     struct scan_state now = {
         .level = s->tally.level, .newest = latest->newest, .thread = latest->thread, .leaked = *s->leaked};
     for (uint32_t i = first; i < end; i++) {
         if (b->event[i] == WAKE_ALLOC)
-            scan_alloc(s, &now, b, i, is_plain, counts, stages);
+            scan_alloc(s, &now, b, i, is_plain, counts, stages, gates);
         else if (b->event[i] == WAKE_FREE)
             scan_free(s, &now, b, i, is_plain, counts, stages);
         else if (stages == STAGES_WITH_TRAIL)
@@ -289,17 +309,19 @@ static SCAN_INLINE void scan_events(struct scan *s, const struct wake_block *b, 
 static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
     if (s->stages != NULL && s->stages->trail.words != NULL)
-        scan_events(s, b, first, end, true, true, STAGES_WITH_TRAIL);
+        scan_events(s, b, first, end, true, true, STAGES_WITH_TRAIL, ONE_GATE);
     else if (s->stages != NULL)
-        scan_events(s, b, first, end, true, true, STAGES);
+        scan_events(s, b, first, end, true, true, STAGES, ONE_GATE);
+    else if (s->is_plain && s->is_open && s->allowed == NULL && s->chosen == NULL)
+        scan_events(s, b, first, end, true, true, NO_STAGES, ONE_GATE);
     else if (s->is_plain && s->is_open)
-        scan_events(s, b, first, end, true, true, NO_STAGES);
+        scan_events(s, b, first, end, true, true, NO_STAGES, ALL_GATES);
     else if (s->is_plain)
-        scan_events(s, b, first, end, true, false, NO_STAGES);
+        scan_events(s, b, first, end, true, false, NO_STAGES, ALL_GATES);
     else if (s->is_open)
-        scan_events(s, b, first, end, false, true, NO_STAGES);
+        scan_events(s, b, first, end, false, true, NO_STAGES, ALL_GATES);
     else
-        scan_events(s, b, first, end, false, false, NO_STAGES);
+        scan_events(s, b, first, end, false, false, NO_STAGES, ALL_GATES);
 }
 
 /* ----------------------------------------------------------------- moments */
@@ -375,26 +397,34 @@ static uint32_t scan_find(const struct wake_block *b, uint32_t low, uint64_t ns)
     return low;
 }
 
-/* Allocations are numbered as they come, so a word of bits lasts for many. */
+/* Blocks that an earlier file of the series has made: their numbers may be any. */
+static void scan_choose_carried(struct scan *s, const struct wake_block *b)
+{
+    s->asks_numbers = false;
+    for (uint32_t i = 0; i < b->count; i++)
+        s->pass[i] &= (uint8_t)(bitset_word(s->chosen, b->number[i]) >> b->number[i] % 64 & 1);
+}
+
+/* Else allocations are numbered one by one, so that the words of a block are few. */
 static void scan_choose(struct scan *s, const struct wake_block *b)
 {
-    uint64_t at = UINT64_MAX, word = 0;
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (b->event[i] != WAKE_ALLOC)
-            continue;
-        if (__builtin_expect(b->number[i] / 64 != at, 0)) {
-            at = b->number[i] / 64;
-            word = bitset_word(s->chosen, b->number[i]);
-        }
-        s->pass[i] &= (uint8_t)(word >> b->number[i] % 64 & 1);
-    }
+    const uint8_t *first = memchr(b->event, WAKE_ALLOC, b->count);
+    if (first == NULL)
+        return;
+    s->asks_numbers = true;
+    s->chosen_from = b->number[first - b->event] & ~UINT64_C(63);
+    uint64_t numbers = b->number[first - b->event] - s->chosen_from + b->count;
+    for (uint64_t at = 0; at < numbers; at += 64)
+        s->chosen_words[at / 64] = bitset_word(s->chosen, s->chosen_from + at);
 }
 
 int scan_block(const struct wake_block *b, void *context)
 {
     struct scan *s = context;
-    filter_births(s->filter, &s->slots, b, s->pass);
-    if (s->chosen != NULL)
+    filter_births_of_any_stack(s->filter, &s->slots, b, s->pass);
+    if (s->chosen != NULL && b->is_carried)
+        scan_choose_carried(s, b);
+    else if (s->chosen != NULL)
         scan_choose(s, b);
     for (uint32_t first = 0; first < b->count;) {
         uint64_t moment = scan_next_moment(s);
@@ -485,6 +515,7 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
         .when = w,
         .filter = f,
         .chosen = chosen,
+        .allowed = f->stacks,
         .result = result,
         .watch = watch,
         .leaked = f->leaked.data,

@@ -44,7 +44,8 @@ struct scan {
     const struct query *query;
     const struct when *when;
     struct filter *filter;
-    struct bitset *chosen; /* what conditions at death decided; NULL: there are none */
+    struct bitset *chosen;  /* what conditions at death decided; NULL: there are none */
+    const uint8_t *allowed; /* stacks of the filter; NULL: all */
     struct query_result *result;
     struct watch *watch;
     struct tally tally;
@@ -75,6 +76,9 @@ struct scan {
     uint64_t seen_ns; /* time of the latest event */
     uint64_t sample_rate;
     uint8_t pass[WAKE_BLOCK_MAX];
+    bool asks_numbers;    /* of the events of this block: for their bits in chosen_words */
+    uint64_t chosen_from; /* the first number of chosen_words */
+    uint64_t chosen_words[WAKE_BLOCK_MAX / 64 + 1];
 
     /* While stages are made: */
     uint64_t floor;                 /* numbers below are of earlier stages */

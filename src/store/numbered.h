@@ -92,6 +92,15 @@ static inline size_t numbered_count(const struct numbered *n)
     return n->count;
 }
 
+/* An entry of a page that has some, so that callers need not ask whether it is NULL. */
+static inline void *numbered_entry(const struct numbered_page *page, size_t at, size_t size)
+{
+    void *entry = page->entries + at * size;
+    if (entry == NULL)
+        __builtin_unreachable();
+    return entry;
+}
+
 /* Room for the entry of number, which is to be filled by the caller; an entry
  * that it has already is overwritten.  NULL: no memory. */
 static inline void *numbered_add(struct numbered *n, uint64_t number, size_t size)
@@ -102,7 +111,7 @@ static inline void *numbered_add(struct numbered *n, uint64_t number, size_t siz
     size_t at = number % NUMBERED_PAGE;
     n->count += n->current->used[at] == 0;
     n->current->used[at] = 1;
-    return n->current->entries + at * size;
+    return numbered_entry(n->current, at, size);
 }
 
 /* The page of a number, or what stands for it. */
@@ -138,7 +147,7 @@ static inline const void *numbered_take(struct numbered *n, uint64_t number, siz
     page->used[number % NUMBERED_PAGE] = 0;
     page->left--;
     n->count--;
-    return page->entries + number % NUMBERED_PAGE * size;
+    return numbered_entry(page, number % NUMBERED_PAGE, size);
 }
 
 /* Asks the memory for what numbered_take(number) will look at: for those who know a

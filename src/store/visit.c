@@ -91,6 +91,7 @@ static int visit_carried(const struct shelf *shelf, size_t process, const struct
     int stop = c == NULL ? ERR_MEMORY : 0;
     for (size_t at = 0; at < p->carried.count && stop == 0;) {
         struct wake_block block = {.process = (uint32_t)process,
+                                   .is_carried = true,
                                    .event = c->event,
                                    .detail = c->detail,
                                    .time_ns = c->time_ns,
