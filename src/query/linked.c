@@ -17,6 +17,16 @@ struct linked_block {
     uint32_t passes : 1; /* at birth */
 };
 
+/* What is asked of a block that is a chain of its own and was freed: by the chain and by the block at once. */
+struct linked_single {
+    bool may_pass;
+    bool has_more;                           /* than is here */
+    struct query_range lifetime, died, size; /* never empty, see may_pass */
+};
+
+/* The loop over events is compiled twice, with sizes and without. */
+#define LINKED_INLINE inline __attribute__((always_inline))
+
 struct linked {
     struct filter *filter;
     struct bitset *chosen;
@@ -24,6 +34,7 @@ struct linked {
     struct numbered live;
     struct slots slots;
     struct chains chains;
+    struct linked_single single;
     bool has_sizes; /* the size column is read */
     bool failed;    /* no memory */
     uint8_t pass[WAKE_BLOCK_MAX];
@@ -44,14 +55,15 @@ static __attribute__((noinline)) uint32_t linked_join(struct linked *l, const st
     return chain;
 }
 
-static inline void linked_alloc(struct linked *l, const struct wake_block *b, uint32_t i)
+static LINKED_INLINE void linked_alloc(struct linked *l, const struct wake_block *b, uint32_t i,
+                                       bool has_sizes)
 {
     struct linked_block *block = numbered_add(&l->live, b->number[i], sizeof *block);
     if (block == NULL) {
         l->failed = true;
         return;
     }
-    uint64_t size = l->has_sizes ? b->size[i] : 0;
+    uint64_t size = has_sizes ? b->size[i] : 0;
     bool joins = b->previous[i] != 0 || size > UINT32_MAX;
     *block =
         (struct linked_block){.born_ns = b->time_ns[i],
@@ -60,35 +72,70 @@ static inline void linked_alloc(struct linked *l, const struct wake_block *b, ui
                               .passes = l->pass[i]};
 }
 
-static inline void linked_free(struct linked *l, const struct wake_block *b, uint32_t i)
+/* The link of a chain dies, or a block with which one begins. */
+static __attribute__((noinline)) void linked_end(struct linked *l, const struct linked_block *was,
+                                                 const struct wake_block *b, uint32_t i)
+{
+    const struct fate fate = {.born_ns = was->born_ns, .died_ns = b->time_ns[i], .freed = true};
+    bool passes = was->passes && filter_fate(l->filter, &fate);
+    if (!chains_end_link(&l->chains, was->chain, b->number[i], was->size, passes, &fate,
+                         b->detail[i] == HOW_REALLOC))
+        l->failed = true;
+}
+
+/* Conditions that a single has no range for. */
+static __attribute__((noinline)) bool linked_has_fate(const struct linked *l, uint64_t born_ns,
+                                                      uint64_t died_ns)
+{
+    return filter_fate(l->filter, &(struct fate){.born_ns = born_ns, .died_ns = died_ns, .freed = true});
+}
+
+static LINKED_INLINE bool linked_is_in(const struct query_range *range, uint64_t value)
+{
+    return value - range->min <= range->max - range->min;
+}
+
+/* one: that of l. */
+static LINKED_INLINE void linked_free(struct linked *l, const struct linked_single *one,
+                                      const struct wake_block *b, uint32_t i, bool has_sizes)
 {
     const struct linked_block *was = numbered_take(&l->live, b->number[i], sizeof *was);
     if (was == NULL)
         return;
-    bool by_realloc = b->detail[i] == HOW_REALLOC, fine = true;
-    const struct fate fate = {.born_ns = was->born_ns, .died_ns = b->time_ns[i], .freed = true};
-    bool passes = was->passes && filter_fate(l->filter, &fate);
-    if (__builtin_expect(was->chain != CHAIN_NONE || by_realloc, 0))
-        fine = chains_end_link(&l->chains, was->chain, b->number[i], was->size, passes, &fate, by_realloc);
-    else if (passes && chains_has_single(&l->chains, was->size, fate.died_ns - fate.born_ns))
-        fine = bitset_set(l->chosen, b->number[i]);
-    if (!fine)
+    if (__builtin_expect(was->chain != CHAIN_NONE || b->detail[i] == HOW_REALLOC, 0)) {
+        linked_end(l, was, b, i);
+        return;
+    }
+    uint64_t born_ns = was->born_ns, died_ns = b->time_ns[i];
+    bool passes = one->may_pass && was->passes && linked_is_in(&one->lifetime, died_ns - born_ns) &&
+                  linked_is_in(&one->died, died_ns) && (!has_sizes || linked_is_in(&one->size, was->size)) &&
+                  (!one->has_more || linked_has_fate(l, born_ns, died_ns));
+    if (passes && !bitset_set(l->chosen, b->number[i]))
         l->failed = true;
 }
 
-static int linked_events(const struct wake_block *b, void *context)
+static LINKED_INLINE void linked_events(struct linked *l, const struct wake_block *b, bool has_sizes)
 {
-    struct linked *l = context;
-    filter_births(l->filter, &l->slots, b, l->pass);
+    const struct linked_single one = l->single; /* stays in registers */
     for (uint32_t i = 0; i < b->count;) {
         uint32_t stop = ahead_step(&l->live, b, i, b->count, sizeof(struct linked_block));
         for (; i < stop; i++) {
             if (b->event[i] == WAKE_ALLOC)
-                linked_alloc(l, b, i);
+                linked_alloc(l, b, i, has_sizes);
             else if (b->event[i] == WAKE_FREE)
-                linked_free(l, b, i);
+                linked_free(l, &one, b, i, has_sizes);
         }
     }
+}
+
+static int linked_visit(const struct wake_block *b, void *context)
+{
+    struct linked *l = context;
+    filter_births(l->filter, &l->slots, b, l->pass);
+    if (l->has_sizes)
+        linked_events(l, b, true);
+    else
+        linked_events(l, b, false);
     l->failed = l->failed || l->slots.failed;
     return l->failed ? ERR_MEMORY : watch_advance(l->watch, b->count);
 }
@@ -108,6 +155,20 @@ static void linked_rest(struct linked *l)
         l->failed = !chains_finish(&l->chains);
 }
 
+static void linked_set_single(struct linked *l)
+{
+    const struct filter *f = l->filter;
+    const struct chains *c = &l->chains;
+    l->single = (struct linked_single){
+        .has_more = f->has_more,
+        .lifetime = {f->lifetime.min > c->single_lifetime.min ? f->lifetime.min : c->single_lifetime.min,
+                     f->lifetime.max < c->single_lifetime.max ? f->lifetime.max : c->single_lifetime.max},
+        .died = f->died,
+        .size = c->single_size};
+    l->single.may_pass =
+        c->may_be_single && !f->none_freed && l->single.lifetime.min <= l->single.lifetime.max;
+}
+
 int linked_run(struct filter *f, struct bitset *chosen, struct watch *watch, struct wake_reader *reader,
                uint32_t process, struct err *err)
 {
@@ -121,9 +182,10 @@ int linked_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
     int code = ERR_MEMORY;
     numbered_init(&l.live);
     chains_init(&l.chains, f, chosen);
+    linked_set_single(&l);
     filter_restart(f);
     if (slots_init(&l.slots, f->query, f->process))
-        code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX, columns, linked_events, &l, err);
+        code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX, columns, linked_visit, &l, err);
     if (code == 0)
         linked_rest(&l);
     if (code == 0 && l.failed)
