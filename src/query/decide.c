@@ -18,13 +18,19 @@
 #include "store/numbered.h"
 #include "wire/record.h"
 
-/* The loop over events is compiled twice, with threads and without. */
+/* What has to be known of a live block that passes at birth.  The loop over events is compiled for each. */
+enum decide_needs {
+    NEEDS_BIRTH,  /* when: a uint64_t */
+    NEEDS_THREAD, /* and by which thread, struct decide_brief: temporaries are those that live shorter */
+    NEEDS_COUNTS, /* and how many its thread had made, struct decide_brief */
+};
+
 #define DECIDE_INLINE inline __attribute__((always_inline))
 
 /* A live block that passes at birth. */
 struct decide_brief {
     uint64_t born_ns;
-    uint32_t slot, made; /* as in struct scan_block */
+    uint32_t slot, made; /* as in struct scan_dated; NEEDS_THREAD: the thread itself, and 0 */
 };
 
 /* A live block, where chains or groups are asked for. */
@@ -43,8 +49,9 @@ struct decide {
     struct numbered live;
     struct slots slots;
     struct chains chains;
-    struct cohort *groups; /* NULL: not asked for */
-    bool has_threads;      /* the thread column is read */
+    struct cohort *groups;   /* NULL: not asked for */
+    enum decide_needs needs; /* without chains and groups */
+    bool has_threads;        /* the thread column is read */
     bool has_chains;
     bool failed; /* no memory */
     uint8_t pass[WAKE_BLOCK_MAX];
@@ -131,41 +138,52 @@ static DECIDE_INLINE bool decide_passes(struct decide *d, const struct filter *f
 
 /* ------------------------------------------------------- neither chains nor groups */
 
-/* Without threads of a block there is its birth alone. */
-static DECIDE_INLINE size_t decide_brief_size(bool has_threads)
+static DECIDE_INLINE size_t decide_brief_size(enum decide_needs needs)
 {
-    return has_threads ? sizeof(struct decide_brief) : sizeof(uint64_t);
+    return needs == NEEDS_BIRTH ? sizeof(uint64_t) : sizeof(struct decide_brief);
 }
 
 static DECIDE_INLINE void decide_brief_alloc(struct decide *d, const struct wake_block *b, uint32_t i,
-                                             bool has_threads)
+                                             enum decide_needs needs)
 {
-    const struct decide_brief born = decide_birth(d, b, i, has_threads);
+    const struct decide_brief born = needs == NEEDS_THREAD
+                                         ? (struct decide_brief){b->time_ns[i], b->thread[i], 0}
+                                         : decide_birth(d, b, i, needs == NEEDS_COUNTS);
     if (!d->pass[i])
         return;
-    uint64_t *block = numbered_add(&d->live, b->number[i], decide_brief_size(has_threads));
+    uint64_t *block = numbered_add(&d->live, b->number[i], decide_brief_size(needs));
     if (block == NULL)
         d->failed = true;
-    else if (has_threads)
-        *(struct decide_brief *)block = born;
-    else
+    else if (needs == NEEDS_BIRTH)
         *block = born.born_ns;
+    else
+        *(struct decide_brief *)block = born;
+}
+
+/* f: that of d, or one that asks for as much. */
+static DECIDE_INLINE bool decide_brief_passes(struct decide *d, const struct filter *f, const uint64_t *was,
+                                              const struct wake_block *b, uint32_t i, enum decide_needs needs)
+{
+    const struct decide_brief *brief = (const struct decide_brief *)was;
+    if (needs == NEEDS_COUNTS)
+        return decide_passes(d, f, brief, b, i, true);
+    if (needs == NEEDS_THREAD && brief->slot != b->thread[i])
+        return false;
+    return filter_fate(f, &(struct fate){.born_ns = *was, .died_ns = b->time_ns[i], .freed = true});
 }
 
 static DECIDE_INLINE void decide_brief_events(struct decide *d, const struct wake_block *b, uint32_t i,
-                                              uint32_t end, bool has_threads)
+                                              uint32_t end, enum decide_needs needs)
 {
-    const struct filter f = *d->filter; /* stays in registers */
+    struct filter f = *d->filter; /* stays in registers */
+    f.has_more = f.has_more && needs != NEEDS_THREAD;
     for (; i < end; i++) {
         if (b->event[i] == WAKE_ALLOC) {
-            decide_brief_alloc(d, b, i, has_threads);
+            decide_brief_alloc(d, b, i, needs);
         } else if (b->event[i] == WAKE_FREE) {
-            const uint64_t *was = numbered_take(&d->live, b->number[i], decide_brief_size(has_threads));
-            if (was == NULL)
-                continue;
-            const struct decide_brief brief =
-                has_threads ? *(const struct decide_brief *)was : (struct decide_brief){.born_ns = *was};
-            if (decide_passes(d, &f, &brief, b, i, has_threads) && !bitset_set(d->chosen, b->number[i]))
+            const uint64_t *was = numbered_take(&d->live, b->number[i], decide_brief_size(needs));
+            if (was != NULL && decide_brief_passes(d, &f, was, b, i, needs) &&
+                !bitset_set(d->chosen, b->number[i]))
                 d->failed = true;
         }
     }
@@ -176,11 +194,13 @@ static int decide_brief_block(const struct wake_block *b, void *context)
     struct decide *d = context;
     filter_births(d->filter, &d->slots, b, d->pass);
     for (uint32_t i = 0, stop; i < b->count; i = stop) {
-        stop = ahead_step(&d->live, b, i, b->count, decide_brief_size(d->has_threads));
-        if (d->has_threads)
-            decide_brief_events(d, b, i, stop, true);
+        stop = ahead_step(&d->live, b, i, b->count, decide_brief_size(d->needs));
+        if (d->needs == NEEDS_BIRTH)
+            decide_brief_events(d, b, i, stop, NEEDS_BIRTH);
+        else if (d->needs == NEEDS_THREAD)
+            decide_brief_events(d, b, i, stop, NEEDS_THREAD);
         else
-            decide_brief_events(d, b, i, stop, false);
+            decide_brief_events(d, b, i, stop, NEEDS_COUNTS);
     }
     d->failed = d->failed || d->slots.failed;
     return d->failed ? ERR_MEMORY : watch_advance(d->watch, b->count);
@@ -191,7 +211,7 @@ static void decide_brief_rest(struct decide *d)
     const uint64_t *born_ns;
     uint64_t number;
     for (struct numbered_walk at = {0};
-         (born_ns = numbered_next(&d->live, &at, &number, decide_brief_size(d->has_threads))) != NULL &&
+         (born_ns = numbered_next(&d->live, &at, &number, decide_brief_size(d->needs))) != NULL &&
          !d->failed;) {
         const struct fate fate = {.born_ns = *born_ns};
         if (filter_fate(d->filter, &fate))
@@ -277,6 +297,14 @@ static void decide_rest(struct decide *d)
         d->failed = !chains_finish(&d->chains);
 }
 
+static enum decide_needs decide_find_needs(const struct filter *f)
+{
+    if ((f->checks & (CHECK_TEMPORARY | CHECK_FREER)) == 0)
+        return NEEDS_BIRTH;
+    bool asks_more = (f->checks & CHECK_FREER) != 0 || f->query->filter.freed == SIDE_OUTSIDE;
+    return f->query->temporary_ns != 0 && !asks_more ? NEEDS_THREAD : NEEDS_COUNTS;
+}
+
 static unsigned decide_columns(const struct decide *d)
 {
     unsigned columns = filter_columns(d->filter);
@@ -296,6 +324,7 @@ int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
         .filter = f,
         .chosen = chosen,
         .watch = watch,
+        .needs = decide_find_needs(f),
         .has_threads = (f->checks & (CHECK_TEMPORARY | CHECK_FREER)) != 0,
         .has_chains = (f->checks & CHECK_CHAIN) != 0,
     };

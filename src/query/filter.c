@@ -154,6 +154,8 @@ static void filter_set_times(struct filter *f)
         else
             filter_narrow(&f->died, w->alive_at[i] + 1, UINT64_MAX);
     }
+    if ((f->checks & CHECK_TEMPORARY) != 0 && f->query->temporary_ns != 0)
+        filter_narrow(&f->lifetime, 0, f->query->temporary_ns);
     f->none_freed = f->none_freed || f->died.min > f->died.max || f->lifetime.min > f->lifetime.max;
     f->none_leaked = w->must_have_died || q->freed == SIDE_INSIDE || has_freer;
     f->has_more = q->freed == SIDE_OUTSIDE || has_freer;
