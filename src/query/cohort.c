@@ -16,6 +16,17 @@ struct cohort *cohort_new(const struct filter *f)
     return cohorts;
 }
 
+void cohort_rise(struct cohort *g, uint64_t time_ns)
+{
+    if (g->allocations == 0)
+        g->first_ns = time_ns;
+    if (g->allocations == 0 || g->bytes > g->highest_bytes) {
+        g->highest_bytes = g->bytes;
+        g->highest_ns = time_ns;
+    }
+    g->reach = g->highest_bytes == UINT64_MAX ? UINT64_MAX : g->highest_bytes + 1;
+}
+
 /* Compares a count with a number or with a share of a whole. */
 static bool cohort_at_least(uint64_t count, const struct query_amount *a, uint64_t whole)
 {

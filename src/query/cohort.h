@@ -17,6 +17,7 @@ struct cohort {
     uint64_t first_ns, last_ns;
     uint64_t bytes, highest_bytes;
     uint64_t highest_ns; /* when bytes were first at their highest */
+    uint64_t reach;      /* with fewer bytes than this they are not; 0 before the first block */
 };
 
 /* One for each stack of the filter's process, with `leaked` filled in; NULL: no memory. */
@@ -24,16 +25,15 @@ struct cohort *cohort_new(const struct filter *f);
 /* Forbids stacks whose cohort does not pass. */
 void cohort_narrow(struct filter *f, const struct cohort *cohorts);
 
+/* The bytes may be as high as never before. */
+void cohort_rise(struct cohort *g, uint64_t time_ns);
+
 static inline void cohort_alloc(struct cohort *g, uint64_t size, uint64_t time_ns)
 {
-    if (g->allocations == 0)
-        g->first_ns = time_ns;
-    g->last_ns = time_ns;
     g->bytes += size;
-    if (g->allocations == 0 || g->bytes > g->highest_bytes) {
-        g->highest_bytes = g->bytes;
-        g->highest_ns = time_ns;
-    }
+    if (__builtin_expect(g->bytes >= g->reach, 0))
+        cohort_rise(g, time_ns);
+    g->last_ns = time_ns;
     g->allocations++;
 }
 

@@ -13,7 +13,7 @@
 /* A live block. */
 struct gather_block {
     uint64_t size;
-    uint32_t stack;
+    struct cohort *group;
 };
 
 struct gather {
@@ -44,21 +44,24 @@ static int gather_births(const struct wake_block *b, void *context)
     return watch_advance(g->watch, b->count);
 }
 
-static void gather_event(struct gather *g, const struct wake_block *b, uint32_t i)
+static inline void gather_alloc(struct gather *g, const struct wake_block *b, uint32_t i)
 {
-    if (b->event[i] == WAKE_ALLOC) {
-        struct gather_block *block = numbered_add(&g->live, b->number[i], sizeof *block);
-        if (block == NULL) {
-            g->failed = true;
-            return;
-        }
-        *block = (struct gather_block){.size = b->size[i], .stack = filter_stack(g->filter, b->stack[i])};
-        cohort_alloc(&g->groups[block->stack], block->size, b->time_ns[i]);
-    } else if (b->event[i] == WAKE_FREE) {
-        const struct gather_block *was = numbered_take(&g->live, b->number[i], sizeof *was);
-        if (was != NULL)
-            g->groups[was->stack].bytes -= was->size;
+    struct gather_block *block = numbered_add(&g->live, b->number[i], sizeof *block);
+    if (block == NULL) {
+        g->failed = true;
+        return;
     }
+    struct cohort *group = &g->groups[filter_stack(g->filter, b->stack[i])];
+    uint64_t size = b->size[i];
+    *block = (struct gather_block){size, group};
+    cohort_alloc(group, size, b->time_ns[i]);
+}
+
+static inline void gather_free(struct gather *g, uint64_t number)
+{
+    const struct gather_block *was = numbered_take(&g->live, number, sizeof *was);
+    if (was != NULL)
+        was->group->bytes -= was->size;
 }
 
 /* Their peaks too. */
@@ -67,8 +70,12 @@ static int gather_levels(const struct wake_block *b, void *context)
     struct gather *g = context;
     for (uint32_t i = 0; i < b->count;) {
         uint32_t stop = ahead_step(&g->live, b, i, b->count, sizeof(struct gather_block));
-        for (; i < stop; i++)
-            gather_event(g, b, i);
+        for (; i < stop; i++) {
+            if (b->event[i] == WAKE_ALLOC)
+                gather_alloc(g, b, i);
+            else if (b->event[i] == WAKE_FREE)
+                gather_free(g, b->number[i]);
+        }
     }
     return g->failed ? ERR_MEMORY : watch_advance(g->watch, b->count);
 }
