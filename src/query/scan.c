@@ -31,8 +31,10 @@ enum scan_gates { ONE_GATE, ALL_GATES };
 
 /* ------------------------------------------------------------------ rare things */
 
-static __attribute__((noinline)) void scan_set_large(struct scan *s, uint64_t number, uint64_t size)
+static __attribute__((noinline)) void scan_set_large(struct scan *s, struct scan_block *block,
+                                                     uint64_t number, uint64_t size)
 {
+    block->size = SCAN_LARGE;
     s->failed = !map_set(&s->large, number, size) || s->failed;
 }
 
@@ -51,11 +53,11 @@ static __attribute__((noinline)) void scan_add_long(struct scan *s, uint32_t i, 
 }
 
 /* A size that the block has no room for, or a step of the trail. */
-static SCAN_INLINE void scan_keep_large(struct scan *s, uint64_t number, uint64_t size, uint32_t row,
-                                        uint32_t i, enum scan_stages stages)
+static SCAN_INLINE void scan_keep_large(struct scan *s, struct scan_block *block, uint64_t number,
+                                        uint64_t size, uint32_t row, uint32_t i, enum scan_stages stages)
 {
     if (stages != STAGES_WITH_TRAIL || size >= SCAN_LARGE)
-        scan_set_large(s, number, size);
+        scan_set_large(s, block, number, size);
     if (stages == STAGES_WITH_TRAIL)
         scan_add_long(s, i, row, size, false);
 }
@@ -155,11 +157,11 @@ static SCAN_INLINE void scan_heed_thread(struct scan *s, struct scan_state *now,
 
 /* The entry of a new block; NULL: no memory. */
 static SCAN_INLINE struct scan_block *scan_add(struct scan *s, const struct wake_block *b, uint32_t i,
-                                               bool is_plain)
+                                               uint64_t number, bool is_plain)
 {
     if (is_plain)
-        return numbered_add(&s->live, b->number[i], sizeof(struct scan_block));
-    struct scan_dated *dated = numbered_add(&s->live, b->number[i], sizeof *dated);
+        return numbered_add(&s->live, number, sizeof(struct scan_block));
+    struct scan_dated *dated = numbered_add(&s->live, number, sizeof *dated);
     if (dated == NULL)
         return NULL;
     dated->slot = slots_get(&s->slots, b->thread[i]);
@@ -191,7 +193,7 @@ static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const
                                    enum scan_gates gates)
 {
     uint64_t number = b->number[i], size = b->size[i], time_ns = b->time_ns[i];
-    uint32_t row = filter_stack(s->filter, b->stack[i]);
+    uint32_t row = b->stack[i] < s->stack_count ? b->stack[i] : 0; /* as filter_stack has it */
     if (is_plain) {
         scan_heed_thread(s, now, b->thread[i]);
         now->newest = number;
@@ -203,17 +205,16 @@ static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const
         return;
     if (!is_plain)
         row = tally_find(&s->tally, row, b->thread[i], b->detail[i]);
-    struct scan_block *block = row == TALLY_NONE ? NULL : scan_add(s, b, i, is_plain);
+    struct scan_block *block = !is_plain && row == TALLY_NONE ? NULL : scan_add(s, b, i, number, is_plain);
     if (block == NULL) {
         s->failed = true;
         return;
     }
-    *block = (struct scan_block){
-        .born_ns = time_ns, .size = size < SCAN_LARGE ? (uint32_t)size : SCAN_LARGE, .row = row};
+    *block = (struct scan_block){.born_ns = time_ns, .size = (uint32_t)size, .row = row};
     if (stages == STAGES_WITH_TRAIL)
         s->steps[i] = row * s->unit + (uint32_t)size;
     if (__builtin_expect(size >= (stages == STAGES_WITH_TRAIL ? s->unit : SCAN_LARGE), 0))
-        scan_keep_large(s, number, size, row, i, stages);
+        scan_keep_large(s, block, number, size, row, i, stages);
     struct weight weight = scan_weight(s, number, size, is_plain);
     struct tally_row *r = tally_touch(&s->tally, &now->level, row);
     tally_rise(&now->level, r, weight.blocks, weight.bytes);
@@ -516,6 +517,7 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
         .filter = f,
         .chosen = chosen,
         .allowed = f->stacks,
+        .stack_count = f->stack_count,
         .result = result,
         .watch = watch,
         .leaked = f->leaked.data,
@@ -577,8 +579,8 @@ void scan_inherit(struct scan *s, const struct stages *stages, struct stage *fro
             s->failed = true;
         else
             *block = (struct scan_block){.born_ns = h->born_ns, .size = h->size, .row = h->row};
-        if (h->size == SCAN_LARGE)
-            scan_set_large(s, h->number, *map_find(&stages->large, h->number));
+        if (h->size == SCAN_LARGE && block != NULL)
+            scan_set_large(s, block, h->number, *map_find(&stages->large, h->number));
     }
     for (size_t i = 0; i < from->newest.count; i++) {
         uint32_t slot = slots_get(&s->slots, from->newest.data[i].thread);

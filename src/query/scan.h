@@ -46,6 +46,7 @@ struct scan {
     struct filter *filter;
     struct bitset *chosen;  /* what conditions at death decided; NULL: there are none */
     const uint8_t *allowed; /* stacks of the filter; NULL: all */
+    size_t stack_count;
     struct query_result *result;
     struct watch *watch;
     struct tally tally;
