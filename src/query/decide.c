@@ -175,14 +175,15 @@ static DECIDE_INLINE bool decide_brief_passes(struct decide *d, const struct fil
 static DECIDE_INLINE void decide_brief_events(struct decide *d, const struct wake_block *b, uint32_t i,
                                               uint32_t end, enum decide_needs needs)
 {
-    struct filter f = *d->filter; /* stays in registers */
+    struct filter f = *d->filter;              /* stays in registers */
+    const bool tells = !d->chosen->is_inverse; /* which passes; or which does not */
     f.has_more = f.has_more && needs != NEEDS_THREAD;
     for (; i < end; i++) {
         if (b->event[i] == WAKE_ALLOC) {
             decide_brief_alloc(d, b, i, needs);
         } else if (b->event[i] == WAKE_FREE) {
             const uint64_t *was = numbered_take(&d->live, b->number[i], decide_brief_size(needs));
-            if (was != NULL && decide_brief_passes(d, &f, was, b, i, needs) &&
+            if (was != NULL && decide_brief_passes(d, &f, was, b, i, needs) == tells &&
                 !bitset_set(d->chosen, b->number[i]))
                 d->failed = true;
         }
@@ -214,7 +215,7 @@ static void decide_brief_rest(struct decide *d)
          (born_ns = numbered_next(&d->live, &at, &number, decide_brief_size(d->needs))) != NULL &&
          !d->failed;) {
         const struct fate fate = {.born_ns = *born_ns};
-        if (filter_fate(d->filter, &fate))
+        if (filter_fate(d->filter, &fate) != d->chosen->is_inverse)
             d->failed = !bitset_set(d->chosen, number);
     }
 }
@@ -343,6 +344,7 @@ int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
     if ((f->checks & CHECK_GROUPS) != 0 && (d.groups = cohort_new(f)) == NULL)
         goto out;
     bool follows_all = (f->checks & (CHECK_CHAIN | CHECK_GROUPS)) != 0;
+    chosen->is_inverse = f->most_pass && !follows_all; /* fewer bits to set */
     code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX, decide_columns(&d),
                                      follows_all ? decide_block : decide_brief_block, &d, err);
     if (code == 0 && follows_all)

@@ -4,7 +4,7 @@
  * block has died, its chain is over, or its whole group has been seen.
  *
  * It leaves a bit for every allocation that passes the conditions at birth and
- * at death, and narrows the stacks of the filter to groups that pass.  It
+ * at death (or, is_inverse, for every one that passes at birth and not at death: where most do), and narrows the stacks of the filter to groups that pass.  It
  * reads only the columns that it needs.
  */
 #ifndef HW_QUERY_DECIDE_H

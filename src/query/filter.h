@@ -79,6 +79,7 @@ struct filter {
     struct bitset released;            /* numbers of blocks that were released from a wanted stack */
     struct bitset inside;              /* likewise of those that lie in a wanted mapping */
     uint64_t releases_without_stack;   /* for CHECK_RELEASE: of which it is not known */
+    bool most_pass;                    /* at death, of those that have been looked at */
     bool has_more;                     /* conditions on blocks that were freed, beyond those two */
 
     /* While events are read: */

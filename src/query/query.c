@@ -305,6 +305,7 @@ static int answer_late(struct answer *a, struct filter *f, uint32_t process, str
         code = answer_from_tally(a, &l->tally, &l->medians, l->seen_ns, process, err);
         a->result->omitted_blocks += answer_omitted(a, process);
     } else if (code == LATE_OVER) {
+        f->most_pass = l->ridge.counted > l->ridge.decided / 2;
         a->result->sizes = sizes;
         a->result->lifetimes = lifetimes;
         a->watch.total += a->watch.done - done; /* was in vain */

@@ -303,6 +303,49 @@ static void what_one_reading_began_two_finish(void **state)
     }
 }
 
+/* One block in ten lives longer than the others, and one in a thousand is never freed. */
+static void of_many_that_pass_the_others_are_left_out(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000, LATER = 100 };
+    struct wake_writer *w;
+    struct wake_reader *reader;
+    struct query_result result;
+    struct query q;
+    struct err err;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    uint32_t process = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
+    struct wake_stream *s = wake_writer_stream(w, process);
+    for (uint64_t i = 0; i < COUNT + LATER; i++) {
+        uint64_t time_ns = 2000 + 10 * i;
+        if (i < COUNT)
+            wake_stream_alloc(s, time_ns, 1, KIND_MALLOC, 0, 0x1000 + i * 16, 10, 24, 0);
+        if (i < COUNT && i % 10 != 3 && i % 1000 != 7)
+            wake_stream_free(s, time_ns + 5, i % 10 == 5 ? 2 : 1, HOW_FREE, i, 10);
+        if (i >= LATER && (i - LATER) % 10 == 3)
+            wake_stream_free(s, time_ns + 7, 1, HOW_FREE, i - LATER, 10);
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    query_result_init(&result);
+    query_init(&q);
+    assert_int_equal(query_parse(&q, "lifetime-max", "100ns", &err), 0);
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_true(result.events > 2 * COUNT); /* twice */
+    assert_int_equal(result.total.allocated_blocks, COUNT - COUNT / 10 - COUNT / 1000);
+    assert_int_equal(result.total.freed_blocks, result.total.allocated_blocks);
+    assert_int_equal(result.total.peak_bytes, 10);
+    /* Another thread frees a tenth of them. */
+    assert_int_equal(query_parse(&q, "temporary", "100ns", &err), 0);
+    assert_int_equal(query_parse(&q, "state", "temporary", &err), 0);
+    assert_int_equal(query_run(&q, reader, &result, &err), 0);
+    assert_int_equal(result.total.allocated_blocks, COUNT - COUNT / 5 - COUNT / 1000);
+    assert_int_equal(result.total.temporary_blocks, result.total.allocated_blocks);
+    query_release(&q);
+    query_result_release(&result);
+    wake_reader_close(reader);
+}
+
 static volatile sig_atomic_t stop;
 
 static void stop_soon(void *context, uint64_t done, uint64_t total)
@@ -369,6 +412,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_events_of_small_processes_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(a_rough_timeline_needs_no_events, setup, teardown),
         cmocka_unit_test_setup_teardown(what_one_reading_began_two_finish, setup, teardown),
+        cmocka_unit_test_setup_teardown(of_many_that_pass_the_others_are_left_out, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupted_query_says_how_far_it_came, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
