@@ -147,6 +147,14 @@ struct leap {
     struct trail_set set;   /* the same, where a trail is followed for some */
     size_t peak;            /* with a trail, the stage that has the peak of some stacks; SIZE_MAX: none */
     uint64_t reached;       /* without, what their bytes have reached in the window, at least */
+
+    /* Where a trail is followed for ticks anyway, it tells which stage has the peak on the way, and that one is read
+     * afterwards: */
+    bool reads_peak_last;
+    uint64_t highest;         /* bytes in the stage `peak` */
+    uint64_t highest_here;    /* in the stage that is followed */
+    uint64_t highest_carried; /* in the current tick, before that stage */
+    size_t read_peak;         /* the stage before or in which the tally has its peak */
 };
 
 static int leap_block(const struct wake_block *b, void *context)
@@ -157,28 +165,31 @@ static int leap_block(const struct wake_block *b, void *context)
     return code == WATCH_STOP && was_interrupted ? 0 : code;
 }
 
-static int leap_read(struct leap *l, struct stage *stage, struct err *err)
+static int leap_read(struct leap *l, struct stage *stage, wake_block_fn *visit, struct err *err)
 {
     scan_inherit(l->scan, l->stages, stage);
     if (l->scan->failed)
         return ERR_MEMORY;
     return wake_reader_visit_spans(l->reader, l->process, stage->first_span, stage->end_span, l->until,
-                                   scan_columns(l->scan), leap_block, l->scan, err);
+                                   scan_columns(l->scan), visit, l->scan, err);
 }
 
 /* A tick begins. */
 static uint64_t leap_tick(struct trail_level *level, void *context)
 {
-    struct scan *s = context;
+    struct leap *l = context;
+    struct scan *s = l->scan;
     s->tally.level.live_bytes = level->bytes;
     s->tally.level.live_blocks = level->blocks;
-    s->highest_bytes = level->highest_bytes;
+    l->highest_here = level->highest_bytes > l->highest_here ? level->highest_bytes : l->highest_here;
+    s->highest_bytes = level->highest_bytes > l->highest_carried ? level->highest_bytes : l->highest_carried;
     s->highest_blocks = level->highest_blocks;
     s->allocations = level->made_blocks;
     s->allocated_bytes = level->made_bytes;
     s->frees = level->gone_blocks;
     if (s->tick_ns != UINT64_MAX && s->tick_ns <= level->time_ns)
         scan_moment(s, s->tick_ns);
+    l->highest_carried = 0;
     level->highest_bytes = s->highest_bytes;
     level->highest_blocks = s->highest_blocks;
     level->made_blocks = s->allocations;
@@ -188,22 +199,29 @@ static uint64_t leap_tick(struct trail_level *level, void *context)
 }
 
 /* The ticks of a stage; its rows are left alone. */
-static void leap_add_ticks(struct leap *l, const struct stage *stage)
+static void leap_add_ticks(struct leap *l, size_t i)
 {
     struct scan *s = l->scan;
+    const struct stage *stage = &l->stages->list.data[i];
     const struct tally_level before = s->tally.level;
     struct trail_level level = {.bytes = before.live_bytes,
                                 .blocks = before.live_blocks,
-                                .highest_bytes = s->highest_bytes,
+                                .highest_bytes = before.live_bytes,
                                 .highest_blocks = s->highest_blocks,
                                 .made_blocks = s->allocations,
                                 .made_bytes = s->allocated_bytes,
                                 .gone_blocks = s->frees};
+    l->highest_here = 0;
+    l->highest_carried = s->highest_bytes;
     trail_follow(&l->stages->trail, stage->trail_from, stage->trail_to, &level,
-                 l->allowed == NULL ? NULL : &l->set, s->tick_ns, leap_tick, s);
+                 l->allowed == NULL ? NULL : &l->set, s->tick_ns, leap_tick, l);
     level.time_ns = 0; /* no tick begins */
-    (void)leap_tick(&level, s);
+    (void)leap_tick(&level, l);
     s->tally.level = before;
+    if (l->highest_here > l->highest) {
+        l->highest = l->highest_here;
+        l->peak = i;
+    }
 }
 
 /* The peak of the allowed stacks is not in a stage that begins now. */
@@ -214,7 +232,7 @@ static bool leap_lacks_peak(const struct leap *l, size_t i)
     if (l->allowed == NULL || l->scan->query->sums_only)
         return true;
     if (l->stages->trail.words != NULL)
-        return i != l->peak;
+        return l->reads_peak_last || i != l->peak;
     uint64_t rise = stage_find_rise(&l->stages->list.data[i], l->allowed);
     if (__builtin_add_overflow(level->live_bytes, rise, &highest))
         return false;
@@ -238,15 +256,71 @@ static int leap_step(struct leap *l, size_t i, struct err *err)
 {
     struct scan *s = l->scan;
     struct stage *stage = &l->stages->list.data[i];
+    uint64_t epoch = s->tally.level.epoch;
+    int code = 0;
     for (uint64_t moment; (moment = scan_next_moment(s)) <= stage->first_ns && moment != UINT64_MAX;)
         scan_moment(s, moment);
-    if (!leap_may_pass(l, i))
-        return leap_read(l, stage, err);
-    if (s->is_open && s->query->ticks != 0)
-        leap_add_ticks(l, stage);
-    stage_apply(stage, &s->tally, l->allowed, s->is_open, l->allowed == NULL);
-    s->seen_ns = stage->last_ns;
-    return 0;
+    if (!leap_may_pass(l, i)) {
+        code = leap_read(l, stage, leap_block, err);
+    } else {
+        if (s->is_open && s->query->ticks != 0)
+            leap_add_ticks(l, i);
+        stage_apply(stage, &s->tally, l->allowed, s->is_open, l->allowed == NULL);
+        s->seen_ns = stage->last_ns;
+    }
+    if (s->tally.level.epoch != epoch)
+        l->read_peak = i;
+    return code;
+}
+
+/* A stage is read to its end, once the rest is there. */
+static int leap_block_last(const struct wake_block *b, void *context)
+{
+    int code = scan_block(b, context);
+    return code == WATCH_STOP ? 0 : code;
+}
+
+/* The peak of the stage that was found to have it, with its rows, into those of the tally. */
+static void leap_take_peak(struct tally *t, struct tally *from)
+{
+    tally_settle(from);
+    t->level.peak_bytes = from->level.peak_bytes;
+    t->level.peak_time_ns = from->level.peak_time_ns;
+    t->level.epoch++;
+    for (size_t i = 0; i < t->rows.count; i++) {
+        t->rows.data[i].peak_blocks = from->rows.data[i].peak_blocks;
+        t->rows.data[i].peak_bytes = from->rows.data[i].peak_bytes;
+        t->rows.data[i].epoch = t->level.epoch;
+    }
+}
+
+/* Reads the stage `peak`, which lies in the window, unless what was read has as high a level before it. */
+static int leap_read_peak(struct leap *l, struct err *err)
+{
+    struct scan *s = l->scan;
+    uint64_t peak = s->tally.level.peak_bytes;
+    if (l->peak == SIZE_MAX || l->highest < peak || (l->highest == peak && l->read_peak <= l->peak))
+        return 0;
+    struct query plain = *s->query;
+    struct scan *again = memory_new_zeroed(1, sizeof *again);
+    struct leap of_peak = *l;
+    of_peak.scan = again;
+    plain.ticks = 0;
+    if (again == NULL)
+        return ERR_MEMORY;
+    int code =
+        scan_begin(again, &plain, s->when, s->filter, NULL, s->watch, s->filter->process, s->result, err);
+    for (size_t i = 0; i < l->peak && code == 0; i++)
+        stage_apply(&l->stages->list.data[i], &again->tally, l->allowed, false, false);
+    again->open_ns = again->close_ns = again->note_ns = UINT64_MAX;
+    again->is_open = true;
+    if (code == 0)
+        code = leap_read(&of_peak, &l->stages->list.data[l->peak], leap_block_last, err);
+    if (code == 0)
+        leap_take_peak(&s->tally, &again->tally);
+    scan_release(again);
+    free(again);
+    return code;
 }
 
 /* Stacks that have no row in any stage may be left out or not. */
@@ -310,12 +384,17 @@ static int leap_over_stages(struct leap *l, const struct query *q, const struct 
     l->allowed = leap_allows_all(l->stages, f) ? NULL : f->stacks;
     if (!leap_make_set(l, q))
         return ERR_MEMORY;
-    if (l->allowed != NULL && !q->sums_only)
+    l->reads_peak_last = l->stages->trail.words != NULL && q->ticks != 0;
+    if (l->allowed != NULL && !q->sums_only && !l->reads_peak_last)
         leap_find_peak(l, w);
     for (size_t i = 0; i < l->stages->list.count && code == 0; i++) {
         if (l->stages->list.data[i].first_ns > l->until)
             break;
         code = leap_step(l, i, err);
+    }
+    if (code >= 0 && l->allowed != NULL && !q->sums_only && l->reads_peak_last) {
+        int last = leap_read_peak(l, err);
+        code = last < 0 ? last : code;
     }
     trail_set_release(&l->set);
     return code;

@@ -304,6 +304,46 @@ static void huge_blocks_are_inherited(void **state)
     close_twins(&t);
 }
 
+/* The same few bytes again and again, in every stage. */
+static void of_equal_peaks_the_first_counts(void **state)
+{
+    (void)state;
+    const struct stage_limits limits = {.events = 1};
+    struct wake_writer *w;
+    struct twins t;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    uint32_t process = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
+    struct wake_stream *s = wake_writer_stream(w, process);
+    for (unsigned i = 1; i <= 3; i++) {
+        const struct wake_frame frame = {.address = i};
+        wake_writer_add_stack(w, process, &frame, 1, 0, CUT_NOT);
+    }
+    for (uint64_t i = 0; i < 600; i++) {
+        wake_stream_alloc(s, 1000 + i, 1, KIND_MALLOC, 1 + i % 3, 0x1000 + i * 16, 10, 24, 0);
+        if (i >= 2)
+            wake_stream_free(s, 1000 + i, 1, HOW_FREE, i - 2, 10);
+        if (i % 20 == 19)
+            wake_writer_flush(w);
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    open_twins(&t, &limits);
+    for (uint64_t i = 0; i < 60; i++) {
+        struct query q;
+        query_init(&q);
+        asked[0] = '\0';
+        ask(&q, "stack", i % 3 == 0 ? "1" : i % 3 == 1 ? "1,2" : "2,3");
+        ask(&q, "from", "%lluns", (unsigned long long)(1000 + 3 * i));
+        ask(&q, "to", "%lluns", (unsigned long long)(1300 + 5 * i));
+        ask(&q, "at", "%lluns", (unsigned long long)(1200 + 7 * i));
+        if (i % 4 != 3)
+            ask(&q, "ticks", "%u", 1 + (unsigned)i);
+        ask_twins(&t, &q);
+        assert_true(i == 0 || t.ours.events < t.right.events);
+        query_release(&q);
+    }
+    close_twins(&t);
+}
+
 static volatile sig_atomic_t stop;
 
 static void stop_soon(void *context, uint64_t done, uint64_t total)
@@ -364,6 +404,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_usual_limits_do_for_small_recordings, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_and_cut_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(huge_blocks_are_inherited, setup, teardown),
+        cmocka_unit_test_setup_teardown(of_equal_peaks_the_first_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupted_question_leaves_nothing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
