@@ -63,6 +63,30 @@ check.holds("Misuse: none seen" in misuse, f"report --misuse of a series says {m
 check.equal("report --misuse of two recordings", 2, tool("report", "--misuse", "one.wake", SERIES).status)
 check.holds("Misuse: none seen" in answer("report", "--misuse", SERIES), "report --misuse takes no pattern.")
 
+def lifetimes(path):
+    """(ns, size) of all blocks that were freed."""
+    live, found = {}, []
+    for e in events(path):
+        if e.event == "alloc":
+            live[e.address] = e
+        elif e.event == "free":
+            found.append((e.time - live[e.address].time, e.size))
+            del live[e.address]
+    return sorted(found)
+
+
+# One of them alone begins with blocks that others have made, whose numbers have gaps.
+record([workload("scattered")], "gaps.wake", ["--rotate", "256K"])
+parts = sorted(glob.glob("gaps.wake.*"), key=lambda name: int(name.rsplit(".", 1)[1]))
+check.holds(len(parts) >= 3, f"There are only the files {parts}.")
+for part in parts[1:3]:
+    lived = lifetimes(part)
+    for least in [lived[len(lived) * n // 8][0] for n in range(1, 8)]:
+        found = json.loads(answer("report", "--json", "--peak", "--allocated", "-n", "0", "--where", "state=freed", "--where",
+                                  f"lifetime-min={least}ns", part))["allocated"]
+        meant = [size for ns, size in lived if ns >= least]
+        check.equal(f"{part}: blocks that lived for {least} ns", (len(meant), sum(meant)), (found["total_blocks"], found["total_bytes"]))
+
 # What is no series, and names that only look like a pattern.
 for argv, status, sentence in ((["info", "*.wake*"], 1, "recordings; one is needed"), (["info", "none.*"], 1, "No file is called"),
                                (["merge", SERIES, "-o", "m.wake"], 1, "one of a series"),
