@@ -170,7 +170,7 @@ static int filter_check_arenas(const struct filter *f, struct err *err)
     if (!p->info.has_arenas)
         return err_set(err, ERR_ABSENT,
                        "Which arena the blocks of process %u lie in is not known: they are not glibc's, or "
-                       "what recorded them did not tell.",
+                       "an older version or another tool recorded them. Leave 'arena' out, or record anew.",
                        p->info.pid);
     if (p->carried.count > 0)
         return err_set(err, ERR_ABSENT,

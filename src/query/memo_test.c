@@ -265,6 +265,14 @@ static void damaged_and_cut_recordings_give_the_same(void **state)
     assert_true(opened > 20 && leaps > 20);
 }
 
+/* A recording of one process, which is number 0. */
+static struct wake_stream *begin_recording(struct wake_writer **w)
+{
+    assert_int_equal(wake_writer_open(w, path, NULL), 0);
+    const struct wake_process_info info = {.pid = 1, .exe = "/bin/app"};
+    return wake_writer_stream(*w, wake_writer_add_process(*w, &info));
+}
+
 /* Blocks of 4 GiB and more, in every stage. */
 static void huge_blocks_are_inherited(void **state)
 {
@@ -272,9 +280,7 @@ static void huge_blocks_are_inherited(void **state)
     const struct stage_limits limits = {.events = 1};
     struct wake_writer *w;
     struct twins t;
-    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
-    uint32_t process = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
-    struct wake_stream *s = wake_writer_stream(w, process);
+    struct wake_stream *s = begin_recording(&w);
     for (uint64_t i = 0; i < 400; i++) {
         uint64_t size = (UINT64_C(1) << (20 + i % 16)) - i % 3;
         wake_stream_alloc(s, 1000 + i / 3, 1, KIND_MALLOC, 0, 0x1000 + i * 16, size, size, 0);
@@ -311,12 +317,10 @@ static void of_equal_peaks_the_first_counts(void **state)
     const struct stage_limits limits = {.events = 1};
     struct wake_writer *w;
     struct twins t;
-    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
-    uint32_t process = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
-    struct wake_stream *s = wake_writer_stream(w, process);
+    struct wake_stream *s = begin_recording(&w);
     for (unsigned i = 1; i <= 3; i++) {
         const struct wake_frame frame = {.address = i};
-        wake_writer_add_stack(w, process, &frame, 1, 0, CUT_NOT);
+        wake_writer_add_stack(w, 0, &frame, 1, 0, CUT_NOT);
     }
     for (uint64_t i = 0; i < 600; i++) {
         wake_stream_alloc(s, 1000 + i, 1, KIND_MALLOC, 1 + i % 3, 0x1000 + i * 16, 10, 24, 0);

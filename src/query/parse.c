@@ -168,17 +168,27 @@ static bool parse_find_words(const struct parse_word *words, const char *value, 
     }
 }
 
+/* One of some words; to: an enum of their values. */
+static int parse_choice(const struct parse_word *words, void *to, const char *value)
+{
+    unsigned choice;
+    if (!parse_find_word(words, value, strlen(value), &choice))
+        return ERR_USAGE;
+    memcpy(to, &choice, sizeof choice);
+    return 0;
+}
+
+_Static_assert(sizeof(enum query_side) == sizeof(unsigned) && sizeof(enum query_mapped) == sizeof(unsigned) &&
+                   sizeof(enum query_arena) == sizeof(unsigned),
+               "parse_choice writes them");
+
 static int parse_side(struct query *q, const struct parse_key *key, void *to, const char *value,
                       struct err *err)
 {
     static const struct parse_word words[] = {
         {"inside", SIDE_INSIDE}, {"outside", SIDE_OUTSIDE}, {"any", SIDE_ANY}, {NULL, 0}};
-    unsigned side;
     (void)q, (void)key, (void)err;
-    if (!parse_find_word(words, value, strlen(value), &side))
-        return ERR_USAGE;
-    *(enum query_side *)to = (enum query_side)side;
-    return 0;
+    return parse_choice(words, to, value);
 }
 
 static int parse_state(struct query *q, const struct parse_key *key, void *to, const char *value,
@@ -230,12 +240,8 @@ static int parse_mapped(struct query *q, const struct parse_key *key, void *to, 
 {
     static const struct parse_word words[] = {
         {"yes", MAPPED_OWN}, {"no", MAPPED_SHARED}, {"any", MAPPED_ANY}, {NULL, 0}};
-    unsigned mapped;
     (void)q, (void)key, (void)err;
-    if (!parse_find_word(words, value, strlen(value), &mapped))
-        return ERR_USAGE;
-    *(enum query_mapped *)to = (enum query_mapped)mapped;
-    return 0;
+    return parse_choice(words, to, value);
 }
 
 static int parse_arena(struct query *q, const struct parse_key *key, void *to, const char *value,
@@ -243,12 +249,8 @@ static int parse_arena(struct query *q, const struct parse_key *key, void *to, c
 {
     static const struct parse_word words[] = {
         {"main", ARENA_MAIN}, {"other", ARENA_OTHER}, {"any", ARENA_ANY}, {NULL, 0}};
-    unsigned arena;
     (void)q, (void)key, (void)err;
-    if (!parse_find_word(words, value, strlen(value), &arena))
-        return ERR_USAGE;
-    *(enum query_arena *)to = (enum query_arena)arena;
-    return 0;
+    return parse_choice(words, to, value);
 }
 
 /* Whether it has a right (choice: enum wake_rights). */

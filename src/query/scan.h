@@ -60,8 +60,8 @@ struct scan {
     uint64_t open_ns, close_ns, note_ns, tick_ns;
     bool is_open; /* inside the window */
     bool failed;  /* no memory */
-    bool
-        is_plain; /* no split, no samples, temporary is what its thread's next allocation outlives, if anybody asks */
+    /* No split, no samples; temporary is what its thread's next allocation outlives, if anybody asks. */
+    bool is_plain;
     bool has_extras;           /* a timeline, or something the query wants */
     bool has_temporaries_only; /* whatever was chosen is, so nobody has to ask */
     size_t tick;

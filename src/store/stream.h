@@ -60,9 +60,9 @@ struct wake_stream {
     struct expect expect;
     struct heaps heaps;
     uint64_t arena_bit; /* RECORD_OTHER_ARENA where usable sizes tell it, else 0 */
-    uint64_t
-        arena_listed; /* allocations of this chunk up to the latest that the arena column lists, with it */
-    bool has_heaps;   /* heaps tell of another arena */
+    bool has_heaps;     /* heaps tell of another arena */
+    /* Allocations of this chunk up to the latest that the arena column lists, with it. */
+    uint64_t arena_listed;
 
     struct events_prelude prelude; /* of the chunk that is being filled */
     uint64_t next_event;           /* number of the first event of that chunk */
