@@ -118,7 +118,7 @@ check.equal("anonymize", 0, tool("anonymize", "-o", "nobody.wake", "one.wake").s
 check.equal("both", both, [ask(["nobody.wake"], f"arena={word}", own=False) for word in ("main", "other")])
 
 check.about("rotation")
-told = truth(record([workload("arenas")], "parts.wake", ["--rotate", "100K"]))
+told = truth(record([workload("arenas"), "pause"], "parts.wake", ["--rotate", "100K"]))
 parts = sorted(glob.glob("parts.wake.*"), key=lambda name: int(name.rsplit(".", 1)[1]))
 check.holds(len(parts) > 1, f"There are {len(parts)} files.")
 compare(told, *parts)

@@ -37,6 +37,7 @@ static struct sum {
 
 static void *wide_blocks[WIDE];
 static pthread_barrier_t all;
+static bool has_pause; /* long enough for a recorder to begin another file */
 
 static unsigned arena_of(const void *block)
 {
@@ -149,6 +150,8 @@ static void *run(void *argument)
             make((round * THREADS + thread) * EACH + i);
         if (round == 2)
             churn(thread);
+        if (round == 2 && thread == 0 && has_pause)
+            usleep(300000);
         if (round == 3 && thread == 1)
             spread();
         pthread_barrier_wait(&all);
@@ -156,10 +159,11 @@ static void *run(void *argument)
     return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const char *const makers[] = {"make_plain", "make_zeroed", "make_aligned", "make_again"};
     pthread_t threads[THREADS];
+    has_pause = argc > 1 && strcmp(argv[1], "pause") == 0;
     pthread_barrier_init(&all, NULL, THREADS);
     for (int i = 1; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, run, (void *)(intptr_t)i) != 0)
