@@ -133,6 +133,7 @@ PROGRAMS = [
     ("sqlite3", lambda: ["sqlite3", "-init", put("broad.sql", "\n".join(sql())), ":memory:", ".quit"], 3, 100000),
     ("exceptions", lambda: [os.path.join(WORKLOADS, "exceptions"), "3000"], 1, 100000),
     ("interrupted", lambda: [os.path.join(WORKLOADS, "interrupted"), "60000"], 1, 20000),
+    ("shapes", lambda: [os.path.join(WORKLOADS, "shapes"), "100000"], 1, 100000),
     ("perl", lambda: ["perl", put("broad.pl", PERL)], 4, 100000),
 ]
 

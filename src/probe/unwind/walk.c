@@ -210,13 +210,11 @@ static inline uint64_t walk_saved_fp(const struct frame *frames, int64_t k, int6
     return fp;
 }
 
-/* The hot loop: as long as frames can be held in place. False: the frame at s
+/* The hot loop: as long as frames can be held in place, the one before having been. False: the frame at s
  * wants a closer look; true: the outermost frame has been held.
  *
- * Once a frame has been held, SP is where it was when the next one was
- * remembered. With the same return address a frame that ends relative to SP is
- * then the same without another look: the inner loop. FP is only looked for
- * where a frame needs it.
+ * SP is where it was when the frame was remembered. With the same return address a frame that ends relative
+ * to SP is then the same without another look: the inner loop. FP is only looked for where a frame needs it.
  *
  * Otherwise the remembered cfa is compared through a copy that the compiler
  * cannot see through, and used itself afterwards: the loads of the next frame
@@ -227,11 +225,10 @@ static inline __attribute__((always_inline)) bool walk_run(const struct walk *wa
     struct frame *const frames = walk->frames;
     uint64_t pc = s->pc, sp = s->sp, fp = s->fp;
     int64_t k = s->k, fp_from = k; /* fp is that of frame fp_from */
-    bool is_aligned = false, is_end = false;
     while (k >= 0) {
         struct frame *f = &frames[k];
         struct rule rule = f->rule;
-        if (LIKELY(is_aligned && pc == f->pc && rule_kind(rule) == RULE_SP)) {
+        if (LIKELY(pc == f->pc && rule_kind(rule) == RULE_SP)) {
             do {
                 sp = f->cfa;
                 pc = *(const uint64_t *)(uintptr_t)(sp + (uint64_t)(int64_t)ARCH_RA_OFFSET);
@@ -243,8 +240,10 @@ static inline __attribute__((always_inline)) bool walk_run(const struct walk *wa
         if (pc != f->pc && UNLIKELY(!rulebook_peek(pc, s->mark, &rule)))
             break;
         if (UNLIKELY(rule_kind(rule) > RULE_FP || rule_kind(rule) == RULE_NONE)) {
-            is_end = rule_kind(rule) == RULE_END && k == 0 && pc == f->pc && expected == sp + 8;
-            k -= is_end;
+            if (rule_kind(rule) == RULE_END && k == 0 && pc == f->pc && expected == sp + 8) {
+                s->k = -1;
+                return true;
+            }
             break;
         }
         uint64_t base = sp, shadow = expected;
@@ -264,43 +263,47 @@ static inline __attribute__((always_inline)) bool walk_run(const struct walk *wa
         }
         pc = *(const uint64_t *)(uintptr_t)(expected + (uint64_t)(int64_t)ARCH_RA_OFFSET);
         sp = expected;
-        is_aligned = true;
         k--;
     }
     s->pc = pc;
     s->sp = sp;
     s->fp = walk_saved_fp(frames, k, fp_from, fp);
     s->k = k;
-    return is_end;
+    return false;
 }
 
-/* The other hot loop: frames that the remembered stack has not, while their rules are at hand and
- * simple. Ends where the stack is the remembered one again, or before a frame that wants a closer look. */
-static inline void walk_build(struct walk *walk, struct step *s)
+/* The other hot loop: frames that the remembered stack has not, while their rules are at hand and simple, up to
+ * and with the first that ends where a remembered one does: true. */
+static inline __attribute__((always_inline)) bool walk_build(struct walk *walk, struct step *s)
 {
-    if (!walk_spill(walk, s))
-        return;
-    const struct frame *const frames = walk->frames;
+    if (UNLIKELY(s->a > s->k) && !walk_spill(walk, s))
+        return false;
+    struct frame *const frames = walk->frames;
     struct frame *to = walk->scratch + s->m, *const end = walk->scratch + walk->room;
     uint64_t pc = s->pc, sp = s->sp, fp = s->fp;
     int64_t k = s->k;
-    while (to < end) {
+    bool is_held = false;
+    while (!is_held && to < end) {
         struct rule rule;
         if (UNLIKELY(!rulebook_peek(pc, s->mark, &rule) ||
                      (rule_kind(rule) != RULE_SP && rule_kind(rule) != RULE_FP)))
             break;
         uint64_t cfa = (rule_kind(rule) == RULE_SP ? sp : fp) + (uint64_t)rule_cfa(rule);
-        if (UNLIKELY(cfa <= sp || cfa > walk->range.hi || (cfa & 7) != 0))
+        uint64_t fp_at = cfa + (uint64_t)rule_fp(rule);
+        if (UNLIKELY(cfa <= sp || cfa > walk->range.hi || (cfa & 7) != 0) ||
+            (fp_at != cfa && UNLIKELY(fp_at < sp || fp_at > cfa - 8 || (fp_at & 7) != 0)))
             break;
         while (k >= 0 && frames[k].cfa < cfa)
             k--;
-        uint64_t fp_at = cfa + (uint64_t)rule_fp(rule);
-        bool is_fp_saved = fp_at != cfa;
-        if ((k >= 0 && frames[k].cfa == cfa) ||
-            UNLIKELY(is_fp_saved && (fp_at < sp || fp_at > cfa - 8 || (fp_at & 7) != 0)))
-            break;
-        *to++ = (struct frame){.pc = pc, .cfa = cfa, .rule = rule};
-        if (is_fp_saved)
+        is_held = k >= 0 && frames[k].cfa == cfa;
+        struct frame *f = is_held ? &frames[k] : to++;
+        if (is_held && f->pc != pc)
+            s->changed = (uint32_t)k;
+        /* Word by word: copies would have to wait for what was written in other pieces. */
+        f->pc = pc;
+        f->cfa = cfa;
+        f->rule = rule;
+        if (fp_at != cfa)
             fp = *(const uint64_t *)(uintptr_t)fp_at;
         pc = *(const uint64_t *)(uintptr_t)(cfa + (uint64_t)(int64_t)ARCH_RA_OFFSET);
         sp = cfa;
@@ -309,47 +312,50 @@ static inline void walk_build(struct walk *walk, struct step *s)
     s->sp = sp;
     s->fp = fp;
     s->m = (uint32_t)(to - walk->scratch);
-    s->a = s->k = k;
+    s->a = k;
+    s->k = k - is_held;
+    return is_held;
 }
 
 /* Puts the new stack together; true when it is the remembered one. */
 static bool walk_finish(struct walk *walk, struct step *s)
 {
     uint32_t held = (uint32_t)(s->a - s->k);
-    if (s->k >= 0) { /* the stack ends where the remembered one went on */
+    if (UNLIKELY(s->k >= 0)) { /* the stack ends where the remembered one went on */
         for (uint32_t i = 0; i < held; i++)
             walk->frames[i] = walk->frames[(uint32_t)(s->k + 1) + i];
         s->changed = 0;
     }
-    while (held + s->m > walk->room) {
+    while (UNLIKELY(held + s->m > walk->room)) {
         if (!walk_grow(walk)) {
             walk->cut = CUT_DEPTH;
             s->m = walk->room - held;
         }
     }
-    for (uint32_t i = 0; i < s->m; i++)
-        walk->frames[held + i] = walk->scratch[s->m - 1 - i];
+    struct frame *to = walk->frames + held;
+    for (uint32_t i = s->m; i-- > 0; to++) {
+        const struct frame *from = &walk->scratch[i];
+        to->pc = from->pc;
+        to->cfa = from->cfa;
+        to->rule = from->rule;
+    }
     bool is_same = s->changed == UINT32_MAX && s->m == 0 && held == walk->n && walk->cut == CUT_NOT;
     walk->n = held + s->m;
     walk->changed = s->changed < held ? s->changed : held;
     return is_same;
 }
 
-/* The rest of a walk that the hot loop alone could not finish. */
-static __attribute__((noinline)) bool walk_rest(struct lane *lane, struct step *s, const void *frame)
+/* Goes on to the end. */
+static inline __attribute__((always_inline)) enum walk_state walk_all(struct lane *lane, struct step *s)
 {
-    enum walk_state state = WALK_END;
+    enum walk_state state = WALK_ON;
     do {
-        walk_build(&lane->walk, s);
-        if (walk_run(&lane->walk, s))
-            break;
-        state = walk_frame(lane, s);
+        if (s->a > s->k && walk_run(&lane->walk, s))
+            return WALK_END;
+        if (UNLIKELY(!walk_build(&lane->walk, s)))
+            state = walk_frame(lane, s);
     } while (state == WALK_ON);
-    if (state == WALK_COMPLEX) {
-        complete_take(lane, arch_caller_sp(frame));
-        return false;
-    }
-    return walk_finish(&lane->walk, s);
+    return state;
 }
 
 /* Is this another stack, or other code, than the remembered frames are of? */
@@ -387,17 +393,12 @@ bool walk_take(struct lane *lane, const void *frame)
                      __atomic_load_n(&module_closing, __ATOMIC_RELAXED) != 0))
             walk_reset(walk, &s, generation);
         walk->cut = CUT_NOT;
-        s.k = (int64_t)walk->n - 1;
-        while (s.k >= 0 && walk->frames[s.k].cfa <= s.sp)
-            s.k--;
-        s.a = s.k;
-        if (LIKELY(walk_run(walk, &s))) {
-            uint32_t held = (uint32_t)(s.a + 1);
-            is_same = s.changed == UINT32_MAX && held == walk->n;
-            walk->n = held;
-            walk->changed = s.changed < held ? s.changed : held;
+        s.a = s.k = (int64_t)walk->n - 1;
+        if (LIKELY(walk_all(lane, &s) != WALK_COMPLEX)) {
+            is_same = walk_finish(walk, &s);
         } else {
-            is_same = walk_rest(lane, &s, frame);
+            complete_take(lane, arch_caller_sp(frame));
+            is_same = false;
         }
         now = __atomic_load_n(&module_generation, __ATOMIC_ACQUIRE);
         /* Found on the way that code has been replaced.  Where that never ends (others load and
