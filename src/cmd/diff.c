@@ -63,8 +63,11 @@ static bool diff_take_measure(struct diff_options *o, char **argv, int *at)
 static bool diff_take_where(struct diff_options *o, char **argv, int *at, struct err *err)
 {
     int again = *at;
-    return where_take(&o->queries[0], argv, &again, err) &&
-           (err->code != 0 || where_take(&o->queries[1], argv, at, err));
+    if (!where_take(&o->queries[0], argv, &again, err))
+        return false;
+    if (err->code == 0 && o->queries[0].filter.blocks != NULL)
+        (void)err_set(err, ERR_USAGE, "--where blocks lists the blocks of one recording; diff compares two.");
+    return err->code != 0 || where_take(&o->queries[1], argv, at, err);
 }
 
 static int diff_take_option(struct diff_options *o, char **argv, int *at, struct err *err)

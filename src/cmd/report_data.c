@@ -219,6 +219,9 @@ static int report_data_ask_whole(struct report_data *d, struct wake_reader *r, s
 static int report_data_add(struct report_data *d, const struct report_options *o, const char *const *paths,
                            size_t count, struct err *err)
 {
+    if (d->readers.count > 0 && o->query.filter.blocks != NULL)
+        return err_set(err, ERR_USAGE,
+                       "--where blocks lists the blocks of one recording; name no more than one.");
     struct wake_reader *r = asking_open_series(&d->asking, paths, count, err);
     struct query_result answer;
     uint32_t base;

@@ -5,6 +5,7 @@
 #include "cmd/where.h"
 
 #include "cmd/command.h"
+#include "query/listing.h"
 #include "query/parse.h"
 
 #include <string.h>
@@ -19,7 +20,12 @@ static int where_pair(struct query *q, const char *pair, struct err *err)
                        "--where takes KEY=VALUE, not '%s'; 'heapwake help where' lists the keys.", pair);
     memcpy(key, pair, length);
     key[length] = '\0';
-    return query_parse(q, key, pair + length + 1, err);
+    if (strcmp(key, "blocks") == 0 && q->filter.blocks != NULL)
+        return err_set(err, ERR_USAGE, "--where blocks names one list; it was given twice.");
+    int code = query_parse(q, key, pair + length + 1, err);
+    if (code == 0 && q->filter.blocks_from != NULL && q->filter.blocks == NULL)
+        code = listing_read(&q->filter.blocks, q->filter.blocks_from, err);
+    return code;
 }
 
 bool where_take(struct query *q, char **argv, int *at, struct err *err)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/listing.h"
 #include "query/mapped.h"
 #include "query/pattern.h"
 #include "tool/memory.h"
@@ -47,6 +48,8 @@ static unsigned filter_check_births(const struct query *q, const struct when *w)
         checks |= CHECK_RELEASE;
     if (f->mappings.count > 0)
         checks |= CHECK_INSIDE;
+    if (f->blocks != NULL)
+        checks |= CHECK_LISTED;
     return checks;
 }
 
@@ -198,6 +201,10 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
     if (!filter_list_leaked(f))
         return err_set(err, ERR_MEMORY, "There is no memory for the list of leaked blocks.");
     int code = filter_check_arenas(f, err);
+    if (code == 0 && q->filter.blocks != NULL) {
+        code = listing_check(q->filter.blocks, wake_reader_process_count(reader), err);
+        f->listed = listing_blocks(q->filter.blocks, process);
+    }
     if (code == 0 && (f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0)
         code = filter_allow_stacks(f, process, err);
     return code;
@@ -214,7 +221,7 @@ void filter_release(struct filter *f)
 
 void filter_restart(struct filter *f)
 {
-    f->next_leaked = 0;
+    f->next_leaked = f->next_listed = 0;
     f->is_marked = false;
 }
 
@@ -311,6 +318,19 @@ static void filter_leaked(struct filter *f, const struct wake_block *b, uint8_t 
     f->next_leaked = next;
 }
 
+static void filter_listed(struct filter *f, const struct wake_block *b, uint8_t *pass)
+{
+    size_t next = f->next_listed;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] != WAKE_ALLOC)
+            continue;
+        while (f->listed[next] < b->number[i])
+            next++;
+        pass[i] &= f->listed[next] == b->number[i];
+    }
+    f->next_listed = next;
+}
+
 static void filter_mapped(const struct filter *f, const struct wake_block *b, uint8_t *pass)
 {
     enum mapped wanted = f->query->filter.mapped == MAPPED_OWN ? MAPPED_YES : MAPPED_NO;
@@ -325,7 +345,7 @@ static void filter_arenas(const struct filter *f, const struct wake_block *b, ui
         pass[i] &= b->arena[i] ^ unwanted;
 }
 
-static void filter_listed(struct bitset *list, const struct wake_block *b, uint8_t *pass)
+static void filter_found(struct bitset *list, const struct wake_block *b, uint8_t *pass)
 {
     for (uint32_t i = 0; i < b->count; i++)
         if (b->event[i] == WAKE_ALLOC && pass[i])
@@ -370,7 +390,9 @@ void filter_births_of_any_stack(struct filter *f, struct slots *slots, const str
     if ((checks & CHECK_ARENA) != 0)
         filter_arenas(f, b, pass);
     if ((checks & CHECK_RELEASE) != 0)
-        filter_listed(&f->released, b, pass);
+        filter_found(&f->released, b, pass);
     if ((checks & CHECK_INSIDE) != 0)
-        filter_listed(&f->inside, b, pass);
+        filter_found(&f->inside, b, pass);
+    if ((checks & CHECK_LISTED) != 0)
+        filter_listed(f, b, pass);
 }

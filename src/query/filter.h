@@ -4,7 +4,7 @@
  *
  * Conditions come in three kinds, by when they can be decided:
  *
- *     at birth    size, stack, thread, kind, address, arena, time of birth, marks,
+ *     at birth    size, stack, thread, kind, address, arena, time of birth, marks, number,
  *                 leaked or not (the file lists what was live at the end), the stack of
  *                 its release and the mapping it lies in (looked up beforehand:
  *                 query/release.h, query/inside.h)
@@ -58,6 +58,7 @@ enum filter_check {
     CHECK_INSIDE = 1 << 19,
     /* at birth */
     CHECK_ARENA = 1 << 20,
+    CHECK_LISTED = 1 << 21,
 
     CHECK_AT_DEATH = CHECK_FATE | CHECK_TEMPORARY | CHECK_FREER | CHECK_CHAIN,
     CHECK_GROUPS = CHECK_GROUP_COUNTS | CHECK_GROUP_TIMES,
@@ -78,12 +79,13 @@ struct filter {
     bool none_leaked;                  /* no block that was never freed passes */
     struct bitset released;            /* numbers of blocks that were released from a wanted stack */
     struct bitset inside;              /* likewise of those that lie in a wanted mapping */
+    const uint64_t *listed;            /* numbers of blocks that are listed; as leaked */
     uint64_t releases_without_stack;   /* for CHECK_RELEASE: of which it is not known */
     bool most_pass;                    /* at death, of those that have been looked at */
     bool has_more;                     /* conditions on blocks that were freed, beyond those two */
 
     /* While events are read: */
-    size_t next_leaked;
+    size_t next_leaked, next_listed;
     bool is_marked; /* the latest mark is the one asked for */
 };
 

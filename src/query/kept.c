@@ -9,7 +9,7 @@
 #include "store/names.h"
 
 /* Who gives queries a further member spells it below. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct query_filter) == 856 && sizeof(struct query) == 1104),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct query_filter) == 872 && sizeof(struct query) == 1120),
                "kept_spell knows every member of a query");
 
 void kept_init(struct kept *k)
@@ -147,7 +147,7 @@ static void kept_spell_names(struct strbuf *to, const struct query *q, struct wa
 
 bool kept_spell(struct strbuf *to, const struct query *q, struct wake_reader *reader)
 {
-    if (q->keeps_stack != NULL || q->key_of_mappings != NULL)
+    if (q->keeps_stack != NULL || q->key_of_mappings != NULL || q->filter.blocks != NULL)
         return false;
     kept_spell_numbers(to, &q->pids);
     kept_spell_time(to, &q->from);

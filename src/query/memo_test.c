@@ -95,7 +95,8 @@ static void ask_one(struct naive *n, struct wake_reader *reader, struct query_re
     if (code == 0) {
         check_answer(n, &q, result);
         count_answer(seen, reader, result);
-        if (naive_below(n, 4) == 0) { /* the answer itself is kept */
+        if (q.filter.blocks == NULL &&
+            naive_below(n, 4) == 0) { /* the answer itself is kept; not that about a list */
             assert_int_equal(query_run(&q, reader, result, &err), 0);
             assert_int_equal(result->events, 0);
             check_answer(n, &q, result);

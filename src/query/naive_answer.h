@@ -9,6 +9,7 @@
 
 #include <regex.h>
 
+#include "query/listing.h"
 #include "query/naive.h"
 
 struct naive_asked {
@@ -250,6 +251,14 @@ static inline bool naive_has_group_conditions(const struct query_filter *f)
            f->group_peak_to.when != WHEN_UNSET || (f->states & STATE_GROUP_LEAKED) != 0;
 }
 
+static inline bool naive_is_listed(const struct listing *l, const struct naive_block *b)
+{
+    const uint64_t *at = listing_blocks(l, b->process);
+    while (*at != UINT64_MAX && *at != b->number)
+        at++;
+    return *at == b->number;
+}
+
 static inline bool naive_matches(const struct naive_asked *a, const struct naive_block *b)
 {
     const struct query_filter *f = &a->query->filter;
@@ -291,6 +300,8 @@ static inline bool naive_matches(const struct naive_asked *a, const struct naive
         return false;
     if (f->freeing_threads.count > 0 &&
         !(b->freed && naive_thread_is(f->freeing_threads.data, f->freeing_threads.count, b->died_thread)))
+        return false;
+    if (f->blocks != NULL && !naive_is_listed(f->blocks, b))
         return false;
     if (f->mappings.count > 0 && !naive_stack_is(f->mappings.data, f->mappings.count, b->mapping))
         return false;

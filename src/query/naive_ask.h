@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "query/listing.h"
 #include "query/naive.h"
 #include "query/parse.h"
 
@@ -74,11 +75,26 @@ static inline void ask_range(struct naive *n, struct query *q, const char *name,
 static const char *const naive_patterns[] = {"fn_1",   "fn_[36]\\(", "part0",  "file[0-4]\\.cc$",
                                              "libfoo", "app$",       "nothing"};
 
+/* As if a file had said so, in any order, some of them twice. */
+static inline void ask_listing(struct naive *n, struct query *q)
+{
+    bool fine = q->filter.blocks != NULL || (q->filter.blocks = listing_new("list")) != NULL;
+    uint64_t most = 1 + naive_below(n, 2 * n->blocks.count + 1);
+    for (uint64_t i = 0; i < most && fine && n->blocks.count > 0; i++) {
+        const struct naive_block *b = &n->blocks.data[naive_below(n, n->blocks.count)];
+        fine = listing_add(q->filter.blocks, b->process, b->number);
+    }
+    assert_true(fine);
+    listing_seal(q->filter.blocks);
+    size_t length = strlen(asked);
+    snprintf(asked + length, sizeof asked - length, " blocks=(%llu)", (unsigned long long)most);
+}
+
 static inline void ask_birth(struct naive *n, struct query *q)
 {
     static const char *const keys[] = {"function",   "not-function", "source",
                                        "not-source", "module",       "not-module"};
-    switch (naive_below(n, 15)) {
+    switch (naive_below(n, 17)) {
     case 0:
         ask(q, "allocated-from", "%s", random_time(n));
         break;
@@ -129,6 +145,9 @@ static inline void ask_birth(struct naive *n, struct query *q)
         break;
     case 14:
         ask(q, "mapping", "%u,%u", 1 + (unsigned)naive_below(n, 8), 1 + (unsigned)naive_below(n, 8));
+        break;
+    case 15:
+        ask_listing(n, q);
         break;
     default:
         ask(q, "mark", "%s", naive_marks[naive_below(n, 3)]);

@@ -33,6 +33,7 @@
 #include "query/late.h"
 #include "query/leap.h"
 #include "query/leave.h"
+#include "query/listing.h"
 #include "query/mapped.h"
 #include "query/memo.h"
 #include "query/release.h"
@@ -77,11 +78,14 @@ void query_release(struct query *q)
     vec_release(&q->filter.freeing_stacks);
     vec_release(&q->filter.not_freeing_stacks);
     vec_release(&q->filter.freeing_patterns);
+    listing_free(q->filter.blocks);
     arena_release(&q->arena);
 }
 
 int query_suits_blocks(const struct query *q, struct err *err)
 {
+    if (q->filter.blocks_from != NULL && q->filter.blocks == NULL)
+        return err_set(err, ERR_USAGE, "The list of blocks '%s' has not been read.", q->filter.blocks_from);
     if (q->key_of_mappings == NULL)
         return 0;
     return err_set(err, ERR_USAGE,

@@ -113,6 +113,8 @@ struct query_numbers {
     size_t count, capacity;
 };
 
+struct listing;
+
 /* What a word can be asked of. */
 enum query_about { ABOUT_BLOCKS = 1, ABOUT_MAPPINGS = 2, ABOUT_BOTH = 3 };
 
@@ -138,6 +140,8 @@ struct query_filter {
     enum query_mapped mapped; /* glibc gave it a mapping of its own (query/mapped.h) */
     enum query_arena arena;   /* of glibc's malloc; what has a mapping of its own belongs to the main one */
     struct query_numbers mappings; /* numbers: it lies in one of these (query/inside.h); empty = anywhere */
+    const char *blocks_from;       /* it is listed in the file of this name; NULL = any */
+    struct listing *blocks;        /* what that file says (query/listing.h): whoever parses has it read */
     const char *mark;              /* born behind a mark of this name and before the next mark; NULL = any */
     struct query_numbers stacks;   /* numbers; empty = any */
     struct query_numbers not_stacks;          /* numbers: none of these */

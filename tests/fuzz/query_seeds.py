@@ -14,6 +14,7 @@ QUERIES = [
     "mark=mark\nalive-at=50%\ngroup-leaked-min=10%\ngroup-interval-max=1s\ntemporary=2\nticks=10\nmedian=yes\n",
     "allocated-from=1us\nallocated-to=1h\nfreed-from=0\nfreed-to=100%\ngroup-peak-from=1ms\ngroup-peak-to=99%\n",
     "freed-function=^ma.n$\nnot-freed-module=lib(c|m)\nfreed-stack=1,2\nkept-until=50%\nmapped=no\nmapped=yes\narena=main\n",
+    "blocks=none\nsize-min=1\n",
     "mapping=1,2\nnot-stack=1\nnot-freed-stack=2,3\n",
     "peak-rss-min=1\nreadable=yes\nwritable=no\nexecutable=any\n",
     "function=(((((\n",

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Every command that docs/coming-from.md gives for another tool's works, every variable
+"""Every command that docs/coming-from.md gives for another tool's works (those of heapwake and sqlite3), every variable
 that it names is one that heapwake knows, and every call is in heapwake.h."""
 import os
 import re
@@ -38,10 +38,13 @@ for name in ("app.wake", "job.1.wake", "job.2.wake"):
     check.equal(f"record {name}", 0, record(["./app", "3000"], name).status)
 
 spans = [span for line in text.splitlines() if line.startswith("|") for span in re.findall(r"`([^`]+)`", line)]
-commands = list(dict.fromkeys(span for span in spans if span.startswith("heapwake ")))
+commands = list(dict.fromkeys(span for span in spans if span.startswith(("heapwake ", "sqlite3 "))))
 check.holds(len(commands) > 60, f"The document has {len(commands)} commands.")
 idle = Idle()
 for command in commands:
+    if not command.startswith("heapwake "):
+        check.equal(command, 0, subprocess.run(["sh", "-c", command], check=False).returncode)
+        continue
     words = [idle.pid if word == "1234" else word for word in shlex.split(command)]
     done = native([HEAPWAKE, *words[1:]])
     check.holds(done.status == 0, f"{command}: exit {done.status}, {(done.err or done.out).decode()[:200]}")
