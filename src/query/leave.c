@@ -21,19 +21,20 @@ bool leave_suits(const struct filter *f)
            range_is_whole(&q->filter.lifetime) && ((f->checks & CHECK_TEMPORARY) == 0 || by_newest);
 }
 
-/* The loop over events is compiled twice, with threads and without. */
+/* The loop over events is compiled for each of these. */
+enum leave_threads { NO_THREADS, ONE_THREAD, ALL_THREADS };
+
 static inline __attribute__((always_inline)) void leave_events(struct leave *l, const struct wake_block *b,
-                                                               bool has_threads)
+                                                               enum leave_threads threads)
 {
+    const bool has_threads = threads != NO_THREADS;
     const struct filter f = *l->filter; /* stays in registers */
     const uint8_t *events = b->event;
     const bool inverts = l->chosen->is_inverse, may_be_temporary = f.process->omitted.sample_rate == 0;
-    uint32_t thread = l->slots.all.data[l->slots.latest].thread;
-    struct slot *slot = &l->slots.all.data[l->slots.latest];
+    struct slot *slot = NULL;
     for (uint32_t i = 0; i < b->count; i++) {
-        if (has_threads && __builtin_expect(b->thread[i] != thread, 0)) {
-            thread = b->thread[i];
-            uint32_t at = slots_get(&l->slots, thread); /* first: the list may move */
+        if (threads == ALL_THREADS || (threads == ONE_THREAD && i == 0)) {
+            uint32_t at = slots_get(&l->slots, b->thread[i]); /* first: the list may move */
             slot = &l->slots.all.data[at];
         }
         if (events[i] == WAKE_FREE) {
@@ -54,10 +55,12 @@ static inline __attribute__((always_inline)) void leave_events(struct leave *l, 
 static int leave_block(const struct wake_block *b, void *context)
 {
     struct leave *l = context;
-    if (l->has_threads)
-        leave_events(l, b, true);
+    if (!l->has_threads)
+        leave_events(l, b, NO_THREADS);
+    else if (b->is_of_one_thread)
+        leave_events(l, b, ONE_THREAD);
     else
-        leave_events(l, b, false);
+        leave_events(l, b, ALL_THREADS);
     l->failed = l->failed || l->slots.failed;
     return l->failed ? ERR_MEMORY : watch_advance(l->watch, b->count);
 }

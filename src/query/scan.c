@@ -18,13 +18,16 @@
 /* What changes with every event, in registers as long as no moment comes. */
 struct scan_state {
     struct tally_level level;
-    uint64_t newest; /* allocation of this thread */
-    uint32_t thread;
+    uint64_t newest; /* allocation of the thread, where there is but one */
     uint64_t leaked; /* the next leaked block */
 };
 
 /* What a reading leaves besides its own answer. */
 enum scan_stages { NO_STAGES, STAGES, STAGES_WITH_TRAIL };
+
+/* Whose events they are, and what it takes to know temporaries: the newest block of the one thread or of each, or
+ * more than that (struct scan_dated). */
+enum scan_threads { ONE_THREAD, ALL_THREADS, DATED };
 
 /* What a birth is asked: `pass` alone, or by its stack and its number too. */
 enum scan_gates { ONE_GATE, ALL_GATES };
@@ -70,16 +73,6 @@ static SCAN_INLINE uint64_t scan_take_large(struct scan *s, uint64_t number, uin
     if (stages == STAGES_WITH_TRAIL)
         scan_add_long(s, i, row, size, true);
     return size;
-}
-
-/* Another thread has the next event. */
-static __attribute__((noinline)) uint64_t scan_turn(struct scan *s, uint32_t from, uint64_t newest,
-                                                    uint32_t thread)
-{
-    uint32_t slot = slots_get(&s->slots, from);
-    s->slots.all.data[slot].newest = newest;
-    slot = slots_get(&s->slots, thread);
-    return s->slots.all.data[slot].newest;
 }
 
 /* An allocation that is at or behind the next leaked block: what is the next one behind it? */
@@ -147,12 +140,11 @@ static __attribute__((noinline)) void scan_extra_free(struct scan *s, uint32_t r
 
 /* --------------------------------------------------------------- one event */
 
-static SCAN_INLINE void scan_heed_thread(struct scan *s, struct scan_state *now, uint32_t thread)
+/* The slot of an event's thread. */
+static SCAN_INLINE struct slot *scan_slot(struct scan *s, const struct wake_block *b, uint32_t i)
 {
-    if (__builtin_expect(thread != now->thread, 0)) {
-        now->newest = scan_turn(s, now->thread, now->newest, thread);
-        now->thread = thread;
-    }
+    uint32_t slot = slots_get(&s->slots, b->thread[i]); /* first: the list may move */
+    return &s->slots.all.data[slot];
 }
 
 /* The entry of a new block; NULL: no memory. */
@@ -189,18 +181,18 @@ static SCAN_INLINE bool scan_passes(const struct scan *s, uint32_t i, uint32_t r
 }
 
 static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const struct wake_block *b,
-                                   uint32_t i, bool is_plain, bool counts, enum scan_stages stages,
-                                   enum scan_gates gates)
+                                   uint32_t i, enum scan_threads threads, bool counts,
+                                   enum scan_stages stages, enum scan_gates gates)
 {
+    bool is_plain = threads != DATED;
     uint64_t number = b->number[i], size = b->size[i], time_ns = b->time_ns[i];
     uint32_t row = b->stack[i] < s->stack_count ? b->stack[i] : 0; /* as filter_stack has it */
-    if (is_plain) {
-        scan_heed_thread(s, now, b->thread[i]);
+    if (threads == ONE_THREAD)
         now->newest = number;
-    } else {
-        uint32_t slot = slots_get(&s->slots, b->thread[i]);
-        s->slots.all.data[slot].made++;
-    }
+    else if (threads == ALL_THREADS)
+        scan_slot(s, b, i)->newest = number;
+    else
+        scan_slot(s, b, i)->made++;
     if (!scan_passes(s, i, row, number, gates))
         return;
     if (!is_plain)
@@ -234,12 +226,12 @@ static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const
 
 static SCAN_INLINE bool scan_is_temporary(struct scan *s, struct scan_state *now,
                                           const struct scan_block *was, const struct wake_block *b,
-                                          uint32_t i, bool is_plain)
+                                          uint32_t i, enum scan_threads threads)
 {
-    if (is_plain) {
-        scan_heed_thread(s, now, b->thread[i]);
+    if (threads == ONE_THREAD)
         return now->newest == b->number[i];
-    }
+    if (threads == ALL_THREADS)
+        return scan_slot(s, b, i)->newest == b->number[i];
     const struct scan_dated *dated = (const struct scan_dated *)was;
     uint32_t slot = slots_get(&s->slots, b->thread[i]);
     if (dated->slot != slot)
@@ -251,8 +243,9 @@ static SCAN_INLINE bool scan_is_temporary(struct scan *s, struct scan_state *now
 }
 
 static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const struct wake_block *b,
-                                  uint32_t i, bool is_plain, bool counts, enum scan_stages stages)
+                                  uint32_t i, enum scan_threads threads, bool counts, enum scan_stages stages)
 {
+    bool is_plain = threads != DATED;
     uint64_t number = b->number[i];
     const struct scan_block *was =
         numbered_take(&s->live, number, is_plain ? sizeof(struct scan_block) : sizeof(struct scan_dated));
@@ -278,7 +271,7 @@ static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const 
         r->lifetime_min_ns = lifetime;
     if (lifetime > r->lifetime_max_ns)
         r->lifetime_max_ns = lifetime;
-    if (scan_is_temporary(s, now, was, b, i, is_plain)) {
+    if (scan_is_temporary(s, now, was, b, i, threads)) {
         r->temporary_blocks += weight.blocks;
         r->temporary_bytes += weight.bytes;
     }
@@ -287,42 +280,51 @@ static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const 
 }
 
 static SCAN_INLINE void scan_events(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end,
-                                    bool is_plain, bool counts, enum scan_stages stages,
+                                    enum scan_threads threads, bool counts, enum scan_stages stages,
                                     enum scan_gates gates)
 {
-    const struct slot *latest = &s->slots.all.data[s->slots.latest];
-    struct scan_state now = {
-        .level = s->tally.level, .newest = latest->newest, .thread = latest->thread, .leaked = *s->leaked};
+    struct scan_state now = {.level = s->tally.level, .leaked = *s->leaked};
+    if (threads == ONE_THREAD)
+        now.newest = scan_slot(s, b, first)->newest;
     for (uint32_t i = first; i < end; i++) {
         if (b->event[i] == WAKE_ALLOC)
-            scan_alloc(s, &now, b, i, is_plain, counts, stages, gates);
+            scan_alloc(s, &now, b, i, threads, counts, stages, gates);
         else if (b->event[i] == WAKE_FREE)
-            scan_free(s, &now, b, i, is_plain, counts, stages);
+            scan_free(s, &now, b, i, threads, counts, stages);
         else if (stages == STAGES_WITH_TRAIL)
             s->steps[i] = TRAIL_NONE;
     }
     s->tally.level = now.level;
-    if (is_plain)
-        s->slots.all.data[slots_get(&s->slots, now.thread)].newest = now.newest;
+    if (threads == ONE_THREAD)
+        scan_slot(s, b, first)->newest = now.newest;
+}
+
+static SCAN_INLINE void scan_plain(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end,
+                                   enum scan_threads threads)
+{
+    if (s->stages != NULL && s->stages->trail.words != NULL)
+        scan_events(s, b, first, end, threads, true, STAGES_WITH_TRAIL, ONE_GATE);
+    else if (s->stages != NULL)
+        scan_events(s, b, first, end, threads, true, STAGES, ONE_GATE);
+    else if (s->is_open && s->allowed == NULL && s->chosen == NULL)
+        scan_events(s, b, first, end, threads, true, NO_STAGES, ONE_GATE);
+    else if (s->is_open)
+        scan_events(s, b, first, end, threads, true, NO_STAGES, ALL_GATES);
+    else
+        scan_events(s, b, first, end, threads, false, NO_STAGES, ALL_GATES);
 }
 
 /* Events first..end-1: no moment lies between them. */
 static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
-    if (s->stages != NULL && s->stages->trail.words != NULL)
-        scan_events(s, b, first, end, true, true, STAGES_WITH_TRAIL, ONE_GATE);
-    else if (s->stages != NULL)
-        scan_events(s, b, first, end, true, true, STAGES, ONE_GATE);
-    else if (s->is_plain && s->is_open && s->allowed == NULL && s->chosen == NULL)
-        scan_events(s, b, first, end, true, true, NO_STAGES, ONE_GATE);
-    else if (s->is_plain && s->is_open)
-        scan_events(s, b, first, end, true, true, NO_STAGES, ALL_GATES);
-    else if (s->is_plain)
-        scan_events(s, b, first, end, true, false, NO_STAGES, ALL_GATES);
-    else if (s->is_open)
-        scan_events(s, b, first, end, false, true, NO_STAGES, ALL_GATES);
+    if (!s->is_plain && s->is_open)
+        scan_events(s, b, first, end, DATED, true, NO_STAGES, ALL_GATES);
+    else if (!s->is_plain)
+        scan_events(s, b, first, end, DATED, false, NO_STAGES, ALL_GATES);
+    else if (b->is_of_one_thread)
+        scan_plain(s, b, first, end, ONE_THREAD);
     else
-        scan_events(s, b, first, end, false, false, NO_STAGES, ALL_GATES);
+        scan_plain(s, b, first, end, ALL_THREADS);
 }
 
 /* ----------------------------------------------------------------- moments */

@@ -55,8 +55,6 @@ void slots_release(struct slots *s)
 uint32_t slots_find(struct slots *s, uint32_t thread)
 {
     uint32_t index;
-    if (thread < s->dense.count && s->dense.data[thread] != 0)
-        return s->dense.data[thread] - 1;
     const uint64_t *at = thread < SLOTS_DENSE ? NULL : map_find(&s->other, thread);
     if (at != NULL)
         return (uint32_t)*at;

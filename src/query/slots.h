@@ -34,9 +34,7 @@ struct slots {
     VEC(struct slot) all;
     VEC(uint32_t) dense; /* thread -> index in all + 1; 0 = not yet */
     struct map other;
-    uint32_t latest;        /* index in all of the slot asked for last */
-    uint32_t latest_thread; /* and whose it is */
-    bool failed;            /* no memory: slot 0 was given */
+    bool failed; /* no memory: slot 0 was given */
 };
 
 /* False: no memory. */
@@ -48,11 +46,8 @@ uint32_t slots_find(struct slots *s, uint32_t thread);
 /* The index in `all` of a thread. */
 static inline uint32_t slots_get(struct slots *s, uint32_t thread)
 {
-    if (__builtin_expect(s->latest_thread != thread, 0)) {
-        s->latest = slots_find(s, thread);
-        s->latest_thread = thread;
-    }
-    return s->latest;
+    uint32_t at = __builtin_expect(thread < s->dense.count, 1) ? s->dense.data[thread] : 0;
+    return __builtin_expect(at != 0, 1) ? at - 1 : slots_find(s, thread);
 }
 
 #endif

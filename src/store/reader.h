@@ -240,6 +240,7 @@ enum { WAKE_BLOCK_MAX = 2048 };
 struct wake_block {
     uint32_t process;
     uint32_t count;
+    bool is_of_one_thread; /* all of it, for certain */
     bool is_carried; /* what earlier files of a series have made; else allocations are numbered one by one */
     uint64_t first_event; /* number of event 0 in the stream of its process */
     const uint8_t *event; /* enum wake_event */

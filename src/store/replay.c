@@ -20,10 +20,14 @@
 #include "base/varint.h"
 #include "store/assort.h"
 #include "store/replay_arenas.h"
+#include "store/replay_column.h"
 #include "tool/memory.h"
 #include "wire/record.h"
 
+#define REPLAY_ONES UINT64_C(0x0101010101010101)
+
 enum {
+    REPLAY_FEW = 16,   /* events for each value, at least, that make it worth looking for those without */
     REPLAY_SPARE = 16, /* bytes behind the columns that may be looked at, never used */
     REPLAY_RUN = 16,   /* short values in a row, at least, that pay for a slow way to a long one */
 };
@@ -141,6 +145,7 @@ int replay_open(struct replay *r, struct codec *codec, uint32_t process, unsigne
     r->time_ns = r->prelude.first_ns;
     r->address = 0;
     r->thread = r->stack = 0;
+    r->is_of_one_thread = false;
     r->bad = false;
     expect_init(&r->expect);
     replay_arenas_begin(r);
@@ -159,112 +164,81 @@ static inline uint64_t replay_get(struct replay *r, unsigned column)
     return value;
 }
 
-/* A column while one loop reads it. */
-struct replay_column {
-    const uint8_t *at, *end;
-    bool bad;
-};
-
-static inline struct replay_column replay_begin(const struct replay *r, unsigned column)
-{
-    return (struct replay_column){.at = r->at[column], .end = r->end[column]};
-}
-
-static inline void replay_end(struct replay *r, unsigned column, const struct replay_column *c)
-{
-    r->at[column] = c->at;
-    r->bad = r->bad || c->bad;
-}
-
-static inline uint64_t replay_column_get(struct replay_column *c)
-{
-    uint64_t value;
-    const uint8_t *after = varint_get_padded(c->at, c->end, &value);
-    if (__builtin_expect(after == NULL, 0)) {
-        c->bad = true;
-        return 0;
-    }
-    c->at = after;
-    return value;
-}
-
-/* The next `count` values of a column to `to`: one behind the other or, if `at` is there, to these
- * places.  While there are two bytes for each that is left the end needs no look. */
-static inline __attribute__((always_inline)) void
-replay_values(struct replay *r, unsigned column, uint64_t *to, const uint16_t *at, uint32_t count)
-{
-    struct replay_column c = replay_begin(r, column);
-    for (uint32_t j = 0; j < count;) {
-        size_t pairs = (size_t)(c.end - c.at) / 2;
-        uint32_t sure = pairs < count - j ? j + (uint32_t)pairs : count;
-        for (; j < sure; j++) {
-            size_t two = c.at[0] >> 7, second = c.at[1] & (0 - two);
-            if (__builtin_expect(second >= 0x80, 0))
-                break;
-            to[at == NULL ? j : at[j]] = (c.at[0] & 0x7f) | second << 7;
-            c.at += 1 + two;
-        }
-        /* Three bytes: old blocks that are released. */
-        for (; j < sure && c.end - c.at >= 3 && (c.at[0] & c.at[1]) >= 0x80 && c.at[2] < 0x80; j++) {
-            to[at == NULL ? j : at[j]] = (c.at[0] & 0x7fu) | (c.at[1] & 0x7fu) << 7 | (uint64_t)c.at[2] << 14;
-            c.at += 3;
-        }
-        if (j < sure && (c.at[0] & c.at[1]) < 0x80)
-            continue;
-        if (j < count) {
-            to[at == NULL ? j : at[j]] = replay_column_get(&c);
-            j++;
-        }
-    }
-    replay_end(r, column, &c);
-}
-
 /* ------------------------------------------------------------------ columns */
+
+/* How many of the next ops have a bit. */
+static inline __attribute__((always_inline)) uint32_t replay_count(const uint8_t *ops, uint32_t count,
+                                                                   unsigned bit)
+{
+    uint32_t found = 0, i = 0;
+    for (; i + 8 <= count; i += 8)
+        found += (uint32_t)(replay_eight(ops + i, bit) / bit * REPLAY_ONES >> 56);
+    for (; i < count; i++)
+        found += (ops[i] & bit) != 0;
+    return found;
+}
+
+/* Each event gets what holds since the latest op with a bit: values[0] before the first.  Where there are many, without
+ * a branch on whether there is one: with several threads nobody could predict it.  wide or narrow: where to. */
+static inline __attribute__((always_inline)) void replay_spread(const struct replay *r, unsigned bit,
+                                                                uint32_t count, bool is_sparse,
+                                                                uint64_t *wide, uint32_t *narrow)
+{
+    const uint8_t *ops = r->at[COLUMN_OP];
+    const uint64_t *value = r->arrays->values;
+    for (uint32_t i = 0; i < count; i += 8) {
+        uint32_t end = count - i < 8 ? count : i + 8;
+        if (is_sparse && replay_eight(ops + i, bit) == 0) {
+            uint64_t same = *value;
+            for (uint32_t k = 0; k < 8; k++)
+                wide != NULL ? (wide[i + k] = same) : (narrow[i + k] = (uint32_t)same);
+            continue;
+        }
+        for (uint32_t k = i; k < end; k++) {
+            value += (ops[k] & bit) / bit;
+            wide != NULL ? (wide[k] = *value) : (narrow[k] = (uint32_t)*value);
+        }
+    }
+}
 
 static void replay_times(struct replay *r, uint32_t count)
 {
-    const uint8_t *ops = r->at[COLUMN_OP];
-    uint64_t *times = r->arrays->time_ns;
-    struct replay_column c = replay_begin(r, COLUMN_TIME);
-    uint64_t now = r->time_ns;
-    for (uint32_t i = 0; i < count; i += 8) {
-        uint32_t rest = count - i < 8 ? count - i : 8;
-        if (replay_eight(ops + i, OP_TIME) == 0) {
-            for (uint32_t k = 0; k < 8; k++)
-                times[i + k] = now;
-            continue;
-        }
-        for (uint32_t k = i; k < i + rest; k++) {
-            if ((ops[k] & OP_TIME) != 0 && __builtin_add_overflow(now, replay_column_get(&c), &now))
-                c.bad = true;
-            times[k] = now;
-        }
+    uint64_t *sums = r->arrays->values, now = r->time_ns;
+    uint32_t values = replay_count(r->at[COLUMN_OP], count, OP_TIME);
+    bool bad = false;
+    replay_values(r, COLUMN_TIME, sums + 1, NULL, values);
+    sums[0] = now;
+    for (uint32_t j = 1; j <= values; j++) {
+        bad |= __builtin_add_overflow(now, sums[j], &now);
+        sums[j] = now;
     }
+    if (values < count / REPLAY_FEW)
+        replay_spread(r, OP_TIME, count, true, r->arrays->time_ns, NULL);
+    else
+        replay_spread(r, OP_TIME, count, false, r->arrays->time_ns, NULL);
+    r->bad = r->bad || bad;
     r->time_ns = now;
-    replay_end(r, COLUMN_TIME, &c);
 }
 
 static void replay_threads(struct replay *r, uint32_t count)
 {
-    const uint8_t *ops = r->at[COLUMN_OP];
-    uint32_t *threads = r->arrays->thread;
-    struct replay_column c = replay_begin(r, COLUMN_THREAD);
-    uint32_t thread = r->thread;
-    for (uint32_t i = 0; i < count; i += 8) {
-        uint32_t rest = count - i < 8 ? count - i : 8;
-        if (replay_eight(ops + i, OP_THREAD) == 0) {
-            for (uint32_t k = 0; k < 8; k++)
-                threads[i + k] = thread;
-            continue;
-        }
-        for (uint32_t k = i; k < i + rest; k++) {
-            if ((ops[k] & OP_THREAD) != 0)
-                thread += (uint32_t)varint_unzigzag(replay_column_get(&c));
-            threads[k] = thread;
-        }
+    uint64_t *sums = r->arrays->values;
+    uint32_t values = replay_count(r->at[COLUMN_OP], count, OP_THREAD), thread = r->thread;
+    r->is_of_one_thread = values == 0;
+    if (values == 0) {
+        for (uint32_t i = 0; i < count; i++)
+            r->arrays->thread[i] = thread;
+        return;
     }
+    replay_short_values(r, COLUMN_THREAD, sums + 1, values);
+    sums[0] = thread;
+    for (uint32_t j = 1; j <= values; j++)
+        sums[j] = thread += (uint32_t)varint_unzigzag(sums[j]);
+    if (values < count / REPLAY_FEW)
+        replay_spread(r, OP_THREAD, count, true, NULL, r->arrays->thread);
+    else
+        replay_spread(r, OP_THREAD, count, false, NULL, r->arrays->thread);
     r->thread = thread;
-    replay_end(r, COLUMN_THREAD, &c);
 }
 
 /* Events that have no value in a column: promised to be 0 when all is asked for. */
@@ -277,7 +251,6 @@ static void replay_blank(const struct replay *r, void *array, size_t bytes)
 /* How many allocations of the block name their stack. */
 static uint32_t replay_count_stacks(const struct replay *r, uint32_t count)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
     const struct replay_arrays *a = r->arrays;
     const uint8_t *ops = r->at[COLUMN_OP];
     uint32_t found = 0, i = 0;
@@ -285,7 +258,7 @@ static uint32_t replay_count_stacks(const struct replay *r, uint32_t count)
     for (; r->block_others == 0 && i + 8 <= count; i += 8) {
         uint64_t named = replay_eight(ops + i, OP_STACK) / OP_STACK;
         uint64_t releases = replay_eight(ops + i, OP_FREE) / OP_FREE;
-        found += (uint32_t)((named & ~releases) * ones >> 56);
+        found += (uint32_t)((named & ~releases) * REPLAY_ONES >> 56);
     }
     for (; r->block_others == 0 && i < count; i++)
         found += (ops[i] & OP_FREE) == 0 && ops[i] / OP_STACK != 0;
@@ -535,6 +508,7 @@ static void replay_publish(struct replay *r, uint32_t count)
     r->block = (struct wake_block){
         .process = r->process,
         .count = count,
+        .is_of_one_thread = r->is_of_one_thread,
         .first_event = r->prelude.first_event + r->done,
         .event = a->event,
         .detail = a->detail,

@@ -51,11 +51,12 @@ struct replay {
     uint32_t block_allocations, block_frees, block_others; /* in the latest block */
     uint64_t time_ns, address;
     uint32_t thread, stack;
-    bool bad;            /* the columns contradict each other */
-    bool has_previous;   /* in the latest block whose `previous` was asked for; else it is all 0 */
-    bool has_arena;      /* likewise */
-    bool has_heaps;      /* the chunk has an arena column: */
-    uint64_t arena_next; /* which of its allocations that lists next, from 0; UINT64_MAX: none */
+    bool is_of_one_thread; /* the latest block, as far as threads were asked for */
+    bool bad;              /* the columns contradict each other */
+    bool has_previous;     /* in the latest block whose `previous` was asked for; else it is all 0 */
+    bool has_arena;        /* likewise */
+    bool has_heaps;        /* the chunk has an arena column: */
+    uint64_t arena_next;   /* which of its allocations that lists next, from 0; UINT64_MAX: none */
     struct expect expect;
     struct heaps heaps;
     struct wake_block block;
