@@ -477,9 +477,7 @@ static const struct parse_key keys[] = {
     {"arena", "main|other|any", "in glibc's main arena, or in another", ABOUT_BLOCKS, parse_arena,
      AT(filter.arena), 0},
 
-    {"blocks", "FILE",
-     "one of those that FILE lists, or the standard input (-): a process and a number a line, as the "
-     "table 'block' of export -f sqlite has them",
+    {"blocks", "FILE", "FILE (- = standard input) lists it: process and number, as in export -f sqlite",
      ABOUT_BLOCKS, parse_text, AT(filter.blocks_from), 0},
     {"mapping", "NUMBER,...", "lies in these mappings, or is one of them (report --maps)", ABOUT_BOTH,
      parse_numbers, AT(filter.mappings), 0},
