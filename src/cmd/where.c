@@ -10,6 +10,14 @@
 
 #include <string.h>
 
+/* Reads the list of blocks that a condition has named. */
+static int where_read_list(struct query *q, struct err *err)
+{
+    if (q->filter.blocks != NULL)
+        return err_set(err, ERR_USAGE, "--where blocks was given twice; it takes one list.");
+    return listing_read(&q->filter.blocks, q->filter.blocks_from, err);
+}
+
 /* KEY=VALUE in the engine's words. */
 static int where_pair(struct query *q, const char *pair, struct err *err)
 {
@@ -20,12 +28,9 @@ static int where_pair(struct query *q, const char *pair, struct err *err)
                        "--where takes KEY=VALUE, not '%s'; 'heapwake help where' lists the keys.", pair);
     memcpy(key, pair, length);
     key[length] = '\0';
-    if (strcmp(key, "blocks") == 0 && q->filter.blocks != NULL)
-        return err_set(err, ERR_USAGE, "--where blocks names one list; it was given twice.");
+    const char *list = q->filter.blocks_from;
     int code = query_parse(q, key, pair + length + 1, err);
-    if (code == 0 && q->filter.blocks_from != NULL && q->filter.blocks == NULL)
-        code = listing_read(&q->filter.blocks, q->filter.blocks_from, err);
-    return code;
+    return code == 0 && q->filter.blocks_from != list ? where_read_list(q, err) : code;
 }
 
 bool where_take(struct query *q, char **argv, int *at, struct err *err)

@@ -302,7 +302,14 @@ static void filter_marks(struct filter *f, const struct wake_block *b, uint8_t *
     }
 }
 
-/* Numbers rise from allocation to allocation, as they do in the list. */
+/* Is a number in a list that ends with UINT64_MAX?  Numbers rise from allocation to allocation, as they do there. */
+static inline bool filter_meets(const uint64_t *list, size_t *next, uint64_t number)
+{
+    while (list[*next] < number)
+        ++*next;
+    return list[*next] == number;
+}
+
 static void filter_leaked(struct filter *f, const struct wake_block *b, uint8_t *pass)
 {
     unsigned states = f->query->filter.states;
@@ -311,9 +318,7 @@ static void filter_leaked(struct filter *f, const struct wake_block *b, uint8_t 
     for (uint32_t i = 0; i < b->count; i++) {
         if (b->event[i] != WAKE_ALLOC)
             continue;
-        while (f->leaked.data[next] < b->number[i])
-            next++;
-        pass[i] &= f->leaked.data[next] == b->number[i] ? leaked_pass : freed_pass;
+        pass[i] &= filter_meets(f->leaked.data, &next, b->number[i]) ? leaked_pass : freed_pass;
     }
     f->next_leaked = next;
 }
@@ -322,11 +327,8 @@ static void filter_listed(struct filter *f, const struct wake_block *b, uint8_t 
 {
     size_t next = f->next_listed;
     for (uint32_t i = 0; i < b->count; i++) {
-        if (b->event[i] != WAKE_ALLOC)
-            continue;
-        while (f->listed[next] < b->number[i])
-            next++;
-        pass[i] &= f->listed[next] == b->number[i];
+        if (b->event[i] == WAKE_ALLOC)
+            pass[i] &= filter_meets(f->listed, &next, b->number[i]);
     }
     f->next_listed = next;
 }

@@ -147,7 +147,8 @@ static void kept_spell_names(struct strbuf *to, const struct query *q, struct wa
 
 bool kept_spell(struct strbuf *to, const struct query *q, struct wake_reader *reader)
 {
-    if (q->keeps_stack != NULL || q->key_of_mappings != NULL || q->filter.blocks != NULL)
+    if (q->keeps_stack != NULL || q->key_of_mappings != NULL || q->filter.blocks_from != NULL ||
+        q->filter.blocks != NULL)
         return false;
     kept_spell_numbers(to, &q->pids);
     kept_spell_time(to, &q->from);

@@ -177,7 +177,8 @@ static int listing_read_lines(struct listing *l, int fd, struct err *err)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return err_set(err, file_code(errno), "'%s' cannot be read: %s.", l->name, strerror(errno));
+            return err_set(err, file_code(errno), "The list of blocks '%s' cannot be read: %s.", l->name,
+                           strerror(errno));
         if (got == 0)
             return listing_end_line(l, &line, err);
         for (ssize_t i = 0; i < got && code == 0; i++) {
