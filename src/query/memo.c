@@ -12,8 +12,10 @@
 static void memo_free(void *memo)
 {
     struct memo *m = memo;
-    for (size_t i = 0; i < m->count; i++)
+    for (size_t i = 0; i < m->count; i++) {
         stages_release(&m->processes[i].stages);
+        ledger_release(&m->processes[i].ledger);
+    }
     kept_release(&m->kept);
     free(m->processes);
     free(m);
@@ -40,8 +42,15 @@ struct memo *memo_of(const struct wake_reader *reader)
     return wake_reader_attached(reader);
 }
 
-void memo_forget(struct memo_process *p)
+void memo_forget_stages(struct memo_process *p)
 {
     stages_release(&p->stages);
-    memset(p, 0, sizeof *p);
+    memset(&p->stages, 0, sizeof p->stages);
+    p->has_stages = p->is_odd = false;
+}
+
+void memo_forget_ledger(struct memo_process *p)
+{
+    ledger_release(&p->ledger);
+    p->has_ledger = false;
 }

@@ -6,11 +6,13 @@
  *     query_run(&q, reader, ...)           as always
  *
  * The first question that has to read the events of a process makes stages of them (query/stage.h), so that
- * another window, another moment, another timeline or other stacks need few events or none.  The latest answers
- * are kept too (query/kept.h).  Answers are the same as without.
+ * another window, another moment, another timeline or other stacks need few events or none.  The first that asks about
+ * single blocks makes a ledger (query/ledger.h), from which others about single blocks, medians, histograms and splits
+ * are answered.  The latest answers are kept too (query/kept.h).  Answers are the same as without.
  *
- * Memory, for each process: 32 MiB and three times what live blocks take for stages, 96 MiB for its trail (none
- * where there are more than 24 million events), and a few answers, whose rows are stacks.
+ * Memory, for each process: 32 MiB and three times what live blocks take for stages, 96 MiB for its trail and 336 MiB for
+ * its ledger (neither where there are more than 24 million events, nor a ledger where it would take more than an eighth of
+ * the machine's memory), and a few answers, whose rows are stacks.
  */
 #ifndef HW_QUERY_MEMO_H
 #define HW_QUERY_MEMO_H
@@ -20,6 +22,7 @@
 #include <stdint.h>
 
 #include "query/kept.h"
+#include "query/ledger.h"
 #include "query/stage.h"
 #include "store/reader.h"
 #include "tool/err.h"
@@ -29,6 +32,9 @@ struct memo_process {
     struct stages stages;
     bool has_stages;
     bool is_odd; /* stages cannot be made of it */
+    struct ledger ledger;
+    bool has_ledger;
+    bool has_no_ledger; /* and cannot have one */
 };
 
 struct memo {
@@ -43,6 +49,8 @@ int memo_attach(struct wake_reader *reader, const struct stage_limits *limits, s
 /* NULL: nobody has attached one. */
 struct memo *memo_of(const struct wake_reader *reader);
 /* Stages that were not finished, or of which another kind is wanted. */
-void memo_forget(struct memo_process *p);
+void memo_forget_stages(struct memo_process *p);
+/* A ledger that was not finished. */
+void memo_forget_ledger(struct memo_process *p);
 
 #endif

@@ -80,13 +80,16 @@ static void count_answer(struct seen *seen, const struct wake_reader *reader, co
         seen->with_all++;
 }
 
-static void ask_one(struct naive *n, struct wake_reader *reader, struct query_result *result,
-                    struct seen *seen)
+/* What most questions are about. */
+enum about { STACKS, BLOCKS };
+
+static void ask_one(struct naive *n, enum about about, struct wake_reader *reader,
+                    struct query_result *result, struct seen *seen)
 {
     struct query q;
     struct err err;
     query_init(&q);
-    if (naive_below(n, 5) == 0)
+    if ((naive_below(n, 5) == 0) == (about == STACKS))
         ask_anything(n, &q);
     else
         ask_about_stacks(n, &q);
@@ -110,7 +113,7 @@ static void ask_one(struct naive *n, struct wake_reader *reader, struct query_re
     query_release(&q);
 }
 
-static struct seen ask_often(uint64_t seed, size_t steps, const struct stage_limits *limits,
+static struct seen ask_often(uint64_t seed, size_t steps, enum about about, const struct stage_limits *limits,
                              unsigned questions)
 {
     struct naive n;
@@ -124,7 +127,7 @@ static struct seen ask_often(uint64_t seed, size_t steps, const struct stage_lim
     assert_int_equal(memo_attach(reader, limits, &err), 0);
     query_result_init(&result);
     for (unsigned i = 0; i < questions; i++)
-        ask_one(&n, reader, &result, &seen);
+        ask_one(&n, about, reader, &result, &seen);
     query_result_release(&result);
     wake_reader_close(reader);
     naive_release(&n);
@@ -137,7 +140,7 @@ static void later_questions_are_answered_to_the_byte(void **state)
     struct seen all = {0};
     for (uint64_t seed = 1; seed <= 36; seed++) {
         const struct stage_limits limits = {.events = 1 + seed * 7 % 20};
-        struct seen seen = ask_often(seed, 40 + seed % 5 * 30, &limits, 80);
+        struct seen seen = ask_often(seed, 40 + seed % 5 * 30, STACKS, &limits, 80);
         all.questions += seen.questions;
         all.without_events += seen.without_events;
         all.with_few += seen.with_few;
@@ -156,7 +159,7 @@ static void answers_are_the_same_when_memory_is_short(void **state)
     for (uint64_t seed = 100; seed < 132; seed++) {
         const struct stage_limits limits = {
             .events = 1 + seed % 3, .bytes = 1000 * (1 + seed % 16), .trail_words = 1 + seed % 8 * 100};
-        struct seen seen = ask_often(seed, 60 + seed % 4 * 40, &limits, 60);
+        struct seen seen = ask_often(seed, 60 + seed % 4 * 40, STACKS, &limits, 60);
         all.questions += seen.questions;
         all.with_few += seen.with_few;
         all.with_all += seen.with_all;
@@ -169,7 +172,34 @@ static void the_usual_limits_do_for_small_recordings(void **state)
 {
     (void)state;
     for (uint64_t seed = 200; seed < 210; seed++)
-        (void)ask_often(seed, 100, NULL, 40);
+        (void)ask_often(seed, 100, STACKS, NULL, 40);
+}
+
+static void questions_about_blocks_need_no_events(void **state)
+{
+    (void)state;
+    struct seen all = {0};
+    for (uint64_t seed = 400; seed < 440; seed++) {
+        struct seen seen = ask_often(seed, 40 + seed % 7 * 40, BLOCKS, NULL, 80);
+        all.questions += seen.questions;
+        all.without_events += seen.without_events;
+    }
+    /* Of samples, chains, addresses and the like a ledger knows nothing. */
+    assert_true(all.questions > 1800);
+    assert_true(all.without_events > all.questions / 4);
+}
+
+static void without_memory_for_a_ledger_events_are_read(void **state)
+{
+    (void)state;
+    struct seen all = {0};
+    for (uint64_t seed = 400; seed < 408; seed++) { /* for entries and then for their times */
+        const struct stage_limits limits = {.ledger_bytes = 1 + seed % 4 * 1500};
+        struct seen seen = ask_often(seed, 200, BLOCKS, &limits, 60);
+        all.questions += seen.questions;
+        all.with_all += seen.with_all;
+    }
+    assert_true(all.with_all > all.questions / 2);
 }
 
 /* ------------------------------------------------ the same as without a memo */
@@ -198,6 +228,23 @@ static void close_twins(struct twins *t)
     wake_reader_close(t->attached);
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+    const struct query_row *x = a, *y = b;
+    if (x->stack != y->stack)
+        return x->stack < y->stack ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (int)x->kind - (int)y->kind;
+}
+
+/* Split rows may be in any order. */
+static void sort_rows(struct query_result *r)
+{
+    if (r->rows.count > 0)
+        qsort(r->rows.data, r->rows.count, sizeof *r->rows.data, compare_rows);
+}
+
 static void ask_twins(struct twins *t, const struct query *q)
 {
     struct err err;
@@ -206,6 +253,8 @@ static void ask_twins(struct twins *t, const struct query *q)
     if (right != 0)
         return;
     assert_int_equal(t->ours.rows.count, t->right.rows.count);
+    sort_rows(&t->ours);
+    sort_rows(&t->right);
     for (size_t i = 0; i < t->right.rows.count; i++)
         assert_memory_equal(&t->ours.rows.data[i].m, &t->right.rows.data[i].m, sizeof(struct metrics));
     assert_memory_equal(&t->ours.total, &t->right.total, sizeof(struct metrics));
@@ -214,8 +263,36 @@ static void ask_twins(struct twins *t, const struct query *q)
     if (t->right.timeline.count > 0)
         assert_memory_equal(t->ours.timeline.data, t->right.timeline.data,
                             t->right.timeline.count * sizeof *t->right.timeline.data);
+    assert_memory_equal(&t->ours.sizes, &t->right.sizes, sizeof t->right.sizes);
+    assert_memory_equal(&t->ours.lifetimes, &t->right.lifetimes, sizeof t->right.lifetimes);
     assert_int_equal(t->ours.interrupted, t->right.interrupted);
     assert_int_equal(t->ours.read_until_ns, t->right.read_until_ns);
+}
+
+/* Of more events than are looked at together. */
+static void long_recordings_give_the_same(void **state)
+{
+    (void)state;
+    unsigned questions = 0, without_events = 0;
+    for (uint64_t seed = 500; seed < 506; seed++) {
+        struct naive n;
+        struct twins t;
+        naive_chunk_steps = 500;
+        naive_make(&n, path, seed, 1, 9000, true);
+        open_twins(&t, NULL);
+        for (unsigned i = 0; i < 150; i++) {
+            struct query q;
+            query_init(&q);
+            ask_anything(&n, &q);
+            ask_twins(&t, &q);
+            questions++;
+            without_events += t.ours.events == 0 && t.right.events > 0;
+            query_release(&q);
+        }
+        close_twins(&t);
+        naive_release(&n);
+    }
+    assert_true(without_events > questions / 4);
 }
 
 static void damage(uint64_t seed)
@@ -253,7 +330,10 @@ static void damaged_and_cut_recordings_give_the_same(void **state)
             for (unsigned i = 0; i < 30; i++) {
                 struct query q;
                 query_init(&q);
-                ask_about_stacks(&n, &q);
+                if (i % 2 == 0)
+                    ask_about_stacks(&n, &q);
+                else
+                    ask_anything(&n, &q);
                 ask_twins(&t, &q);
                 leaps += t.ours.events < t.right.events;
                 query_release(&q);
@@ -304,8 +384,12 @@ static void huge_blocks_are_inherited(void **state)
         ask(&q, "detail", "yes");
         ask_twins(&t, &q);
         assert_true(t.ours.total.peak_bytes > UINT64_C(1) << 32);
+        uint64_t events = t.ours.events;
+        ask(&q, "size-min", "%lluk", 1ULL << (10 + i % 20)); /* from a ledger */
+        ask_twins(&t, &q);
+        assert_true(i == 0 || t.ours.events == 0);
         if (i > 0 && i % 2 == 0) /* timelines need a trail, in which such sizes find no room */
-            assert_true(t.ours.events < t.right.events);
+            assert_true(events < t.right.events);
         query_release(&q);
     }
     close_twins(&t);
@@ -407,6 +491,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(later_questions_are_answered_to_the_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(answers_are_the_same_when_memory_is_short, setup, teardown),
         cmocka_unit_test_setup_teardown(the_usual_limits_do_for_small_recordings, setup, teardown),
+        cmocka_unit_test_setup_teardown(questions_about_blocks_need_no_events, setup, teardown),
+        cmocka_unit_test_setup_teardown(long_recordings_give_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_memory_for_a_ledger_events_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_and_cut_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(huge_blocks_are_inherited, setup, teardown),
         cmocka_unit_test_setup_teardown(of_equal_peaks_the_first_counts, setup, teardown),

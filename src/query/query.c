@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/admit.h"
 #include "query/decide.h"
 #include "query/filter.h"
 #include "query/inside.h"
@@ -36,6 +37,7 @@
 #include "query/listing.h"
 #include "query/mapped.h"
 #include "query/memo.h"
+#include "query/reckon.h"
 #include "query/release.h"
 #include "query/scan.h"
 #include "query/timeline.h"
@@ -330,16 +332,15 @@ static int answer_find_stages(struct answer *a, const struct filter *f, struct m
         stages_may_have_trail(&memo->limits, f->process->events) || !leap_needs_trail(a->query, f);
     if (m->is_odd || !may_help)
         return LEAP_ODD;
-    memo_forget(m);
+    memo_forget_stages(m);
     uint64_t done = a->watch.done;
     int code = leap_make(&m->stages, &memo->limits, a->query, &a->watch, a->reader, process, err);
     m->has_stages = code == 0;
-    m->is_odd = code == LEAP_ODD;
     if (code != LEAP_ODD)
         return code;
     a->watch.total += a->watch.done - done; /* was in vain */
-    stages_release(&m->stages);
-    memset(&m->stages, 0, sizeof m->stages);
+    memo_forget_stages(m);
+    m->is_odd = true;
     return code;
 }
 
@@ -362,7 +363,48 @@ static int answer_leap(struct answer *a, struct filter *f, struct memo *memo, ui
     scan_release(s);
     free(s);
     if (!m->has_stages)
-        memo_forget(m);
+        memo_forget_stages(m);
+    return code;
+}
+
+/* The ledger of a process, made now if need be.  0, WATCH_STOP: it is not whole, LEDGER_ODD, or an error. */
+static int answer_find_ledger(struct answer *a, const struct filter *f, struct memo *memo, uint32_t process,
+                              struct err *err)
+{
+    struct memo_process *m = &memo->processes[process];
+    if (m->has_ledger || m->has_no_ledger)
+        return m->has_ledger ? 0 : LEDGER_ODD;
+    uint64_t done = a->watch.done;
+    int code = ledger_make(&m->ledger, memo->limits.ledger_bytes, f, &a->watch, a->reader, process, err);
+    m->has_ledger = code == 0;
+    m->has_no_ledger = code == LEDGER_ODD;
+    if (code == LEDGER_ODD)
+        a->watch.total += a->watch.done - done; /* was in vain */
+    return code;
+}
+
+/* From a ledger.  LEDGER_ODD: there can be none. */
+static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, uint32_t process,
+                         struct err *err)
+{
+    struct memo_process *m = &memo->processes[process];
+    int code = answer_find_ledger(a, f, memo, process, err);
+    /* What becomes of a block is not known when the reading was stopped. */
+    bool is_known = code == 0 || (code == WATCH_STOP && (f->checks & CHECK_AT_DEATH) == 0);
+    struct scan *s = is_known ? memory_new_zeroed(1, sizeof *s) : NULL;
+    if (is_known)
+        code = s == NULL
+                   ? scan_no_memory(err)
+                   : reckon_run(s, &m->ledger, a->query, &a->when, f, &a->watch, f->process, a->result, err);
+    if (is_known && code == 0) {
+        code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
+        a->result->omitted_blocks += answer_omitted(a, process);
+    }
+    if (s != NULL)
+        scan_release(s);
+    free(s);
+    if (!m->has_ledger)
+        memo_forget_ledger(m);
     return code;
 }
 
@@ -377,8 +419,14 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     struct memo *memo = memo_of(a->reader);
     struct bitset chosen;
     int code = 0;
+    if (memo != NULL && memo->processes[process].has_ledger && admit_suits(a->query, f, f->process))
+        admit_relax(f, &memo->processes[process].ledger);
     if (memo != NULL && !has_rows && leap_suits(a->query, f, f->process) && !decide_is_needed(f, agrees) &&
         (code = answer_leap(a, f, memo, process, err)) != LEAP_ODD)
+        return code;
+    if (memo != NULL && !has_rows && admit_suits(a->query, f, f->process) &&
+        ((f->checks & CHECK_GROUPS) == 0 || !decide_is_needed(f, agrees)) &&
+        (code = answer_reckon(a, f, memo, process, err)) != LEDGER_ODD)
         return code;
     if (late_suits(a->query, f) && (!leaves || a->query->sums_only) &&
         (code = answer_late(a, f, process, err)) != LATE_OVER)

@@ -78,9 +78,10 @@ enum { STAGE_LIVE_BYTES = 48 };
 
 /* 0 in any of them: the usual. */
 struct stage_limits {
-    uint64_t events;      /* in a stage, at least */
-    size_t bytes;         /* for rows and heirlooms, and STAGE_LIVE_BYTES for each block of the most live */
-    uint64_t trail_words; /* in all */
+    uint64_t events;       /* in a stage, at least */
+    size_t bytes;          /* for rows and heirlooms, and STAGE_LIVE_BYTES for each block of the most live */
+    uint64_t trail_words;  /* in all */
+    uint64_t ledger_bytes; /* for entries of a ledger (query/ledger.h) */
 };
 
 struct stages {

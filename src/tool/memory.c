@@ -42,15 +42,20 @@ void *memory_new_aligned(size_t alignment, size_t size)
     return memory_note(aligned_alloc(alignment, size));
 }
 
-void *memory_new_large(size_t size)
+void *memory_try_large(size_t size)
 {
     if (size < MEMORY_LARGE_PAGE)
-        return memory_new_aligned(64, (size + 63) / 64 * 64);
+        return aligned_alloc(64, size == 0 ? 64 : (size + 63) / 64 * 64);
     size = (size + MEMORY_LARGE_PAGE - 1) / MEMORY_LARGE_PAGE * MEMORY_LARGE_PAGE;
-    void *block = memory_new_aligned(MEMORY_LARGE_PAGE, size);
+    void *block = aligned_alloc(MEMORY_LARGE_PAGE, size);
     if (block != NULL)
         (void)madvise(block, size, MADV_HUGEPAGE); /* it is only advice */
     return block;
+}
+
+void *memory_new_large(size_t size)
+{
+    return memory_note(memory_try_large(size));
 }
 
 char *memory_copy_text(const char *text)

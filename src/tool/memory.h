@@ -23,6 +23,8 @@ void *memory_resize(void *block, size_t size);
 void *memory_new_aligned(size_t alignment, size_t size);
 /* For what is read here and there: in large pages, if it is large and the system has them. */
 void *memory_new_large(size_t size);
+/* The same for what can be done without: nobody is told that there was no memory for it. */
+void *memory_try_large(size_t size);
 /* Copies with a NUL at their end; of `length` bytes at most.  NULL: no memory. */
 char *memory_copy_text(const char *text);
 char *memory_copy_part(const char *text, size_t length);

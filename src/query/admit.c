@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * admit: see admit.h.  The loops look at LEDGER_AT_ONCE entries whether all are wanted or not: compilers do more with a
+ * number that they know.
+ */
+#include "query/admit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/slots.h"
+#include "tool/memory.h"
+
+/* Conditions on what classes have. */
+#define ADMIT_CLASSES (CHECK_SLACK | CHECK_THREAD | CHECK_KIND | CHECK_LEAKED | CHECK_TEMPORARY | CHECK_FREER)
+/* Conditions on when blocks were made, and on what becomes of them. */
+#define ADMIT_BIRTHS (CHECK_BORN | CHECK_OUTSIDE)
+#define ADMIT_FATES (CHECK_FATE | CHECK_TEMPORARY | CHECK_FREER)
+#define ADMIT_ALL (ADMIT_CLASSES | ADMIT_BIRTHS | ADMIT_FATES | CHECK_SIZE | CHECK_STACK | CHECK_GROUP_COUNTS)
+
+bool admit_suits(const struct query *q, const struct filter *f, const struct wake_process *p)
+{
+    return (f->checks & ~(unsigned)ADMIT_ALL) == 0 && p->omitted.sample_rate == 0 && p->carried.count == 0 &&
+           (q->temporary_ns != 0 || q->temporary_allocations == 1);
+}
+
+/* ----------------------------------------------------------------- classes */
+
+/* If it does not live too long for that. */
+static bool admit_may_be_temporary(const struct query *q, const struct ledger_class *c)
+{
+    return c->is_freed && (q->temporary_ns != 0 ? c->freer == c->thread : c->is_temporary);
+}
+
+static bool admit_class(const struct filter *f, struct slots *slots, const struct ledger_class *c,
+                        unsigned checks)
+{
+    const struct query_filter *q = &f->query->filter;
+    uint32_t maker = slots_get(slots, c->thread), freer = slots_get(slots, c->freer);
+    bool is_other = (q->states & (c->is_leaked ? STATE_FREED : STATE_LEAKED)) != 0;
+    return ((checks & CHECK_SLACK) == 0 || range_has(&q->slack, c->slack)) &&
+           ((checks & CHECK_THREAD) == 0 || slots->all.data[maker].may_allocate) &&
+           ((checks & CHECK_KIND) == 0 || (q->kinds >> c->kind & 1) != 0) &&
+           ((checks & CHECK_LEAKED) == 0 || !is_other) &&
+           ((checks & CHECK_TEMPORARY) == 0 || admit_may_be_temporary(f->query, c)) &&
+           ((checks & CHECK_FREER) == 0 || (c->is_freed && slots->all.data[freer].may_free));
+}
+
+/* Of some of the conditions on classes.  False: no memory, or not all pass. */
+static bool admit_all_classes(const struct filter *f, struct slots *slots, const struct ledger *l,
+                              unsigned checks)
+{
+    bool all = true;
+    for (size_t i = 0; i < l->kinds.count && all; i++)
+        all = admit_class(f, slots, &l->kinds.data[i], checks);
+    return all && !slots->failed;
+}
+
+void admit_relax(struct filter *f, const struct ledger *l)
+{
+    const unsigned alone = CHECK_SLACK | CHECK_THREAD | CHECK_KIND | CHECK_LEAKED; /* change nothing else */
+    struct slots slots;
+    bool fine = slots_init(&slots, f->query, f->process);
+    for (unsigned check = 1; check <= alone && fine; check <<= 1)
+        if ((f->checks & alone & check) != 0 && admit_all_classes(f, &slots, l, check))
+            f->checks &= ~check;
+    const struct query_range *sizes = &f->query->filter.size;
+    if (sizes->min <= l->smallest && sizes->max >= l->largest)
+        f->checks &= ~(unsigned)CHECK_SIZE;
+    slots_release(&slots);
+}
+
+bool admit_init(struct admit *a, const struct ledger *l, const struct filter *f)
+{
+    const struct query *q = f->query;
+    struct slots slots;
+    a->ledger = l;
+    a->filter = f;
+    a->asks_classes = false;
+    a->temporary_ns = q->temporary_ns != 0 ? q->temporary_ns : UINT64_MAX;
+    a->time = a->lasting = 0;
+    a->classes = memory_new(l->kinds.count);
+    bool fine = slots_init(&slots, q, f->process) && a->classes != NULL;
+    for (size_t i = 0; i < l->kinds.count && fine; i++) {
+        bool passes = admit_class(f, &slots, &l->kinds.data[i], f->checks);
+        bool is_brief = admit_may_be_temporary(q, &l->kinds.data[i]);
+        a->classes[i] = (uint8_t)((passes ? ADMIT_PASSES : 0) | (is_brief ? ADMIT_TEMPORARY : 0));
+        a->asks_classes = a->asks_classes || !passes;
+    }
+    fine = fine && !slots.failed;
+    slots_release(&slots);
+    return fine;
+}
+
+void admit_release(struct admit *a)
+{
+    free(a->classes);
+    a->classes = NULL;
+}
+
+/* -------------------------------------------------------------------- times */
+
+/* Of entries that follow. */
+static void admit_tell_times(struct admit *a, size_t first, size_t count)
+{
+    const struct ledger *l = a->ledger;
+    for (size_t i = 0; i < count;) {
+        while (a->time + 1 < l->firsts.count && l->firsts.data[a->time + 1] <= first + i)
+            a->time++;
+        size_t end = a->time + 1 < l->firsts.count ? l->firsts.data[a->time + 1] - first : count;
+        uint64_t time_ns = l->times.data[a->time];
+        for (end = end < count ? end : count; i < end; i++)
+            a->time_ns[i] = time_ns;
+    }
+}
+
+size_t admit_find(const struct admit *a, uint64_t ns)
+{
+    const struct ledger *l = a->ledger;
+    size_t low = a->time > LEDGER_NEVER ? a->time : LEDGER_NEVER + 1, high = l->times.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->times.data[middle] < ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < l->times.count ? l->firsts.data[low] : l->count;
+}
+
+static void admit_born(struct admit *a, size_t first, const struct query_range *range, bool inside)
+{
+    const uint32_t *rows = a->ledger->rows + first, *mates = a->ledger->mates + first;
+    const uint64_t *times = a->ledger->times.data, min = range->min, width = range->max - min;
+    const bool some = range->min <= range->max;
+    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) {
+        uint64_t born = rows[i] >= LEDGER_FALLS ? times[mates[i]] : a->time_ns[i];
+        a->pass[i] &= (some & (born - min <= width)) == inside;
+    }
+}
+
+/* Of blocks that are freed, this and the next. */
+static void admit_died(struct admit *a, size_t first, const struct query_range *range, bool inside)
+{
+    const uint32_t *rows = a->ledger->rows + first, *mates = a->ledger->mates + first;
+    const uint64_t *times = a->ledger->times.data, min = range->min, width = range->max - min;
+    const bool some = range->min <= range->max;
+    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) {
+        uint64_t died = rows[i] >= LEDGER_FALLS ? a->time_ns[i] : times[mates[i]];
+        a->pass[i] &= (some & (died - min <= width)) == inside;
+    }
+}
+
+static void admit_lifetimes(struct admit *a, size_t first, const struct query_range *range)
+{
+    const uint32_t *mates = a->ledger->mates + first;
+    const uint64_t *times = a->ledger->times.data, min = range->min, width = range->max - min;
+    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) {
+        int64_t apart = (int64_t)(a->time_ns[i] - times[mates[i]]); /* the sign tells which end this is */
+        uint64_t lifetime = (uint64_t)(apart < 0 ? 0 - apart : apart);
+        a->pass[i] &= lifetime - min <= width;
+    }
+}
+
+/* What becomes of blocks, as filter_fate has it.  To be asked first. */
+static void admit_fates(struct admit *a, size_t first, size_t count)
+{
+    const struct filter *f = a->filter;
+    const struct ledger *l = a->ledger;
+    if (f->none_freed)
+        memset(a->pass, 0, sizeof a->pass);
+    if (!f->none_freed && !range_is_whole(&f->died))
+        admit_died(a, first, &f->died, true);
+    if (!f->none_freed && f->query->filter.freed == SIDE_OUTSIDE)
+        admit_died(a, first, &f->when->window, false);
+    if (!f->none_freed && !range_is_whole(&f->lifetime))
+        admit_lifetimes(a, first, &f->lifetime);
+    for (size_t i = a->lasting; i < l->lasting.count && l->lasting.data[i] < first + count; i++) {
+        size_t at = l->lasting.data[i] - first;
+        if (l->mates[first + at] == LEDGER_NEVER)
+            a->pass[at] = filter_fate(f, &(struct fate){.born_ns = a->time_ns[at]});
+    }
+}
+
+/* ------------------------------------------------------------------ the rest */
+
+static void admit_sizes(const uint32_t *restrict sizes, const struct query_range *range,
+                        uint8_t *restrict pass)
+{
+    const uint32_t min = range->min < LEDGER_LARGE ? (uint32_t)range->min : LEDGER_LARGE;
+    const uint32_t max = range->max < LEDGER_LARGE ? (uint32_t)range->max : LEDGER_LARGE;
+    const uint32_t width = max - min;
+    if (range->min > range->max)
+        memset(pass, 0, LEDGER_AT_ONCE);
+    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) /* large ones are looked up later on */
+        pass[i] &= sizes[i] - min <= width;
+}
+
+static void admit_stacks(const uint32_t *rows, const uint8_t *allowed, uint8_t *restrict pass)
+{
+    for (size_t i = 0; i < LEDGER_AT_ONCE; i++)
+        pass[i] &= allowed[rows[i] & ~LEDGER_FALLS];
+}
+
+static void admit_classes(const uint16_t *numbers, const uint8_t *classes, uint8_t *restrict pass)
+{
+    for (size_t i = 0; i < LEDGER_AT_ONCE; i++)
+        pass[i] &= classes[numbers[i]];
+}
+
+/* Sizes that are not in the entry. */
+static void admit_large(struct admit *a, size_t first, size_t count)
+{
+    const struct ledger *l = a->ledger;
+    a->has_large = false;
+    for (size_t i = 0; i < count && map_count(&l->large) > 0; i++)
+        if (__builtin_expect(l->sizes[first + i] == LEDGER_LARGE && a->pass[i] != 0, 0)) {
+            a->pass[i] = range_has(&a->filter->query->filter.size, ledger_large_size(l, first + i));
+            a->has_large = a->has_large || a->pass[i] != 0;
+        }
+}
+
+void admit_entries(struct admit *a, size_t first, size_t count)
+{
+    const struct ledger *l = a->ledger;
+    const struct filter *f = a->filter;
+    while (a->lasting < l->lasting.count && l->lasting.data[a->lasting] < first)
+        a->lasting++;
+    admit_tell_times(a, first, count);
+    memset(a->pass, 1, sizeof a->pass);
+    if ((f->checks & ADMIT_FATES) != 0)
+        admit_fates(a, first, count);
+    if ((f->checks & CHECK_BORN) != 0)
+        admit_born(a, first, &f->born, true);
+    if ((f->checks & CHECK_OUTSIDE) != 0)
+        admit_born(a, first, &f->when->window, false);
+    if ((f->checks & CHECK_SIZE) != 0)
+        admit_sizes(l->sizes + first, &f->query->filter.size, a->pass);
+    if (f->stacks != NULL)
+        admit_stacks(l->rows + first, f->stacks, a->pass);
+    if (a->asks_classes)
+        admit_classes(l->classes + first, a->classes, a->pass);
+    admit_large(a, first, count);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * ledger: see ledger.h.
+ */
+#include "query/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "query/ahead.h"
+#include "query/slots.h"
+#include "store/numbered.h"
+#include "tool/memory.h"
+
+enum {
+    LEDGER_ENTRY_BYTES = 14,
+    LEDGER_TIME_BYTES = 12,
+    LEDGER_BYTES = 336 << 20,   /* at most, as a rule */
+    LEDGER_PART = 8,            /* nor more than this part of the machine's memory */
+    LEDGER_CLASSES = 1 << 16,   /* that have a number */
+    LEDGER_SLACK_MAX = 1 << 26, /* that a class can have */
+    LEDGER_KINDS = 32,
+};
+
+/* A live block. */
+struct ledger_block {
+    uint32_t entry, time; /* of its birth */
+    uint32_t row;
+    uint32_t class;
+};
+
+struct ledger_making {
+    struct ledger *ledger;
+    const struct filter *filter;
+    struct watch *watch;
+    struct numbered live;
+    struct slots slots;
+    struct map classes; /* what has them in common -> number */
+    uint64_t keys[2];   /* that were looked up last, for births and for deaths, and what was found */
+    uint32_t found[2];
+    const uint64_t *leaked; /* in the filter's list: not below the latest number */
+    uint64_t next;          /* number: all so far were smaller */
+    uint64_t missed;        /* events that chunks should have had */
+    uint64_t times_max;     /* for which there is room */
+    bool is_odd, failed;
+};
+
+void ledger_release(struct ledger *l)
+{
+    free(l->rows);
+    map_release(&l->large);
+    vec_release(&l->kinds);
+    vec_release(&l->times);
+    vec_release(&l->firsts);
+    vec_release(&l->lasting);
+    *l = (struct ledger){0};
+}
+
+static uint64_t ledger_limit(uint64_t bytes)
+{
+    if (bytes != 0)
+        return bytes;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t most = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / LEDGER_PART : LEDGER_BYTES;
+    return most < LEDGER_BYTES ? most : LEDGER_BYTES;
+}
+
+/* Room for so many entries.  False: they would take more than `bytes`, or there is no memory. */
+static bool ledger_reserve(struct ledger *l, uint64_t entries, uint64_t bytes)
+{
+    map_init(&l->large);
+    if (entries > bytes / LEDGER_ENTRY_BYTES || entries >= UINT32_MAX - LEDGER_AT_ONCE)
+        return false;
+    size_t all = entries + LEDGER_AT_ONCE;
+    l->rows = memory_try_large(all * LEDGER_ENTRY_BYTES);
+    if (l->rows == NULL)
+        return false;
+    l->mates = l->rows + all;
+    l->sizes = l->mates + all;
+    l->classes = (uint16_t *)(l->sizes + all);
+    l->capacity = entries;
+    return true;
+}
+
+/* Behind the last entry.  False: no memory. */
+static bool ledger_close(struct ledger *l)
+{
+    memset(l->rows + l->count, 0, LEDGER_AT_ONCE * sizeof *l->rows);
+    memset(l->mates + l->count, 0, LEDGER_AT_ONCE * sizeof *l->mates);
+    memset(l->sizes + l->count, 0, LEDGER_AT_ONCE * sizeof *l->sizes);
+    memset(l->classes + l->count, 0, LEDGER_AT_ONCE * sizeof *l->classes);
+    bool fine = true;
+    for (size_t i = 0; i < l->count && fine; i++)
+        if (l->rows[i] < LEDGER_FALLS &&
+            (l->mates[i] == LEDGER_NEVER || l->kinds.data[l->classes[i]].is_leaked))
+            fine = vec_push(&l->lasting, (uint32_t)i);
+    return fine;
+}
+
+uint64_t ledger_large_size(const struct ledger *l, size_t entry)
+{
+    const uint64_t *size = map_find(&l->large, entry);
+    return size == NULL ? 0 : *size;
+}
+
+/* ----------------------------------------------------------------- classes */
+
+/* The number of a class that is looked for by a key.  is_end: which of the two lookups this is. */
+static uint32_t ledger_find_class(struct ledger_making *m, bool is_end, uint64_t key,
+                                  const struct ledger_class *class)
+{
+    if (m->keys[is_end] == key)
+        return m->found[is_end];
+    uint64_t whole = key << 1 | is_end;
+    const uint64_t *at = map_find(&m->classes, whole);
+    uint32_t found = at != NULL ? (uint32_t)*at : (uint32_t)m->ledger->kinds.count;
+    if (at == NULL && found == LEDGER_CLASSES) {
+        m->is_odd = true;
+        return 0;
+    }
+    if (at == NULL && (!vec_push(&m->ledger->kinds, *class) || !map_set(&m->classes, whole, found))) {
+        m->failed = true;
+        return 0;
+    }
+    m->keys[is_end] = key;
+    m->found[is_end] = found;
+    return found;
+}
+
+/* Of a block that is made now, as long as it is not freed. */
+static uint32_t ledger_class_of_birth(struct ledger_making *m, const struct wake_block *b, uint32_t i)
+{
+    uint64_t slack = b->usable[i] > b->size[i] ? b->usable[i] - b->size[i] : 0;
+    while (*m->leaked < b->number[i])
+        m->leaked++;
+    const struct ledger_class class = {.thread = b->thread[i],
+                                       .slack = (uint32_t)slack,
+                                       .kind = b->detail[i],
+                                       .is_leaked = *m->leaked == b->number[i]};
+    m->is_odd =
+        m->is_odd || slack >= LEDGER_SLACK_MAX || b->detail[i] >= LEDGER_KINDS || b->thread[i] >> 31 != 0;
+    uint64_t key = (uint64_t) class.thread << 32 | (uint64_t) class.kind << 27 |
+                   (uint64_t) class.is_leaked << 26 | class.slack;
+    return ledger_find_class(m, false, key, &class);
+}
+
+static uint32_t ledger_class_of_death(struct ledger_making *m, uint32_t of_birth, uint32_t freer,
+                                      bool is_temporary)
+{
+    struct ledger_class class = m->ledger->kinds.data[of_birth];
+    class.is_freed = true;
+    class.freer = freer;
+    class.is_temporary = is_temporary;
+    m->is_odd = m->is_odd || freer >> 31 != 0;
+    uint64_t key = (uint64_t)of_birth << 32 | (uint64_t)freer << 1 | is_temporary;
+    return ledger_find_class(m, true, key, &class);
+}
+
+/* ------------------------------------------------------------------ events */
+
+static void ledger_enter(struct ledger_making *m, uint32_t row, uint64_t size, uint32_t mate, uint32_t class)
+{
+    struct ledger *l = m->ledger;
+    if (l->count == l->capacity) {
+        m->is_odd = true;
+        return;
+    }
+    size_t at = l->count++;
+    l->rows[at] = row;
+    l->mates[at] = mate;
+    l->classes[at] = (uint16_t) class;
+    l->sizes[at] = size < LEDGER_LARGE ? (uint32_t)size : LEDGER_LARGE;
+    l->smallest = size < l->smallest ? size : l->smallest;
+    l->largest = size > l->largest ? size : l->largest;
+    if (size >= LEDGER_LARGE)
+        m->failed = !map_set(&l->large, at, size) || m->failed;
+}
+
+static void ledger_alloc(struct ledger_making *m, const struct wake_block *b, uint32_t i, uint32_t now)
+{
+    struct ledger_block *block = numbered_add(&m->live, b->number[i], sizeof *block);
+    if (block == NULL) {
+        m->failed = true;
+        return;
+    }
+    uint32_t slot = slots_get(&m->slots, b->thread[i]);
+    m->slots.all.data[slot].newest = b->number[i];
+    *block = (struct ledger_block){.entry = (uint32_t)m->ledger->count,
+                                   .time = now,
+                                   .row = filter_stack(m->filter, b->stack[i]),
+                                   .class = ledger_class_of_birth(m, b, i)};
+    ledger_enter(m, block->row, b->size[i], LEDGER_NEVER, block->class);
+}
+
+static void ledger_free(struct ledger_making *m, const struct wake_block *b, uint32_t i, uint32_t now)
+{
+    struct ledger *l = m->ledger;
+    const struct ledger_block *was = numbered_take(&m->live, b->number[i], sizeof *was);
+    if (was == NULL)
+        return;
+    uint32_t slot = slots_get(&m->slots, b->thread[i]);
+    bool is_temporary = m->slots.all.data[slot].newest == b->number[i];
+    uint32_t class = ledger_class_of_death(m, was->class, b->thread[i], is_temporary);
+    l->mates[was->entry] = now;
+    l->classes[was->entry] = (uint16_t) class;
+    ledger_enter(m, was->row | LEDGER_FALLS, ledger_size(l, was->entry), was->time, class);
+}
+
+/* The number of an event's time. */
+static uint32_t ledger_time(struct ledger_making *m, uint64_t time_ns)
+{
+    struct ledger *l = m->ledger;
+    if (l->times.count > 1 && l->times.data[l->times.count - 1] == time_ns)
+        return (uint32_t)l->times.count - 1;
+    m->is_odd = m->is_odd || time_ns > INT64_MAX || l->times.count >= m->times_max;
+    bool fine = vec_push(&l->times, time_ns) && vec_push(&l->firsts, (uint32_t)l->count);
+    m->failed = m->failed || !fine;
+    return (uint32_t)l->times.count - 1;
+}
+
+static int ledger_events(const struct wake_block *b, void *context)
+{
+    struct ledger_making *m = context;
+    const uint8_t *first = memchr(b->event, WAKE_ALLOC, b->count);
+    if (first != NULL) { /* within a chunk numbers rise one by one */
+        const uint8_t *last = memrchr(b->event, WAKE_ALLOC, b->count);
+        m->is_odd = m->is_odd || b->number[first - b->event] < m->next;
+        m->next = b->number[last - b->event] + 1;
+    }
+    for (uint32_t i = 0; i < b->count && !m->is_odd && !m->failed;) {
+        uint32_t stop = ahead_step(&m->live, b, i, b->count, sizeof(struct ledger_block));
+        for (; i < stop; i++) {
+            if (b->event[i] == WAKE_ALLOC)
+                ledger_alloc(m, b, i, ledger_time(m, b->time_ns[i]));
+            else if (b->event[i] == WAKE_FREE)
+                ledger_free(m, b, i, ledger_time(m, b->time_ns[i]));
+        }
+    }
+    m->failed = m->failed || m->slots.failed;
+    m->ledger->seen_ns = b->time_ns[b->count - 1];
+    m->missed -= b->count;
+    if (m->is_odd)
+        return LEDGER_ODD;
+    return m->failed ? ERR_MEMORY : watch_advance(m->watch, b->count);
+}
+
+/* As many events as the chunks of the process say that they have. */
+static uint64_t ledger_count_events(struct wake_reader *reader, uint32_t process)
+{
+    uint64_t events = 0;
+    struct wake_span span;
+    for (size_t i = 0; wake_reader_span(reader, process, i, &span); i++)
+        events += span.events;
+    return events;
+}
+
+int ledger_make(struct ledger *l, uint64_t bytes, const struct filter *f, struct watch *watch,
+                struct wake_reader *reader, uint32_t process, struct err *err)
+{
+    uint64_t events = ledger_count_events(reader, process), limit = ledger_limit(bytes);
+    struct ledger_making m = {.ledger = l,
+                              .filter = f,
+                              .watch = watch,
+                              .leaked = f->leaked.data,
+                              .keys = {UINT64_MAX, UINT64_MAX},
+                              .missed = events};
+    *l = (struct ledger){.smallest = UINT64_MAX};
+    if (f->stack_count >= LEDGER_FALLS || !ledger_reserve(l, events, limit))
+        return LEDGER_ODD;
+    m.times_max = (limit - events * LEDGER_ENTRY_BYTES) / LEDGER_TIME_BYTES;
+    numbered_init(&m.live);
+    map_init(&m.classes);
+    bool fine = slots_init(&m.slots, f->query, f->process) && vec_push(&l->times, UINT64_MAX) &&
+                vec_push(&l->firsts, 0);
+    int code = fine ? 0 : ERR_MEMORY;
+    if (code == 0)
+        code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
+                                         WAKE_SIZE | WAKE_USABLE | WAKE_STACK | WAKE_THREAD, ledger_events,
+                                         &m, err);
+    numbered_release(&m.live);
+    slots_release(&m.slots);
+    map_release(&m.classes);
+    if (code >= 0 && code != LEDGER_ODD && !ledger_close(l))
+        code = ERR_MEMORY;
+    if (code == ERR_MEMORY)
+        return err_set(err, ERR_MEMORY, "There is no memory for the live blocks of the query.");
+    /* What is damaged may be left out by one question and read by the next, which wants fewer columns. */
+    if (code == 0 && (m.missed != 0 || l->seen_ns > f->process->end.end_ns))
+        return LEDGER_ODD;
+    return code;
+}
