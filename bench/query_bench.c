@@ -180,7 +180,7 @@ static struct wake_reader *open_attached(const char *path, double *spent_ms)
         return NULL;
     query_init(&q);
     query_result_init(&result);
-    if (memo_attach(reader, NULL, &err) != 0 || query_parse(&q, "detail", "yes", &err) != 0 ||
+    if (memo_attach(reader, MEMO_MANY, NULL, &err) != 0 || query_parse(&q, "detail", "yes", &err) != 0 ||
         query_parse(&q, "from", "33%", &err) != 0 ||
         (*spent_ms = measure(&q, reader, &result, ALONE, 1)) < 0) {
         wake_reader_close(reader);

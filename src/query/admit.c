@@ -12,16 +12,25 @@
 #include "tool/memory.h"
 
 /* Conditions on what classes have. */
-#define ADMIT_CLASSES (CHECK_SLACK | CHECK_THREAD | CHECK_KIND | CHECK_LEAKED | CHECK_TEMPORARY | CHECK_FREER)
+#define ADMIT_CLASSES                                                                                      \
+    (CHECK_SLACK | CHECK_THREAD | CHECK_KIND | CHECK_MARK | CHECK_ARENA | CHECK_LEAKED | CHECK_TEMPORARY | \
+     CHECK_FREER)
 /* Conditions on when blocks were made, and on what becomes of them. */
 #define ADMIT_BIRTHS (CHECK_BORN | CHECK_OUTSIDE)
 #define ADMIT_FATES (CHECK_FATE | CHECK_TEMPORARY | CHECK_FREER)
-#define ADMIT_ALL (ADMIT_CLASSES | ADMIT_BIRTHS | ADMIT_FATES | CHECK_SIZE | CHECK_STACK | CHECK_GROUP_COUNTS)
+#define ADMIT_ALL \
+    (ADMIT_CLASSES | ADMIT_BIRTHS | ADMIT_FATES | CHECK_SIZE | CHECK_USABLE | CHECK_STACK | CHECK_GROUPS)
 
 bool admit_suits(const struct query *q, const struct filter *f, const struct wake_process *p)
 {
     return (f->checks & ~(unsigned)ADMIT_ALL) == 0 && p->omitted.sample_rate == 0 && p->carried.count == 0 &&
            (q->temporary_ns != 0 || q->temporary_allocations == 1);
+}
+
+bool admit_knows(const struct ledger *l, const struct filter *f)
+{
+    return (l->knows_marks || (f->checks & CHECK_MARK) == 0) &&
+           (l->knows_usable || (f->checks & CHECK_USABLE) == 0);
 }
 
 /* ----------------------------------------------------------------- classes */
@@ -32,15 +41,19 @@ static bool admit_may_be_temporary(const struct query *q, const struct ledger_cl
     return c->is_freed && (q->temporary_ns != 0 ? c->freer == c->thread : c->is_temporary);
 }
 
-static bool admit_class(const struct filter *f, struct slots *slots, const struct ledger_class *c,
+static bool admit_class(const struct filter *f, struct slots *slots, const struct ledger *l, size_t number,
                         unsigned checks)
 {
     const struct query_filter *q = &f->query->filter;
+    const struct ledger_class *c = &l->kinds.data[number];
+    const char *mark = l->marks.data[c->mark];
     uint32_t maker = slots_get(slots, c->thread), freer = slots_get(slots, c->freer);
     bool is_other = (q->states & (c->is_leaked ? STATE_FREED : STATE_LEAKED)) != 0;
     return ((checks & CHECK_SLACK) == 0 || range_has(&q->slack, c->slack)) &&
            ((checks & CHECK_THREAD) == 0 || slots->all.data[maker].may_allocate) &&
            ((checks & CHECK_KIND) == 0 || (q->kinds >> c->kind & 1) != 0) &&
+           ((checks & CHECK_MARK) == 0 || (mark != NULL && strcmp(mark, q->mark) == 0)) &&
+           ((checks & CHECK_ARENA) == 0 || (c->arena != 0) == (q->arena == ARENA_OTHER)) &&
            ((checks & CHECK_LEAKED) == 0 || !is_other) &&
            ((checks & CHECK_TEMPORARY) == 0 || admit_may_be_temporary(f->query, c)) &&
            ((checks & CHECK_FREER) == 0 || (c->is_freed && slots->all.data[freer].may_free));
@@ -52,15 +65,19 @@ static bool admit_all_classes(const struct filter *f, struct slots *slots, const
 {
     bool all = true;
     for (size_t i = 0; i < l->kinds.count && all; i++)
-        all = admit_class(f, slots, &l->kinds.data[i], checks);
+        all = admit_class(f, slots, l, i, checks);
     return all && !slots->failed;
 }
 
 void admit_relax(struct filter *f, const struct ledger *l)
 {
-    const unsigned alone = CHECK_SLACK | CHECK_THREAD | CHECK_KIND | CHECK_LEAKED; /* change nothing else */
+    const unsigned alone = ADMIT_CLASSES & ~(unsigned)ADMIT_FATES; /* the others change more */
     struct slots slots;
     bool fine = slots_init(&slots, f->query, f->process);
+    if ((f->checks & CHECK_GROUPS) != 0) {
+        cohort_narrow(f, l->groups);
+        f->checks = (f->checks & ~(unsigned)CHECK_GROUPS) | CHECK_STACK;
+    }
     for (unsigned check = 1; check <= alone && fine; check <<= 1)
         if ((f->checks & alone & check) != 0 && admit_all_classes(f, &slots, l, check))
             f->checks &= ~check;
@@ -80,12 +97,16 @@ bool admit_init(struct admit *a, const struct ledger *l, const struct filter *f)
     a->temporary_ns = q->temporary_ns != 0 ? q->temporary_ns : UINT64_MAX;
     a->time = a->lasting = 0;
     a->classes = memory_new(l->kinds.count);
-    bool fine = slots_init(&slots, q, f->process) && a->classes != NULL;
+    a->slacks = (f->checks & CHECK_USABLE) == 0 ? NULL : memory_new(l->kinds.count * sizeof *a->slacks);
+    bool has_slacks = a->slacks != NULL || (f->checks & CHECK_USABLE) == 0;
+    bool fine = slots_init(&slots, q, f->process) && a->classes != NULL && has_slacks;
     for (size_t i = 0; i < l->kinds.count && fine; i++) {
-        bool passes = admit_class(f, &slots, &l->kinds.data[i], f->checks);
+        bool passes = admit_class(f, &slots, l, i, f->checks);
         bool is_brief = admit_may_be_temporary(q, &l->kinds.data[i]);
         a->classes[i] = (uint8_t)((passes ? ADMIT_PASSES : 0) | (is_brief ? ADMIT_TEMPORARY : 0));
         a->asks_classes = a->asks_classes || !passes;
+        if (a->slacks != NULL)
+            a->slacks[i] = l->kinds.data[i].slack;
     }
     fine = fine && !slots.failed;
     slots_release(&slots);
@@ -95,7 +116,9 @@ bool admit_init(struct admit *a, const struct ledger *l, const struct filter *f)
 void admit_release(struct admit *a)
 {
     free(a->classes);
+    free(a->slacks);
     a->classes = NULL;
+    a->slacks = NULL;
 }
 
 /* -------------------------------------------------------------------- times */
@@ -196,6 +219,19 @@ static void admit_sizes(const uint32_t *restrict sizes, const struct query_range
         pass[i] &= sizes[i] - min <= width;
 }
 
+static void admit_usable(const struct admit *a, size_t first, uint8_t *restrict pass)
+{
+    const struct query_range *range = &a->filter->query->filter.usable;
+    const uint32_t *sizes = a->ledger->sizes + first, *slacks = a->slacks;
+    const uint16_t *classes = a->ledger->classes + first;
+    const uint64_t min = range->min, width = range->max - min;
+    const bool some = range->min <= range->max;
+    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) {
+        uint64_t usable = (uint64_t)sizes[i] + slacks[classes[i]];
+        pass[i] &= (some & (usable - min <= width)) | (sizes[i] == LEDGER_LARGE);
+    }
+}
+
 static void admit_stacks(const uint32_t *rows, const uint8_t *allowed, uint8_t *restrict pass)
 {
     for (size_t i = 0; i < LEDGER_AT_ONCE; i++)
@@ -211,11 +247,14 @@ static void admit_classes(const uint16_t *numbers, const uint8_t *classes, uint8
 /* Sizes that are not in the entry. */
 static void admit_large(struct admit *a, size_t first, size_t count)
 {
+    const struct query_filter *q = &a->filter->query->filter;
     const struct ledger *l = a->ledger;
     a->has_large = false;
     for (size_t i = 0; i < count && map_count(&l->large) > 0; i++)
         if (__builtin_expect(l->sizes[first + i] == LEDGER_LARGE && a->pass[i] != 0, 0)) {
-            a->pass[i] = range_has(&a->filter->query->filter.size, ledger_large_size(l, first + i));
+            uint64_t size = ledger_large_size(l, first + i);
+            uint64_t usable = size + l->kinds.data[l->classes[first + i]].slack;
+            a->pass[i] = range_has(&q->size, size) && (a->slacks == NULL || range_has(&q->usable, usable));
             a->has_large = a->has_large || a->pass[i] != 0;
         }
 }
@@ -236,6 +275,8 @@ void admit_entries(struct admit *a, size_t first, size_t count)
         admit_born(a, first, &f->when->window, false);
     if ((f->checks & CHECK_SIZE) != 0)
         admit_sizes(l->sizes + first, &f->query->filter.size, a->pass);
+    if (a->slacks != NULL)
+        admit_usable(a, first, a->pass);
     if (f->stacks != NULL)
         admit_stacks(l->rows + first, f->stacks, a->pass);
     if (a->asks_classes)

@@ -27,6 +27,7 @@ struct admit {
     const struct filter *filter;
     uint8_t *classes; /* by number: ADMIT_* */
     bool asks_classes;
+    uint32_t *slacks; /* of classes; NULL unless usable sizes are asked for */
     uint64_t temporary_ns;
     size_t time;    /* of the latest entry, in ledger->times */
     size_t lasting; /* the first that is not behind the latest entries, in ledger->lasting */
@@ -37,9 +38,10 @@ struct admit {
     bool has_large; /* some that pass are as large as LEDGER_LARGE */
 };
 
-/* Whether a ledger knows what the query asks for.  Conditions on groups must have been decided. */
+/* Whether a ledger may know what the query asks for, and whether this one does. */
 bool admit_suits(const struct query *q, const struct filter *f, const struct wake_process *p);
-/* Takes conditions that every block meets out of a filter for which admit_suits. */
+bool admit_knows(const struct ledger *l, const struct filter *f);
+/* Decides conditions on groups, and takes out of a filter what every block meets.  Of a query that it knows. */
 void admit_relax(struct filter *f, const struct ledger *l);
 
 /* False: no memory.  Release whatever comes back. */

@@ -19,8 +19,11 @@ enum {
     LEDGER_BYTES = 336 << 20,   /* at most, as a rule */
     LEDGER_PART = 8,            /* nor more than this part of the machine's memory */
     LEDGER_CLASSES = 1 << 16,   /* that have a number */
-    LEDGER_SLACK_MAX = 1 << 26, /* that a class can have */
+    LEDGER_SLACK_MAX = 1 << 26, /* that a class can have, this and the next three */
+    LEDGER_THREADS = 1 << 20,
     LEDGER_KINDS = 32,
+    LEDGER_NAMES = 1 << 8,  /* of marks */
+    LEDGER_MARKS = 1 << 12, /* whose names are looked up */
 };
 
 /* A live block. */
@@ -43,6 +46,8 @@ struct ledger_making {
     uint64_t next;          /* number: all so far were smaller */
     uint64_t missed;        /* events that chunks should have had */
     uint64_t times_max;     /* for which there is room */
+    uint8_t mark;           /* name of the latest */
+    VEC(uint8_t) marks;     /* names, by number */
     bool is_odd, failed;
 };
 
@@ -54,6 +59,8 @@ void ledger_release(struct ledger *l)
     vec_release(&l->times);
     vec_release(&l->firsts);
     vec_release(&l->lasting);
+    vec_release(&l->marks);
+    free(l->groups);
     *l = (struct ledger){0};
 }
 
@@ -108,7 +115,7 @@ uint64_t ledger_large_size(const struct ledger *l, size_t entry)
 
 /* The number of a class that is looked for by a key.  is_end: which of the two lookups this is. */
 static uint32_t ledger_find_class(struct ledger_making *m, bool is_end, uint64_t key,
-                                  const struct ledger_class *class)
+                                  const struct ledger_class *c)
 {
     if (m->keys[is_end] == key)
         return m->found[is_end];
@@ -119,7 +126,7 @@ static uint32_t ledger_find_class(struct ledger_making *m, bool is_end, uint64_t
         m->is_odd = true;
         return 0;
     }
-    if (at == NULL && (!vec_push(&m->ledger->kinds, *class) || !map_set(&m->classes, whole, found))) {
+    if (at == NULL && (!vec_push(&m->ledger->kinds, *c) || !map_set(&m->classes, whole, found))) {
         m->failed = true;
         return 0;
     }
@@ -134,27 +141,55 @@ static uint32_t ledger_class_of_birth(struct ledger_making *m, const struct wake
     uint64_t slack = b->usable[i] > b->size[i] ? b->usable[i] - b->size[i] : 0;
     while (*m->leaked < b->number[i])
         m->leaked++;
-    const struct ledger_class class = {.thread = b->thread[i],
-                                       .slack = (uint32_t)slack,
-                                       .kind = b->detail[i],
-                                       .is_leaked = *m->leaked == b->number[i]};
-    m->is_odd =
-        m->is_odd || slack >= LEDGER_SLACK_MAX || b->detail[i] >= LEDGER_KINDS || b->thread[i] >> 31 != 0;
-    uint64_t key = (uint64_t) class.thread << 32 | (uint64_t) class.kind << 27 |
-                   (uint64_t) class.is_leaked << 26 | class.slack;
-    return ledger_find_class(m, false, key, &class);
+    const struct ledger_class c = {.thread = b->thread[i],
+                                   .slack = (uint32_t)slack,
+                                   .kind = b->detail[i],
+                                   .mark = m->mark,
+                                   .arena = b->arena[i] != 0,
+                                   .is_leaked = *m->leaked == b->number[i]};
+    m->is_odd = m->is_odd || slack >= LEDGER_SLACK_MAX || b->detail[i] >= LEDGER_KINDS ||
+                b->thread[i] >= LEDGER_THREADS;
+    m->ledger->knows_usable = m->ledger->knows_usable && b->usable[i] >= b->size[i];
+    uint64_t key = (uint64_t)c.thread << 41 | (uint64_t)c.kind << 36 | (uint64_t)c.mark << 28 |
+                   (uint64_t)c.arena << 27 | (uint64_t)c.is_leaked << 26 | c.slack;
+    return ledger_find_class(m, false, key, &c);
 }
 
 static uint32_t ledger_class_of_death(struct ledger_making *m, uint32_t of_birth, uint32_t freer,
                                       bool is_temporary)
 {
-    struct ledger_class class = m->ledger->kinds.data[of_birth];
-    class.is_freed = true;
-    class.freer = freer;
-    class.is_temporary = is_temporary;
-    m->is_odd = m->is_odd || freer >> 31 != 0;
+    struct ledger_class c = m->ledger->kinds.data[of_birth];
+    c.is_freed = true;
+    c.freer = freer;
+    c.is_temporary = is_temporary;
+    m->is_odd = m->is_odd || freer >= LEDGER_THREADS;
     uint64_t key = (uint64_t)of_birth << 32 | (uint64_t)freer << 1 | is_temporary;
-    return ledger_find_class(m, true, key, &class);
+    return ledger_find_class(m, true, key, &c);
+}
+
+/* ------------------------------------------------------------------- marks */
+
+static bool ledger_name_mark(struct ledger_making *m, const char *name)
+{
+    struct ledger *l = m->ledger;
+    size_t number = 1;
+    while (number < l->marks.count && strcmp(l->marks.data[number], name) != 0)
+        number++;
+    l->knows_marks = number < LEDGER_NAMES;
+    if (l->knows_marks && number == l->marks.count && !vec_push(&l->marks, name))
+        return false;
+    return vec_push(&m->marks, (uint8_t)(l->knows_marks ? number : 0));
+}
+
+/* Looks up what all marks are called.  False: no memory. */
+static bool ledger_name_marks(struct ledger_making *m)
+{
+    const struct wake_process *p = m->filter->process;
+    bool fine = vec_push(&m->ledger->marks, NULL);
+    m->ledger->knows_marks = p->marks.count <= LEDGER_MARKS;
+    for (size_t i = 0; i < p->marks.count && fine && m->ledger->knows_marks; i++)
+        fine = ledger_name_mark(m, p->marks.data[i].name);
+    return fine;
 }
 
 /* ------------------------------------------------------------------ events */
@@ -190,6 +225,7 @@ static void ledger_alloc(struct ledger_making *m, const struct wake_block *b, ui
                                    .time = now,
                                    .row = filter_stack(m->filter, b->stack[i]),
                                    .class = ledger_class_of_birth(m, b, i)};
+    cohort_alloc(&m->ledger->groups[block->row], b->size[i], b->time_ns[i]);
     ledger_enter(m, block->row, b->size[i], LEDGER_NEVER, block->class);
 }
 
@@ -204,7 +240,9 @@ static void ledger_free(struct ledger_making *m, const struct wake_block *b, uin
     uint32_t class = ledger_class_of_death(m, was->class, b->thread[i], is_temporary);
     l->mates[was->entry] = now;
     l->classes[was->entry] = (uint16_t) class;
-    ledger_enter(m, was->row | LEDGER_FALLS, ledger_size(l, was->entry), was->time, class);
+    uint64_t size = ledger_size(l, was->entry);
+    l->groups[was->row].bytes -= size;
+    ledger_enter(m, was->row | LEDGER_FALLS, size, was->time, class);
 }
 
 /* The number of an event's time. */
@@ -235,6 +273,8 @@ static int ledger_events(const struct wake_block *b, void *context)
                 ledger_alloc(m, b, i, ledger_time(m, b->time_ns[i]));
             else if (b->event[i] == WAKE_FREE)
                 ledger_free(m, b, i, ledger_time(m, b->time_ns[i]));
+            else if (b->event[i] == WAKE_MARK)
+                m->mark = b->number[i] < m->marks.count ? m->marks.data[b->number[i]] : 0;
         }
     }
     m->failed = m->failed || m->slots.failed;
@@ -265,22 +305,23 @@ int ledger_make(struct ledger *l, uint64_t bytes, const struct filter *f, struct
                               .leaked = f->leaked.data,
                               .keys = {UINT64_MAX, UINT64_MAX},
                               .missed = events};
-    *l = (struct ledger){.smallest = UINT64_MAX};
+    *l = (struct ledger){.smallest = UINT64_MAX, .knows_usable = true};
     if (f->stack_count >= LEDGER_FALLS || !ledger_reserve(l, events, limit))
         return LEDGER_ODD;
     m.times_max = (limit - events * LEDGER_ENTRY_BYTES) / LEDGER_TIME_BYTES;
     numbered_init(&m.live);
     map_init(&m.classes);
     bool fine = slots_init(&m.slots, f->query, f->process) && vec_push(&l->times, UINT64_MAX) &&
-                vec_push(&l->firsts, 0);
+                vec_push(&l->firsts, 0) && ledger_name_marks(&m) && (l->groups = cohort_new(f)) != NULL;
     int code = fine ? 0 : ERR_MEMORY;
     if (code == 0)
         code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
-                                         WAKE_SIZE | WAKE_USABLE | WAKE_STACK | WAKE_THREAD, ledger_events,
-                                         &m, err);
+                                         WAKE_SIZE | WAKE_USABLE | WAKE_STACK | WAKE_THREAD | WAKE_ARENA,
+                                         ledger_events, &m, err);
     numbered_release(&m.live);
     slots_release(&m.slots);
     map_release(&m.classes);
+    vec_release(&m.marks);
     if (code >= 0 && code != LEDGER_ODD && !ledger_close(l))
         code = ERR_MEMORY;
     if (code == ERR_MEMORY)

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "query/cohort.h"
 #include "query/filter.h"
 #include "query/query.h"
 #include "query/watch.h"
@@ -34,6 +35,8 @@ struct ledger_class {
     uint32_t freer; /* thread; if it was freed */
     uint32_t slack;
     uint8_t kind;
+    uint8_t mark;   /* the latest when it was made: a number in `marks` */
+    uint8_t arena;  /* as events have it */
     bool is_leaked; /* as the file lists them */
     bool is_freed;  /* as the events have it */
     bool is_temporary;
@@ -50,6 +53,10 @@ struct ledger {
     VEC(uint64_t) times; /* rising, behind that of LEDGER_NEVER */
     VEC(uint32_t) firsts;
     VEC(uint32_t) lasting;      /* births of blocks that are never released, or listed as leaked, in order */
+    VEC(const char *) marks;    /* names; the first is of those that no mark came before */
+    bool knows_marks;           /* there are not too many */
+    bool knows_usable;          /* usable sizes are sizes and slack */
+    struct cohort *groups;      /* by stack */
     uint64_t smallest, largest; /* of the sizes */
     uint64_t seen_ns;           /* time of the last event */
 };

@@ -21,7 +21,8 @@ static void memo_free(void *memo)
     free(m);
 }
 
-int memo_attach(struct wake_reader *reader, const struct stage_limits *limits, struct err *err)
+int memo_attach(struct wake_reader *reader, enum memo_questions questions, const struct stage_limits *limits,
+                struct err *err)
 {
     struct memo *m = memory_new_zeroed(1, sizeof *m);
     size_t count = wake_reader_process_count(reader);
@@ -30,6 +31,7 @@ int memo_attach(struct wake_reader *reader, const struct stage_limits *limits, s
         return err_set(err, ERR_MEMORY, "There is no memory for an index of the recording.");
     }
     m->count = count;
+    m->questions = questions;
     if (limits != NULL)
         m->limits = *limits;
     kept_init(&m->kept);

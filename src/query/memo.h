@@ -2,13 +2,13 @@
  *
  * memo: what questions to an open recording leave behind for the next ones.
  *
- *     memo_attach(reader, NULL, &err)      once, by whoever will ask several questions
- *     query_run(&q, reader, ...)           as always
+ *     memo_attach(reader, MEMO_FEW, NULL, &err)   once, by whoever will ask several questions
+ *     query_run(&q, reader, ...)                  as always
  *
  * The first question that has to read the events of a process makes stages of them (query/stage.h), so that
- * another window, another moment, another timeline or other stacks need few events or none.  The first that asks about
- * single blocks makes a ledger (query/ledger.h), from which others about single blocks, medians, histograms and splits
- * are answered.  The latest answers are kept too (query/kept.h).  Answers are the same as without.
+ * another window, another moment, another timeline or other stacks need few events or none.  Where
+ * many are to come the first about single blocks makes a ledger (query/ledger.h), from which others about single
+ * blocks, medians, histograms and splits are answered.  The latest answers are kept too (query/kept.h).  Answers are the same as without.
  *
  * Memory, for each process: 32 MiB and three times what live blocks take for stages, 96 MiB for its trail and 336 MiB for
  * its ledger (neither where there are more than 24 million events, nor a ledger where it would take more than an eighth of
@@ -37,15 +37,20 @@ struct memo_process {
     bool has_no_ledger; /* and cannot have one */
 };
 
+/* How many are to come: with a few only what the first one leaves on its way pays. */
+enum memo_questions { MEMO_FEW, MEMO_MANY };
+
 struct memo {
     struct memo_process *processes; /* as many as the recording has */
     size_t count;
+    enum memo_questions questions;
     struct stage_limits limits;
     struct kept kept;
 };
 
 /* Remembers from now on; forgets what was remembered before.  limits: NULL = the usual.  ERR_MEMORY. */
-int memo_attach(struct wake_reader *reader, const struct stage_limits *limits, struct err *err);
+int memo_attach(struct wake_reader *reader, enum memo_questions questions, const struct stage_limits *limits,
+                struct err *err);
 /* NULL: nobody has attached one. */
 struct memo *memo_of(const struct wake_reader *reader);
 /* Stages that were not finished, or of which another kind is wanted. */

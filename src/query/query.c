@@ -23,6 +23,7 @@
  */
 #include "query/query.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -321,6 +322,10 @@ static int answer_late(struct answer *a, struct filter *f, uint32_t process, str
     return code;
 }
 
+/* What was remembered, or might have been, is no use. */
+enum { ANSWER_NOT = 2 };
+static_assert((int)ANSWER_NOT == LEAP_ODD && (int)ANSWER_NOT == LEDGER_ODD, "both say so");
+
 /* Stages of a process, made now if need be.  0, WATCH_STOP: they are not whole, LEAP_ODD, or an error. */
 static int answer_find_stages(struct answer *a, const struct filter *f, struct memo *memo, uint32_t process,
                               struct err *err)
@@ -367,7 +372,7 @@ static int answer_leap(struct answer *a, struct filter *f, struct memo *memo, ui
     return code;
 }
 
-/* The ledger of a process, made now if need be.  0, WATCH_STOP: it is not whole, LEDGER_ODD, or an error. */
+/* The ledger of a process, made now if need be.  0, WATCH_STOP: it is not whole, ANSWER_NOT, or an error. */
 static int answer_find_ledger(struct answer *a, const struct filter *f, struct memo *memo, uint32_t process,
                               struct err *err)
 {
@@ -383,14 +388,20 @@ static int answer_find_ledger(struct answer *a, const struct filter *f, struct m
     return code;
 }
 
-/* From a ledger.  LEDGER_ODD: there can be none. */
+/* From a ledger.  ANSWER_NOT: there can be none, or it does not know. */
 static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, uint32_t process,
                          struct err *err)
 {
     struct memo_process *m = &memo->processes[process];
     int code = answer_find_ledger(a, f, memo, process, err);
-    /* What becomes of a block is not known when the reading was stopped. */
-    bool is_known = code == 0 || (code == WATCH_STOP && (f->checks & CHECK_AT_DEATH) == 0);
+    /* What becomes of a block or of a group is not known when the reading was stopped. */
+    bool is_known = code == 0 || (code == WATCH_STOP && (f->checks & (CHECK_AT_DEATH | CHECK_GROUPS)) == 0);
+    if (is_known && !admit_knows(&m->ledger, f)) {
+        is_known = false;
+        code = ANSWER_NOT;
+    }
+    if (is_known)
+        admit_relax(f, &m->ledger);
     struct scan *s = is_known ? memory_new_zeroed(1, sizeof *s) : NULL;
     if (is_known)
         code = s == NULL
@@ -408,6 +419,25 @@ static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, 
     return code;
 }
 
+/* From what questions before this one have left, or leaving it for those behind it.  ANSWER_NOT: that is no use. */
+static int answer_remembered(struct answer *a, struct filter *f, bool agrees, uint32_t process,
+                             struct err *err)
+{
+    struct memo *memo = memo_of(a->reader);
+    int code = ANSWER_NOT;
+    if (memo == NULL)
+        return ANSWER_NOT;
+    const struct memo_process *m = &memo->processes[process];
+    bool suits_ledger = memo->questions == MEMO_MANY && admit_suits(a->query, f, f->process);
+    if (suits_ledger && m->has_ledger && admit_knows(&m->ledger, f))
+        admit_relax(f, &m->ledger);
+    if (leap_suits(a->query, f, f->process) && !decide_is_needed(f, agrees))
+        code = answer_leap(a, f, memo, process, err);
+    if (code == ANSWER_NOT && suits_ledger)
+        code = answer_reckon(a, f, memo, process, err);
+    return code;
+}
+
 /* Reads the events.  Where some were left out on purpose and the totals have the rows, the rows come
  * from there. */
 static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
@@ -415,19 +445,11 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     bool agrees = decide_totals_agree(a->reader, process);
     bool is_partial = answer_omitted(a, process) != 0 || answer_is_sampled(a, process);
     bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
-    bool leaves = leave_suits(f);
-    struct memo *memo = memo_of(a->reader);
     struct bitset chosen;
-    int code = 0;
-    if (memo != NULL && memo->processes[process].has_ledger && admit_suits(a->query, f, f->process))
-        admit_relax(f, &memo->processes[process].ledger);
-    if (memo != NULL && !has_rows && leap_suits(a->query, f, f->process) && !decide_is_needed(f, agrees) &&
-        (code = answer_leap(a, f, memo, process, err)) != LEAP_ODD)
+    int code = has_rows ? ANSWER_NOT : answer_remembered(a, f, agrees, process, err);
+    if (code != ANSWER_NOT)
         return code;
-    if (memo != NULL && !has_rows && admit_suits(a->query, f, f->process) &&
-        ((f->checks & CHECK_GROUPS) == 0 || !decide_is_needed(f, agrees)) &&
-        (code = answer_reckon(a, f, memo, process, err)) != LEDGER_ODD)
-        return code;
+    bool leaves = leave_suits(f);
     if (late_suits(a->query, f) && (!leaves || a->query->sums_only) &&
         (code = answer_late(a, f, process, err)) != LATE_OVER)
         return code;

@@ -115,7 +115,7 @@ static void ask_again(const char *path, const struct query *q, const struct quer
     struct query before;
     struct err err;
     const struct stage_limits limits = {.events = 1, .bytes = 4000};
-    if (wake_reader_open(&reader, path, &err) != 0 || memo_attach(reader, &limits, &err) != 0)
+    if (wake_reader_open(&reader, path, &err) != 0 || memo_attach(reader, MEMO_MANY, &limits, &err) != 0)
         abort();
     query_init(&before);
     query_result_init(&result);
@@ -130,6 +130,10 @@ static void ask_again(const char *path, const struct query *q, const struct quer
             result.total.freed_blocks != right->total.freed_blocks ||
             result.total.live_bytes != right->total.live_bytes ||
             result.total.temporary_blocks != right->total.temporary_blocks ||
+            result.total.leaked_bytes != right->total.leaked_bytes ||
+            result.total.lifetime_min_ns != right->total.lifetime_min_ns ||
+            result.total.lifetime_max_ns != right->total.lifetime_max_ns ||
+            result.total.first_ns != right->total.first_ns || result.total.last_ns != right->total.last_ns ||
             result.total.peak_bytes != right->total.peak_bytes)
             abort();
         for (size_t i = 0; i < result.timeline.count; i++)
