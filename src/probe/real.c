@@ -9,6 +9,7 @@
  */
 #include "probe/real.h"
 
+#include "probe/first.h"
 #include "probe/module.h"
 
 #include <dlfcn.h>
@@ -81,8 +82,7 @@ void real_find(void)
                            real_same_module((void *)(uintptr_t)real_found.malloc,
                                             (void *)(uintptr_t)real_found.malloc_usable_size);
     *(void **)&real.program_free = dlsym(RTLD_DEFAULT, "free");
-    /* By module: our own `malloc` names whichever definition comes first. */
-    real.is_first = real_same_module(dlsym(RTLD_DEFAULT, "malloc"), (void *)(uintptr_t)real_find);
+    real.is_first = first_is_ours();
     const void *recorder = dlsym(RTLD_DEFAULT, "heapwake_flush");
     real.is_second = recorder != NULL && !real_same_module(recorder, (void *)(uintptr_t)real_find);
 }
