@@ -39,7 +39,7 @@ static int anonymize_take(struct anonymize_options *o, int argc, char **argv, st
     if (o->file == NULL || o->output == NULL || o->output[0] == '\0')
         return err_set(err, ERR_USAGE,
                        "A recording and the name of a new one are needed: heapwake anonymize FILE -o NEW");
-    return 0;
+    return command_spare(o->file, o->output, err);
 }
 
 static int anonymize_write(const struct anonymize_options *o, struct wake_reader *r, struct err *err)

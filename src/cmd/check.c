@@ -115,7 +115,8 @@ static int check_take(struct check_options *o, int argc, char **argv, struct err
                        "A recording or a program is checked: heapwake check [OPTION...] FILE | -- PROGRAM");
     if (o->output != NULL && !runs)
         return err_set(err, ERR_USAGE, "-o is for a program that is run; this is a recording.");
-    return 0;
+    code = command_spare(o->file, o->junit, err);
+    return code != 0 ? code : command_spare(o->file, o->markdown, err);
 }
 
 enum { CHECK_CONFIG_MAX = 1 << 20 }; /* bytes of a file of limits */
@@ -154,6 +155,7 @@ struct check {
     struct compare compare;
     struct budget_outcome outcomes[BUDGET_COUNT];
     struct section_check section;
+    struct err doubt;                       /* why its figures are not sure, if they are not */
     char folder[64], path[96], program[40]; /* of a recording that is not kept; how its program ended */
 };
 
@@ -276,28 +278,73 @@ static bool check_print(struct check *c)
     return fine;
 }
 
-/* Whether the recording holds all there was. */
-static bool check_is_whole(const struct check *c)
+/* What a recording can be trusted with. */
+enum check_trust {
+    CHECK_WHOLE,
+    CHECK_PART,    /* of all there was: sums and peaks are that high at least */
+    CHECK_SAMPLES, /* figures are estimates */
+};
+
+static enum check_trust check_trust(struct wake_reader *r)
 {
-    const struct wake_summary *s = wake_reader_summary(c->now.reader);
-    bool whole = s->complete && s->unrecorded == 0;
-    for (size_t i = 0; i < wake_reader_process_count(c->now.reader); i++)
-        whole = whole && wake_reader_process(c->now.reader, i)->end.lost_events == 0;
-    if (!whole)
-        command_say("The recording is not complete: what was kept is not sure. 'heapwake verify' says more.");
-    return whole;
+    const struct wake_summary *s = wake_reader_summary(r);
+    bool is_whole = s->complete && s->unrecorded == 0 && wake_reader_damage_count(r) == 0;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        if (p->omitted.sample_rate != 0)
+            return CHECK_SAMPLES;
+        is_whole = is_whole && p->end.lost_events == 0;
+    }
+    return is_whole ? CHECK_WHOLE : CHECK_PART;
+}
+
+/* Reads all of it for that: totals are read without the events that they are of. */
+static enum check_trust check_side(struct check *c, struct side *side, const char *path)
+{
+    struct err err;
+    err_init(&err);
+    if (side->reader == NULL)
+        return CHECK_WHOLE;
+    enum check_trust trust =
+        wake_reader_verify(side->reader, &err) != 0 ? CHECK_PART : check_trust(side->reader);
+    if (trust == CHECK_PART)
+        (void)err_set(&c->doubt, ERR_INPUT,
+                      "%s is not complete: what was kept is not sure. 'heapwake verify' says more.", path);
+    else if (trust == CHECK_SAMPLES)
+        (void)err_set(&c->doubt, ERR_INPUT,
+                      "%s has samples only: its figures are estimates, which no limit can be held against. "
+                      "Record without --sample.",
+                      path);
+    if (trust != CHECK_WHOLE)
+        command_say("%s", c->doubt.text);
+    c->section.doubt = c->doubt.text[0] != '\0' ? c->doubt.text : NULL;
+    return trust;
+}
+
+/* A limit that a part goes beyond the whole goes beyond too. */
+static bool check_is_broken(const struct check *c)
+{
+    for (size_t i = 0; i < c->section.count; i++) {
+        enum budget_limit limit = c->outcomes[i].limit;
+        if (!c->outcomes[i].is_kept && (limit == BUDGET_PEAK || limit == BUDGET_ALLOCATIONS))
+            return true;
+    }
+    return false;
 }
 
 static int check_conclude(struct check *c, struct err *err)
 {
+    enum check_trust now = check_side(c, &c->now, c->section.subject);
+    enum check_trust base = check_side(c, &c->base, c->options->budget.base);
     int code = check_write(c, err);
     if (code != 0)
         return EXIT_USAGE;
     if (!check_print(c))
         return EXIT_USAGE;
-    if (!section_check_is_fine(&c->section))
-        return EXIT_FAILED;
-    return check_is_whole(c) ? EXIT_DONE : EXIT_USAGE;
+    if (now == CHECK_WHOLE && base == CHECK_WHOLE)
+        return section_check_is_fine(&c->section) ? EXIT_DONE : EXIT_FAILED;
+    bool has_failed = c->section.program != NULL && !c->section.program_is_fine;
+    return has_failed || (now != CHECK_SAMPLES && check_is_broken(c)) ? EXIT_FAILED : EXIT_USAGE;
 }
 
 static void check_release(struct check *c)

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct command *command_find(const char *name)
@@ -68,6 +69,16 @@ void command_say(const char *format, ...)
     va_start(args, format);
     command_write_error(format, args);
     va_end(args);
+}
+
+int command_spare(const char *input, const char *output, struct err *err)
+{
+    struct stat in, out;
+    if (input == NULL || output == NULL || stat(input, &in) != 0 || stat(output, &out) != 0 ||
+        !S_ISREG(in.st_mode) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "'%s' is the file that is read; what is made of it needs a name of its own.", output);
 }
 
 int command_misused(const char *format, ...)

@@ -9,6 +9,7 @@
 #ifndef HW_CMD_COMMAND_H
 #define HW_CMD_COMMAND_H
 
+#include "tool/err.h"
 #include "tool/strbuf.h"
 
 #include <stdbool.h>
@@ -54,6 +55,10 @@ void command_print_help(const struct command *c);
 void command_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* command_say, and the code for it. */
 int command_misused(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What is about to be written would take the place of what is read from: a sentence about it, with its code.
+ * NULL: it has no name yet. */
+int command_spare(const char *input, const char *output, struct err *err);
 
 /* Writes and empties the buffer.  False: standard output takes no more (said once, unless the pipe is closed). */
 bool command_print(struct strbuf *text);

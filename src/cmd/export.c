@@ -202,7 +202,8 @@ static int export_check(const struct export_request *q)
                                q->format->name, q->measure_option);
     struct err err;
     err_init(&err);
-    return query_suits_blocks(&q->query, &err) == 0 ? EXIT_DONE : command_misused("%s", err.text);
+    bool fine = command_spare(q->input, q->output, &err) == 0 && query_suits_blocks(&q->query, &err) == 0;
+    return fine ? EXIT_DONE : command_misused("%s", err.text);
 }
 
 static int export_parse(struct export_request *q, int argc, char **argv)

@@ -161,7 +161,7 @@ static int import_run(struct import_options *o)
     strbuf_addf(&partial, "%s.partial", strbuf_get(&name));
     if (name.failed || partial.failed)
         (void)err_set(&err, code, "There is no memory for the import.");
-    else
+    else if ((code = command_spare(o->request.input, strbuf_get(&name), &err)) == 0)
         code = import_to(o, strbuf_get(&partial), strbuf_get(&name), &err);
     if (code != 0)
         command_say("%s", err.text);

@@ -30,7 +30,10 @@ static int merge_take(struct merge *m, int argc, char **argv, struct err *err)
     if (m->files.count == 0 || m->output == NULL || m->output[0] == '\0')
         return err_set(err, ERR_USAGE,
                        "Recordings and the name of a new one are needed: heapwake merge FILE... -o NEW");
-    return 0;
+    int code = 0;
+    for (size_t i = 0; i < m->files.count && code == 0; i++)
+        code = command_spare(m->files.data[i], m->output, err);
+    return code;
 }
 
 /* All are open at once: the earliest begins the new one. */

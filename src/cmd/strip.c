@@ -14,12 +14,6 @@
 
 enum { STRIP_PENDING = 1 << 24 }; /* events that may wait: what a finished file needs in 1 GiB */
 
-static bool strip_is_same(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 static void strip_say(struct wake_reader *from, const char *path)
 {
     char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
@@ -73,7 +67,9 @@ int command_strip(int argc, char **argv)
     }
     if (path == NULL || to == NULL || to[0] == '\0' || threshold == 0)
         return command_misused("usage: heapwake strip --threshold DURATION FILE -o OUT");
-    if (strip_is_same(path, to))
-        return command_misused("'%s' is the recording itself; the copy needs a name of its own.", to);
+    struct err err;
+    err_init(&err);
+    if (command_spare(path, to, &err) != 0)
+        return command_misused("%s", err.text);
     return strip_run(path, to, threshold);
 }

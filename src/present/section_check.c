@@ -133,6 +133,7 @@ static void section_check_json_sites(struct json *j, const struct section_check 
 void section_check_json(struct json *j, const struct section_check *s)
 {
     json_add_bool(j, "kept", section_check_is_fine(s));
+    json_add_bool(j, "sure", s->doubt == NULL);
     if (s->program != NULL)
         json_add_text(j, "program", s->program, strlen(s->program));
     json_open_array(j, "limits");
@@ -161,6 +162,18 @@ static void section_check_plain(struct strbuf *out, const struct section_check *
     section_check_blame(&page, s, o);
 }
 
+/* Names of files may have anything in them. */
+static void section_check_add_doubt(struct strbuf *out, const struct section_check *s,
+                                    void (*add)(struct strbuf *out, const char *text))
+{
+    struct strbuf safe;
+    strbuf_init(&safe);
+    safe_add_text(&safe, s->doubt);
+    add(out, strbuf_get(&safe));
+    out->failed |= safe.failed;
+    strbuf_release(&safe);
+}
+
 static void section_check_junit_case(struct strbuf *out, const struct section_check *s,
                                      const struct budget_outcome *o)
 {
@@ -183,7 +196,8 @@ static void section_check_junit_case(struct strbuf *out, const struct section_ch
 
 void section_check_junit(struct strbuf *out, const struct section_check *s)
 {
-    size_t failures = s->program != NULL && !s->program_is_fine, tests = s->count + (s->program != NULL);
+    size_t failures = s->program != NULL && !s->program_is_fine, errors = s->doubt != NULL;
+    size_t tests = s->count + (s->program != NULL) + errors;
     for (size_t i = 0; i < s->count; i++)
         failures += !s->outcomes[i].is_kept;
     strbuf_add_text(
@@ -194,7 +208,8 @@ void section_check_junit(struct strbuf *out, const struct section_check *s)
     markup_add_xml(out, strbuf_get(&subject));
     out->failed |= subject.failed;
     strbuf_release(&subject);
-    strbuf_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\">\n", tests, failures);
+    strbuf_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"0\">\n", tests, failures,
+                errors);
     for (size_t i = 0; i < s->count; i++)
         section_check_junit_case(out, s, &s->outcomes[i]);
     if (s->program != NULL && s->program_is_fine)
@@ -205,6 +220,12 @@ void section_check_junit(struct strbuf *out, const struct section_check *s)
             "    <testcase classname=\"heapwake\" name=\"program\">\n      <failure message=\"%s\"/>\n"
             "    </testcase>\n",
             s->program);
+    if (s->doubt != NULL) {
+        strbuf_add_text(out,
+                        "    <testcase classname=\"heapwake\" name=\"recording\">\n      <error message=\"");
+        section_check_add_doubt(out, s, markup_add_xml);
+        strbuf_add_text(out, "\"/>\n    </testcase>\n");
+    }
     strbuf_add_text(out, "  </testsuite>\n</testsuites>\n");
 }
 
@@ -225,6 +246,11 @@ void section_check_markdown(struct strbuf *out, const struct section_check *s)
     }
     if (s->program != NULL)
         strbuf_addf(out, "| %s | program | | %s |\n", s->program_is_fine ? "ok" : "**failed**", s->program);
+    if (s->doubt != NULL) {
+        strbuf_add_text(out, "| **not sure** | recording | | `");
+        section_check_add_doubt(out, s, markup_add_code);
+        strbuf_add_text(out, "` |\n");
+    }
     for (size_t i = 0; i < s->count; i++) {
         if (s->outcomes[i].is_kept)
             continue;

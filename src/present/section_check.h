@@ -26,6 +26,7 @@ struct section_check {
     const char *subject; /* the recording or the command line */
     const char *program; /* how the program ended: "exit code 3"; NULL: it was not run here */
     bool program_is_fine;
+    const char *doubt; /* why the figures are not sure; NULL: they are */
 };
 
 /* Whether everything is as it should be. */

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import xml.dom.minidom
+import xml.etree.ElementTree
 
 from support import HEAPWAKE, Check, info, native, record, tool, truth, workload
 
@@ -151,8 +152,26 @@ def check_misuse():
     whole = open("one.wake", "rb").read()
     with open("cut.wake", "wb") as f:
         f.write(whole[:len(whole) // 2])
-    done = tool("check", "--max-leak", "1G", "cut.wake")
-    check.holds(done.status == 2 and b"not complete" in done.err, f"A cut recording: {done.status} {done.err!r}")
+    damaged = bytearray(whole)
+    for at in range(len(whole) // 2, len(whole) // 2 + 8):
+        damaged[at] ^= 0x55
+    with open("damaged.wake", "wb") as f:
+        f.write(damaged)
+    record([DRIFT, 10, 20, 5, 7], "sampled.wake", ["--sample", "4K"])
+    for name, words in (("cut", "is not complete"), ("damaged", "is not complete"), ("sampled", "has samples only")):
+        for limits, status in ((["--max-leak", "1G"], 2), (["--max-leak", "0"], 2),
+                               (["--max-peak", "1"], 2 if name == "sampled" else 1),
+                               (["--max-leak", "1G", "--max-growth-vs", "one.wake", "900%"], 2)):
+            done = tool("check", *limits, "--junit", "unsure.xml", "--markdown", "unsure.md", "--json", f"{name}.wake")
+            check.equal(f"exit status of {limits} with {name}", status, done.status)
+            check.holds(f"{name}.wake {words}" in done.err.decode(), f"{name}: {done.err!r}")
+            check.equal(f"{name} is sure", False, json.loads(done.out)["sure"])
+            suite = xml.etree.ElementTree.parse("unsure.xml").getroot()[0]
+            check.equal(f"errors of {name}", ("1", 1), (suite.get("errors"), len(suite.findall("testcase/error"))))
+            check.holds("**not sure**" in open("unsure.md", encoding="utf-8").read(), "The table says nothing.")
+    done = tool("check", "--max-growth-vs", "cut.wake", "1000%", "one.wake")
+    check.equal("exit status with a base that is cut", 2, done.status)
+    check.equal("a whole one is sure", True, json.loads(tool("check", "--max-leak", "1G", "--json", "one.wake").out)["sure"])
 
 
 told = truth(record([DRIFT, 10, 20, 5, 7], "one.wake"))
