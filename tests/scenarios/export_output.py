@@ -119,4 +119,13 @@ for name in FORMATS:
         check_closed_pipe(name)
     check_full_disk(name, length)
     check_odd_files(name)
+
+for argv in (["export", "-f", "csv", "-o", "own.wake", "own.wake"], ["diff", "--svg", "own.wake", "own.wake", "own.wake"],
+             ["check", "--max-leak", "1G", "--junit", "own.wake", "own.wake"],
+             ["strip", "--threshold", "1s", "own.wake", "-o", "own.wake"]):
+    record(["true"], "own.wake")
+    before = open("own.wake", "rb").read()
+    refused = tool(*argv)
+    check.holds(refused.status == 2 and b"is the file that is read" in refused.err, f"{argv}: {refused}")
+    check.equal(f"the recording after {argv}", before, open("own.wake", "rb").read())
 check.done()
