@@ -153,14 +153,27 @@ static int diff_read(struct diff *d, struct err *err)
     return compare_build(&d->compare, &d->traces, &d->sides[0].sites, &d->sides[1].sites, same, err);
 }
 
+/* When the last process had ended. */
+static uint64_t diff_find_end(const struct wake_reader *r)
+{
+    uint64_t end_ns = 0;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        end_ns = p->end.end_ns > end_ns ? p->end.end_ns : end_ns;
+    }
+    return end_ns;
+}
+
 static struct section_diff_side diff_describe(const struct diff *d, size_t which)
 {
     const struct diff_options *o = d->options;
     const struct query_result *r = &d->sides[which].result;
     bool by_moment = (o->measures >> MEASURE_LIVE & 1) != 0;
+    uint64_t end_ns = diff_find_end(d->sides[which].reader);
+    end_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
     return (struct section_diff_side){
         o->files[which], by_moment && o->moments[which] == NULL ? "end" : o->moments[which],
-        r->moment_ns < r->to_ns ? r->moment_ns : r->to_ns, r->total, r->peak_time_ns};
+        r->moment_ns < end_ns ? r->moment_ns : end_ns, r->total, r->peak_time_ns};
 }
 
 static void diff_text(struct diff *d)

@@ -243,12 +243,15 @@ static int report_data_add(struct report_data *d, const struct report_options *o
         code = report_data_ask(d, o, r, NULL, &answer, err);
     if (code == 0)
         code = combine_add(&d->result, &answer, base, err);
+    uint64_t until_ns = answer.moment_ns;
     if (code == 0)
         asking_warn(r, paths[0]);
     query_result_release(&answer);
     query_result_init(&answer);
     if (code == 0 && o->since.when != WHEN_UNSET)
         code = report_data_ask(d, o, r, &o->since, &answer, err);
+    if (code == 0 && o->since.when != WHEN_UNSET && answer.moment_ns > until_ns)
+        code = err_set(err, ERR_USAGE, "--until lies before --since.");
     if (code == 0)
         code = combine_add(&d->since, &answer, base, err);
     query_result_release(&answer);

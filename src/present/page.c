@@ -38,6 +38,31 @@ void page_addf(struct page *p, enum colour colour, const char *format, ...)
     va_end(args);
 }
 
+void page_add_wrapped(struct page *p, enum colour colour, const char *text, size_t used, size_t indent)
+{
+    struct strbuf word;
+    strbuf_init(&word);
+    for (bool is_first = true; *text != '\0'; is_first = false) {
+        size_t length = strcspn(text, " ");
+        strbuf_clear(&word);
+        strbuf_add(&word, text, length);
+        size_t wide = width_of(strbuf_get(&word));
+        if (!is_first && used + 1 + wide > p->width) {
+            page_end_line(p);
+            page_addf(p, COLOUR_PLAIN, "%*s", (int)indent, "");
+            used = indent;
+        } else if (!is_first) {
+            page_add(p, colour, " ");
+            used++;
+        }
+        page_add(p, colour, strbuf_get(&word));
+        used += wide;
+        text += length + strspn(text + length, " ");
+    }
+    p->out->failed |= word.failed;
+    strbuf_release(&word);
+}
+
 size_t page_add_short(struct page *p, enum colour colour, const char *text, size_t columns)
 {
     page_begin(p, colour);

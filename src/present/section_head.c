@@ -35,6 +35,11 @@ static const char *section_head_round(char *text, double value)
     return text;
 }
 
+enum {
+    HEAD_LABEL = 13, /* columns before a figure */
+    HEAD_TEXT = 25,  /* and before what is said of it */
+};
+
 static void section_head_label(struct page *p, const char *label)
 {
     page_addf(p, COLOUR_QUIET, "  %-10s ", label);
@@ -110,15 +115,14 @@ static void section_head_temporary(struct page *p, const struct section_head *h)
 /* What was imported says so: its source may not have known everything. */
 static void section_head_origin(struct page *p, const struct section_head *h)
 {
-    enum { TAKEN = 36 }; /* by the rest of the line */
     struct strbuf line;
     if (h->origin == NULL)
         return;
     strbuf_init(&line);
     safe_add_text(&line, h->origin);
+    strbuf_add_text(&line, " See 'heapwake info'.");
     section_head_label(p, "note");
-    page_add_short(p, COLOUR_PLAIN, strbuf_get(&line), p->width > TAKEN + 10 ? p->width - TAKEN : 10);
-    page_addf(p, COLOUR_PLAIN, " See 'heapwake info'.");
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
     page_end_line(p);
     strbuf_release(&line);
 }
@@ -149,10 +153,12 @@ static void section_head_names(struct page *p, const struct section_head *h)
     if (percent < MATTERS_PERCENT)
         return;
     section_head_label(p, "no lines");
-    page_addf(p, COLOUR_PLAIN, "%8.1f %%  of it: no debug information for ", percent);
-    enum { BEFORE_MODULES = 57 }; /* columns that are taken by now */
-    page_add_short(p, COLOUR_PLAIN, h->nameless_modules,
-                   p->width > BEFORE_MODULES + 10 ? p->width - BEFORE_MODULES : 10);
+    page_addf(p, COLOUR_PLAIN, "%8.1f %%  ", percent);
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_addf(&line, "of it: no debug information for %s", h->nameless_modules);
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_TEXT, HEAD_TEXT);
+    strbuf_release(&line);
     page_end_line(p);
 }
 

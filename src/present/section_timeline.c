@@ -13,7 +13,8 @@ void section_timeline_text(struct page *p, const struct query_result *r, uint64_
     size_t before = p->out->length;
     page_end_line(p);
     size_t empty = p->out->length;
-    plot_print(p, r->timeline.data, r->timeline.count, end_ns, TIMELINE_ROWS);
+    uint64_t until_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
+    plot_print(p, r->timeline.data, r->timeline.count, until_ns, TIMELINE_ROWS);
     if (p->out->length == empty) /* there is nothing to plot: no gap either */
         strbuf_cut(p->out, before);
 }

@@ -53,6 +53,8 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
         for (size_t i = 0; i < from->timeline.count; i++)
             (void)vec_push(&to->timeline, from->timeline.data[i]);
     }
+    to->from_ns = from->from_ns;
+    to->to_ns = from->to_ns;
     to->moment_ns = from->moment_ns;
     combine_histogram(&to->sizes, &from->sizes);
     combine_histogram(&to->lifetimes, &from->lifetimes);
