@@ -22,6 +22,7 @@ struct section_tree_item {
     uint32_t parent; /* its number in the JSON list + 1; 0 = none */
     unsigned level;
     uint32_t open; /* bit n: further siblings follow at level n */
+    bool is_alone; /* has no sibling: what is below it may go on at its level */
 };
 
 typedef VEC(struct section_tree_item) section_tree_list;
@@ -32,10 +33,12 @@ static bool section_tree_push_children(section_tree_list *waiting, const struct 
 {
     size_t first = waiting->count;
     unsigned level = of->level + (indent && of->level + 1 < SECTION_TREE_LEVELS ? 1 : 0);
-    for (uint32_t n = t->nodes.data[of->node].child; n != 0; n = t->nodes.data[n].next) {
+    uint32_t child = t->nodes.data[of->node].child;
+    bool is_alone = child != 0 && t->nodes.data[child].next == 0;
+    for (uint32_t n = child; n != 0; n = t->nodes.data[n].next) {
         uint32_t more = t->nodes.data[n].next != 0 ? UINT32_C(1) << level : 0;
         uint32_t open = (of->open & ~(indent ? UINT32_C(1) << level : 0)) | more;
-        if (!vec_push(waiting, ((struct section_tree_item){n, number, level, open})))
+        if (!vec_push(waiting, ((struct section_tree_item){n, number, level, open, is_alone})))
             return false;
     }
     for (size_t i = first, j = waiting->count; j > i + 1; i++) {
@@ -124,8 +127,7 @@ void section_tree_text(struct page *p, const struct section_tree *s)
         const struct tree_node *node = &s->tree->nodes.data[item.node];
         section_tree_line(p, s, &item);
         bool branches = node->child != 0 && s->tree->nodes.data[node->child].next != 0;
-        bool has_sibling = (item.open >> item.level & 1) != 0;
-        ok = section_tree_push_children(&waiting, s->tree, &item, 0, branches || has_sibling);
+        ok = section_tree_push_children(&waiting, s->tree, &item, 0, branches || !item.is_alone);
     }
     p->out->failed |= !ok;
     vec_release(&waiting);
