@@ -149,6 +149,8 @@ static int diff_read(struct diff *d, struct err *err)
     asking_end(&d->asking);
     if (code != 0)
         return code;
+    for (size_t i = 0; i < (d->sides[0].is_asked_again ? 1 : 2); i++)
+        asking_warn(d->sides[i].reader, o->files[i]);
     bool same = compare_is_same_code(d->sides[0].reader, d->sides[1].reader);
     return compare_build(&d->compare, &d->traces, &d->sides[0].sites, &d->sides[1].sites, same, err);
 }

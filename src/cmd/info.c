@@ -254,7 +254,8 @@ static void info_text(struct strbuf *out, const struct wake_reader *r, const str
     strbuf_addf(out, "%-15s%s of ", "allocations", units_count(a, f->allocations));
     strbuf_addf(out, "%s, freed %s\n", units_bytes(a, f->allocated_bytes), units_count(b, f->frees));
     strbuf_addf(out, "%-15s%s in ", "peak", units_bytes(a, f->peak_bytes));
-    strbuf_addf(out, "%s blocks at %s\n", units_count(a, f->peak_blocks), units_time(b, f->peak_time_ns));
+    strbuf_addf(out, "%s block%s at %s\n", units_count(a, f->peak_blocks), units_plural(f->peak_blocks),
+                units_time(b, f->peak_time_ns));
     strbuf_addf(out, "%-15s%s in ", "leaked", units_bytes(a, f->leaked_bytes));
     strbuf_addf(out, "%s block%s\n", units_count(a, f->leaked_blocks), f->leaked_blocks == 1 ? "" : "s");
     strbuf_addf(out, "%-15s%s, ", "stacks", units_count(a, f->stacks));

@@ -127,7 +127,8 @@ static int replaying_choose(const struct replaying *o, const struct wake_reader 
     size_t count = wake_reader_process_count(r);
     *process = o->has_process ? (size_t)o->process - 1 : compose_choose(r);
     if (*process >= count)
-        return err_set(err, ERR_ABSENT, "There are %zu processes in %s.", count, o->file);
+        return err_set(err, ERR_ABSENT, "%s has %zu process%s: --process goes up to that.", o->file, count,
+                       count == 1 ? "" : "es");
     for (size_t i = 0; o->has_pid && i < count; i++) {
         if (wake_reader_process(r, i)->info.pid == o->pid) {
             *process = i;

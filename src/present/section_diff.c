@@ -24,12 +24,13 @@ static void section_diff_head_line(struct page *p, const char *word, const struc
     safe_add_text(&name, frame_basename(s->file));
     if (s->moment != NULL) {
         strbuf_addf(&name, " at %s", units_time(a, s->moment_ns));
-        snprintf(facts, sizeof facts, "live %s in %s blocks", units_bytes(a, s->total.live_bytes),
-                 units_count(b, s->total.live_blocks));
+        snprintf(facts, sizeof facts, "live %s in %s block%s", units_bytes(a, s->total.live_bytes),
+                 units_count(b, s->total.live_blocks), units_plural(s->total.live_blocks));
     } else {
         char c[UNITS_MAX];
-        snprintf(facts, sizeof facts, "peak %s, leaked %s, %s calls", units_bytes(a, s->total.peak_bytes),
-                 units_bytes(b, s->total.leaked_bytes), units_count(c, s->total.allocated_blocks));
+        snprintf(facts, sizeof facts, "peak %s, leaked %s, %s call%s", units_bytes(a, s->total.peak_bytes),
+                 units_bytes(b, s->total.leaked_bytes), units_count(c, s->total.allocated_blocks),
+                 units_plural(s->total.allocated_blocks));
     }
     page_addf(p, COLOUR_QUIET, "%-8s", word);
     size_t wide = width_of(facts), room = p->width > wide + 12 ? p->width - wide - 10 : 10;

@@ -58,18 +58,13 @@ __attribute__((format(printf, 3, 4))) static void section_head_more(struct page 
     page_end_line(p);
 }
 
-static const char *section_head_plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static void section_head_ran(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     section_head_label(p, "ran");
     page_addf(p, COLOUR_PLAIN, "%10s  %s; ", units_time(a, h->runtime_ns), h->end);
     page_addf(p, COLOUR_PLAIN, "%s process%s, %s thread%s", units_count(a, h->processes),
-              h->processes == 1 ? "" : "es", units_count(b, h->threads), section_head_plural(h->threads));
+              h->processes == 1 ? "" : "es", units_count(b, h->threads), units_plural(h->threads));
     if (h->files > 1)
         page_addf(p, COLOUR_PLAIN, " in %s recordings", units_count(a, h->files));
     page_end_line(p);
@@ -93,7 +88,7 @@ static void section_head_leaked(struct page *p, const struct section_head *h)
     uint64_t bytes = h->leaked_bytes - h->suppressed_bytes, blocks = h->leaked_blocks - h->suppressed_blocks;
     section_head_label(p, "leaked");
     page_addf(p, blocks > 0 ? COLOUR_ALARM : COLOUR_PLAIN, "%10s", units_bytes(a, bytes));
-    page_addf(p, COLOUR_PLAIN, "  in %s block%s", units_count(a, blocks), section_head_plural(blocks));
+    page_addf(p, COLOUR_PLAIN, "  in %s block%s", units_count(a, blocks), units_plural(blocks));
     if (h->suppressed_blocks != 0)
         page_addf(p, COLOUR_PLAIN, "; %s more suppressed", units_bytes(a, h->suppressed_bytes));
     page_end_line(p);
@@ -136,7 +131,7 @@ static void section_head_losses(struct page *p, const struct section_head *h)
         page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", "whole");
     else
         page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", is_whole ? "whole" : "in part",
-                  units_count(a, h->lost_events), section_head_plural(h->lost_events));
+                  units_count(a, h->lost_events), units_plural(h->lost_events));
     page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->cut_stacks),
               units_count(b, h->stacks));
     page_end_line(p);
@@ -169,7 +164,7 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
     if (h->cull_threshold_ns != 0) {
         section_head_label(p, "culled");
         page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, lived less than ", units_bytes(a, h->culled_bytes),
-                  units_count(b, h->culled_blocks), section_head_plural(h->culled_blocks));
+                  units_count(b, h->culled_blocks), units_plural(h->culled_blocks));
         page_addf(p, COLOUR_PLAIN, "%s:", units_time(a, h->cull_threshold_ns));
         page_end_line(p);
         section_head_more(p, COLOUR_PLAIN, "they are in the totals, not among the events");
@@ -217,8 +212,8 @@ void section_head_text(struct page *p, const struct section_head *h)
     strbuf_release(&line);
     section_head_ran(p, h);
     section_head_label(p, "allocated");
-    page_addf(p, COLOUR_PLAIN, "%10s  in %s calls, ", units_bytes(a, h->allocated_bytes),
-              units_count(b, h->allocations));
+    page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, ", units_bytes(a, h->allocated_bytes),
+              units_count(b, h->allocations), units_plural(h->allocations));
     page_addf(p, COLOUR_PLAIN, "%s a second", section_head_round(a, section_head_rate(h)));
     page_end_line(p);
     section_head_peak(p, h);

@@ -80,8 +80,8 @@ int section_pools_text(struct page *p, const struct section_pools *s, struct err
         page_addf(p, COLOUR_PLAIN, "  %-12s  ", strbuf_get(&name));
         strbuf_release(&name);
         section_pools_size(p, a, a->live);
-        page_addf(p, COLOUR_PLAIN, " live in %s blocks at the end, at most ",
-                  units_count(count, a->live_blocks));
+        page_addf(p, COLOUR_PLAIN, " live in %s block%s at the end, at most ",
+                  units_count(count, a->live_blocks), units_plural(a->live_blocks));
         section_pools_size(p, a, a->peak);
         page_add(p, COLOUR_PLAIN, "; made ");
         section_pools_size(p, a, a->made);

@@ -49,8 +49,9 @@ void section_replay_text(struct page *p, const struct section_replay *s)
     const struct compose *c = s->compose;
     struct table t;
     page_add(p, COLOUR_TITLE, "Replay");
-    page_addf(p, COLOUR_PLAIN, " of process %u: %s allocations and %s releases by ", s->pid,
-              units_count(a, c->allocations), units_count(b, c->releases));
+    page_addf(p, COLOUR_PLAIN, " of process %u: %s allocation%s and %s release%s by ", s->pid,
+              units_count(a, c->allocations), units_plural(c->allocations), units_count(b, c->releases),
+              units_plural(c->releases));
     page_addf(p, COLOUR_PLAIN, "%s thread%s\n", units_count(a, c->parts.count),
               c->parts.count == 1 ? "" : "s");
     table_init(&t, columns);

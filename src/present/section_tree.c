@@ -106,8 +106,8 @@ void section_tree_text(struct page *p, const struct section_tree *s)
     if (s->tree->nodes.count == 0)
         return;
     const struct tree_value *total = &s->tree->nodes.data[0].all;
-    page_addf(p, COLOUR_TITLE, "%s: %sB in %s blocks", measure_title(s->tree->measure),
-              units_count(a, total->bytes), units_count(b, total->blocks));
+    page_addf(p, COLOUR_TITLE, "%s: %sB in %s block%s", measure_title(s->tree->measure),
+              units_count(a, total->bytes), units_count(b, total->blocks), units_plural(total->blocks));
     page_addf(p, COLOUR_QUIET, ", %s below", s->tree->way == TREE_CALLERS ? "callers" : "callees");
     page_end_line(p);
     if (total->blocks == 0 && s->root != NULL) {

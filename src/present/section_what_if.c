@@ -9,8 +9,8 @@
 static void section_what_if_line(struct page *p, const char *word, const struct what_if_peak *peak)
 {
     char bytes[UNITS_MAX], blocks[UNITS_MAX], when[UNITS_MAX];
-    page_addf(p, COLOUR_PLAIN, "  %-9s  peak %s in %s blocks at %s", word, units_bytes(bytes, peak->bytes),
-              units_count(blocks, peak->blocks), units_time(when, peak->time_ns));
+    page_addf(p, COLOUR_PLAIN, "  %-9s  peak %s in %s block%s at %s", word, units_bytes(bytes, peak->bytes),
+              units_count(blocks, peak->blocks), units_plural(peak->blocks), units_time(when, peak->time_ns));
 }
 
 void section_what_if_text(struct page *p, const struct section_what_if *s)

@@ -75,3 +75,8 @@ const char *units_time(char *text, uint64_t ns)
         snprintf(text, UNITS_MAX, "%llu h %u min", (unsigned long long)(s / 3600), (unsigned)(s / 60 % 60));
     return text;
 }
+
+const char *units_plural(uint64_t value)
+{
+    return value == 1 ? "" : "s";
+}

@@ -12,6 +12,8 @@ enum { UNITS_MAX = 40 };
 
 /* 20,000,012 */
 const char *units_count(char *text, uint64_t value);
+/* The end of a word that is counted: "" for one, else "s". */
+const char *units_plural(uint64_t value);
 /* 72 bytes, 1.3 MiB */
 const char *units_bytes(char *text, uint64_t bytes);
 /* The same with a sign: +1.3 MiB, -20; 0 is +0. */
