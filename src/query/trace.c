@@ -37,6 +37,7 @@ void traces_init(struct traces *c)
     words_init(&c->words);
     map_init(&c->frame_slots);
     map_init(&c->symbol_slots);
+    map_init(&c->module_slots);
     map_init(&c->trace_slots);
 }
 
@@ -44,6 +45,7 @@ void traces_release(struct traces *c)
 {
     for (size_t i = 0; i < c->processes.count; i++) {
         free(c->processes.data[i].images);
+        free(c->processes.data[i].modules);
         free(c->processes.data[i].traces);
         map_release(&c->processes.data[i].place_slots);
         vec_release(&c->processes.data[i].places);
@@ -55,6 +57,7 @@ void traces_release(struct traces *c)
     vec_release(&c->frames);
     map_release(&c->trace_slots);
     map_release(&c->symbol_slots);
+    map_release(&c->module_slots);
     map_release(&c->frame_slots);
     words_release(&c->words);
 }
@@ -158,11 +161,39 @@ uint32_t traces_add(struct traces *c, uint32_t parent, const struct frame *frame
 
 /* ------------------------------------------------------------------- readers */
 
-/* The file of a module; the loader has no name for that of the program. */
-static const char *traces_module_path(const struct wake_process *p, uint32_t module)
+/* The file of a module; the loader has no name for that of the program.  Files that are called the same and have the
+ * same build id are one, in whatever folder and recording they are.  NULL: no memory. */
+static const char *traces_module_path(struct traces *c, const struct wake_process *p,
+                                      const struct wake_module *m)
 {
-    const char *path = p->modules.data[module - 1].path;
-    return path[0] == '\0' && p->info.exe != NULL ? p->info.exe : path;
+    const char *path = m->path[0] == '\0' && p->info.exe != NULL ? p->info.exe : m->path;
+    const char *text = words_add_text(&c->words, path);
+    if (text == NULL || m->build_id_length == 0)
+        return text;
+    struct {
+        const char *name;
+        const void *build_id;
+    } key = {words_add_text(&c->words, frame_basename(path)),
+             words_add(&c->words, m->build_id, m->build_id_length)};
+    const void *word = words_add(&c->words, &key, sizeof key);
+    if (key.name == NULL || key.build_id == NULL || word == NULL)
+        return NULL;
+    const uint64_t *known = map_find(&c->module_slots, (uintptr_t)word);
+    if (known != NULL)
+        return (const char *)(uintptr_t)*known;
+    return map_set(&c->module_slots, (uintptr_t)word, (uintptr_t)text) ? text : NULL;
+}
+
+/* False: no memory. */
+static bool traces_name_modules(struct traces *c, struct trace_process *own)
+{
+    const struct wake_process *p = own->process;
+    bool fine = true;
+    for (size_t i = 0; i < p->modules.count && fine; i++) {
+        own->modules[i + 1] = traces_module_path(c, p, &p->modules.data[i]);
+        fine = own->modules[i + 1] != NULL;
+    }
+    return fine;
 }
 
 int traces_add_reader(struct traces *c, struct wake_reader *r, uint32_t *base, struct err *err)
@@ -174,10 +205,13 @@ int traces_add_reader(struct traces *c, struct wake_reader *r, uint32_t *base, s
         const struct wake_process *p = wake_reader_process(r, i);
         struct trace_process own = {.process = p, .names = wake_reader_names(r)};
         own.images = memory_new_zeroed(p->modules.count + 1, sizeof *own.images);
+        own.modules = memory_new_zeroed(p->modules.count + 1, sizeof *own.modules);
         own.traces = memory_new_zeroed(p->nodes.count + 1, sizeof *own.traces);
         map_init(&own.place_slots);
-        if (own.images == NULL || own.traces == NULL || !vec_push(&c->processes, own)) {
+        if (own.images == NULL || own.modules == NULL || own.traces == NULL ||
+            !traces_name_modules(c, &own) || !vec_push(&c->processes, own)) {
             free(own.images);
+            free(own.modules);
             free(own.traces);
             goto out;
         }
@@ -198,7 +232,7 @@ static bool traces_name_place(struct traces *c, struct trace_process *p, struct 
     uint32_t image = p->images[0];
     if (place->module != 0 && place->module <= p->process->modules.count) {
         f.address -= p->process->modules.data[place->module - 1].bias;
-        f.module = traces_module_path(p->process, place->module);
+        f.module = p->modules[place->module];
         image = p->images[place->module];
     }
     if (p->names != NULL && image != 0)

@@ -48,6 +48,7 @@ struct trace_place {
 struct trace_process {
     const struct wake_process *process;
     const struct names *names;
+    const char **modules;   /* by module number: the file */
     uint32_t *images;       /* by module number, [0]: of code in no module; 0 = none */
     uint32_t *traces;       /* by node; 0 = not yet asked for */
     struct map place_slots; /* hash of address and module -> index in places */
@@ -59,6 +60,7 @@ struct traces {
     struct words words;
     struct map frame_slots;  /* word of a frame -> number in frames + 1 */
     struct map symbol_slots; /* word of a symbol -> symbol */
+    struct map module_slots; /* word of a build id -> the file that had it first */
     struct map trace_slots;  /* parent << 32 | frame -> trace, of parents with many children */
     uint32_t symbols;
     VEC(struct frame) frames;

@@ -5,6 +5,8 @@ twice, one whose lines have moved, two moments of one run; what it prints, the
 picture, and what it says when it is used wrongly."""
 import collections
 import json
+import os
+import subprocess
 import xml.dom.minidom
 
 from support import Check, events, record, tool, truth, workload
@@ -127,6 +129,31 @@ def check_misuse():
         check.equal(f"lines about diff {argv}", 1, len(done.err.splitlines()))
 
 
+def check_places():
+    """The same file in two folders, without any name for its functions, started by its full name and from its folder. And
+    what is whole beside what is a moment or a part."""
+    for folder in ("here", "there"):
+        os.mkdir(folder)
+        subprocess.run(["strip", "-s", "-o", f"{folder}/app", DRIFT], check=True)
+    arguments = [10, 20, 5, 7]
+    record([os.path.abspath("here/app"), *arguments], "here.wake")
+    record(["./app", *arguments], os.path.abspath("there.wake"), cwd="there")
+    for measure in ("--calls", "--leaks", "--allocated"):
+        found = json.loads(tool("diff", "--json", measure, "here.wake", "there.wake").out)
+        check.equal(f"{measure} of the same file elsewhere", [], next(found[k] for k in ("calls", "leaks", "allocated") if k in found)["sites"])
+    rows = json.loads(tool("report", "--json", "--by", "module", "--calls", "here.wake", "there.wake").out)["calls"]["groups"]
+    check.equal("modules that are called app", 1, sum(row["name"].endswith("/app") for row in rows))
+    exe = json.loads(tool("info", "--json", "there.wake").out)["processes_list"][0]["exe"]
+    check.equal("what ./app is", os.path.realpath("there/app"), exe)
+    end = json.loads(tool("info", "--json", "there.wake").out)["processes_list"][0]["end_ns"]
+    found = json.loads(tool("diff", "--json", "here.wake@50%", "there.wake").out)
+    check.equal("the moment of a whole recording", end, found["after"]["moment_ns"])
+    with open("part.wake", "wb") as f:
+        f.write(open("here.wake", "rb").read()[:-200])
+    done = tool("diff", "here.wake", "part.wake")
+    check.holds(done.status == 0 and b"part.wake" in done.err, f"A part is compared: {done}")
+
+
 DRIFT, MOVED = workload("drift"), workload("drift_moved")
 check_pair("the same program", [DRIFT, 10, 20, 5, 7], [DRIFT, 10, 120, 9, 2], "one.wake", "grown.wake")
 check_pair("one of two sites alone", [DRIFT, 10, 20, 5], [DRIFT, 10, 20, 0, 4], "a.wake", "b.wake")
@@ -136,6 +163,7 @@ check.holds(all(f["line"] >= 500 or f["function"] not in ("growing", "twice")
                 for s in diff("one.wake", "moved.wake")["leaks"]["sites"] for f in s["frames"]),
             "A site is shown with the lines of the older program.")
 check_moments()
+check_places()
 check_page()
 check_picture()
 check_misuse()
