@@ -16,7 +16,7 @@ enum { REPORT_VERDICTS_EVENTS = 20000000 };
 /* A trace and the row that stands for it. */
 struct report_verdict {
     uint32_t trace, process, stack;
-    uint64_t held;
+    uint64_t leaked, held;
     bool found;
 };
 
@@ -38,7 +38,7 @@ static int report_verdicts_memory(struct err *err)
     return err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
 }
 
-/* For each trace, the row that held most. */
+/* For each trace, the row that leaks most, or else held most: calls in one line may have several. */
 static int report_verdicts_choose(struct report_data *d, struct report_verdict_list *w, struct err *err)
 {
     for (size_t i = 0; i < d->result.rows.count; i++) {
@@ -51,9 +51,11 @@ static int report_verdicts_choose(struct report_data *d, struct report_verdict_l
         if (at == NULL)
             continue;
         struct report_verdict *one = &w->list.data[*at];
-        uint64_t held = row->m.peak_bytes > row->m.leaked_bytes ? row->m.peak_bytes : row->m.leaked_bytes;
-        if (!one->found || held > one->held)
-            *one = (struct report_verdict){trace, row->process, row->stack, held, true};
+        const struct report_verdict this = {
+            trace, row->process, row->stack, row->m.leaked_bytes, row->m.peak_bytes, true};
+        bool holds_more = this.leaked == one->leaked && this.held > one->held;
+        if (!one->found || this.leaked > one->leaked || holds_more)
+            *one = this;
     }
     return 0;
 }

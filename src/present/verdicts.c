@@ -29,7 +29,7 @@ static const char *verdicts_sentence(const struct verdict *v)
     case VERDICT_ONCE:
         return "once: made within a moment, and kept";
     case VERDICT_PASSING:
-        return "passing: has come and gone";
+        return v->leaves_some ? "passing: nearly all of it has come and gone" : "passing: has come and gone";
     default:
         return "unclear: it began too late to tell";
     }

@@ -187,7 +187,7 @@ struct verdict verdict_find(const struct levels *l, const struct levels_row *r)
     bool is_short = r->last_ns - r->first_ns <= (l->to_ns - l->from_ns) / 16;
     bool is_nothing = kept == 0 && r->left == 0; /* whatever it may have been within a tick */
     if (is_nothing || (kept * 100 < (double)r->highest && r->left < r->highest / 10))
-        v.kind = VERDICT_PASSING;
+        v = (struct verdict){VERDICT_PASSING, .leaves_some = r->left != 0, .freed_at_exit = v.freed_at_exit};
     else if (v.freed_at_exit && verdict_count_freed(r, stop) <= r->blocks / 10)
         v.kind = VERDICT_AT_EXIT;
     else if (is_short && !v.freed_at_exit)

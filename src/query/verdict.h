@@ -6,7 +6,7 @@
  *     bounded   it was filled, or goes up and down, and stays below a bound: a cache
  *     at-exit   nearly all of it is held until the program shuts down, and freed then
  *     once      it was made within a moment, and kept
- *     passing   it has come and gone
+ *     passing   it has come and gone, nearly all of it
  *     unclear   it began too late to tell
  *
  * Looked at is the floor: the least that was live in each tick, so that bursts of
@@ -49,6 +49,7 @@ struct verdict {
     enum verdict_kind kind;
     double bytes_per_minute; /* VERDICT_GROWS */
     double confidence;       /* VERDICT_GROWS: 0 to 1 */
+    bool leaves_some;        /* VERDICT_PASSING: less than a tenth of what there was at once */
     bool freed_at_exit;      /* of what was held, nine tenths or more were freed in the shutdown */
 };
 
