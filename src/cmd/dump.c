@@ -236,7 +236,10 @@ int command_dump(int argc, char **argv)
             path = argv[i];
     }
     if (path == NULL)
-        return command_misused("No recording given: heapwake dump [--tsv] [--stacks] FILE");
+        return command_misused("No recording given: heapwake dump [--tsv | --stacks] FILE");
+    if (d.tsv && d.stacks)
+        return command_misused(
+            "--tsv has the number of each stack and --stacks its frames; only one of them can be.");
     d.reader = recording_file_open(path);
     if (d.reader == NULL)
         return EXIT_FAILED;

@@ -156,7 +156,7 @@ const struct command command_list[] = {
      "  --json     the same as JSON\n",
      false},
     {"dump", command_dump, "print the events of a recording",
-     "usage: heapwake dump [--tsv] [--stacks] FILE\n"
+     "usage: heapwake dump [--tsv | --stacks] FILE\n"
      "\n"
      "  --tsv     one event a line: time_ns pid tid event address size stack kind usable,\n"
      "            tab-separated, after a header line; a realloc is a free and an alloc\n"

@@ -37,6 +37,21 @@ static int recording_file_convert(struct wake_reader **r, int spool, struct err 
     return code;
 }
 
+/* A recording gets its name when it is whole. */
+static void recording_file_look_for_partial(const char *path, struct err *err)
+{
+    struct strbuf name;
+    strbuf_init(&name);
+    strbuf_addf(&name, "%s.partial", path);
+    if (!name.failed && access(strbuf_get(&name), F_OK) == 0)
+        (void)err_set(err, ERR_ABSENT,
+                      "%s is not there yet: it is being recorded, as %s.partial, which can be read; "
+                      "'heapwake ctl PID report' "
+                      "reports on the program meanwhile.",
+                      path, path);
+    strbuf_release(&name);
+}
+
 static struct wake_reader *recording_file_open_one(const char *path)
 {
     struct wake_reader *r = NULL;
@@ -52,6 +67,8 @@ static struct wake_reader *recording_file_open_one(const char *path)
             code = wake_reader_open(&r, path, &err);
         file_close(fd);
     }
+    if (code == ERR_ABSENT)
+        recording_file_look_for_partial(path, &err);
     if (code != 0)
         command_say("%s", err.text);
     return code == 0 ? r : NULL;

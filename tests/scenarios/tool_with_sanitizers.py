@@ -16,7 +16,7 @@ FORMATS = "callgrind csv dhat dot flamegraph folded gprof2dot heaptrack html jso
 ENVIRONMENT = {"HEAPWAKE_PROBE": PROBE, "UBSAN_OPTIONS": "halt_on_error=1:exitcode=66",
                "ASAN_OPTIONS": "exitcode=66:detect_leaks=0", "TSAN_OPTIONS": "halt_on_error=1:exitcode=66"}
 COMMANDS = [
-    ["info", "--json", "a.wake"], ["verify", "a.wake"], ["dump", "--tsv", "--stacks", "b.wake"],
+    ["info", "--json", "a.wake"], ["verify", "a.wake"], ["dump", "--tsv", "b.wake"], ["dump", "--stacks", "b.wake"],
     ["report", "a.wake"], ["report", "--verdict", "--misuse", "--advice", "--histogram", "a.wake"],
     ["report", "--tree", "--json", "a.wake"], ["report", "--leaks", "--peak", "-n", "0", "a.wake", "b.wake"],
     ["report", "--without", "function~feast", "a.wake"], ["diff", "a.wake", "b.wake"], ["diff", "--json", "a.wake@30%", "a.wake"],
