@@ -45,7 +45,7 @@ static bool admit_class(const struct filter *f, struct slots *slots, const struc
                         unsigned checks)
 {
     const struct query_filter *q = &f->query->filter;
-    const struct ledger_class *c = &l->kinds.data[number];
+    const struct ledger_class *c = &l->class_list.data[number];
     const char *mark = l->marks.data[c->mark];
     uint32_t maker = slots_get(slots, c->thread), freer = slots_get(slots, c->freer);
     bool is_other = (q->states & (c->is_leaked ? STATE_FREED : STATE_LEAKED)) != 0;
@@ -64,7 +64,7 @@ static bool admit_all_classes(const struct filter *f, struct slots *slots, const
                               unsigned checks)
 {
     bool all = true;
-    for (size_t i = 0; i < l->kinds.count && all; i++)
+    for (size_t i = 0; i < l->class_list.count && all; i++)
         all = admit_class(f, slots, l, i, checks);
     return all && !slots->failed;
 }
@@ -96,17 +96,17 @@ bool admit_init(struct admit *a, const struct ledger *l, const struct filter *f)
     a->asks_classes = false;
     a->temporary_ns = q->temporary_ns != 0 ? q->temporary_ns : UINT64_MAX;
     a->time = a->lasting = 0;
-    a->classes = memory_new(l->kinds.count);
-    a->slacks = (f->checks & CHECK_USABLE) == 0 ? NULL : memory_new(l->kinds.count * sizeof *a->slacks);
+    a->classes = memory_new(l->class_list.count);
+    a->slacks = (f->checks & CHECK_USABLE) == 0 ? NULL : memory_new(l->class_list.count * sizeof *a->slacks);
     bool has_slacks = a->slacks != NULL || (f->checks & CHECK_USABLE) == 0;
     bool fine = slots_init(&slots, q, f->process) && a->classes != NULL && has_slacks;
-    for (size_t i = 0; i < l->kinds.count && fine; i++) {
+    for (size_t i = 0; i < l->class_list.count && fine; i++) {
         bool passes = admit_class(f, &slots, l, i, f->checks);
-        bool is_brief = admit_may_be_temporary(q, &l->kinds.data[i]);
+        bool is_brief = admit_may_be_temporary(q, &l->class_list.data[i]);
         a->classes[i] = (uint8_t)((passes ? ADMIT_PASSES : 0) | (is_brief ? ADMIT_TEMPORARY : 0));
         a->asks_classes = a->asks_classes || !passes;
         if (a->slacks != NULL)
-            a->slacks[i] = l->kinds.data[i].slack;
+            a->slacks[i] = l->class_list.data[i].slack;
     }
     fine = fine && !slots.failed;
     slots_release(&slots);
@@ -180,7 +180,7 @@ static void admit_lifetimes(struct admit *a, size_t first, const struct query_ra
     const uint64_t *times = a->ledger->times.data, min = range->min, width = range->max - min;
     for (size_t i = 0; i < LEDGER_AT_ONCE; i++) {
         int64_t apart = (int64_t)(a->time_ns[i] - times[mates[i]]); /* the sign tells which end this is */
-        uint64_t lifetime = (uint64_t)(apart < 0 ? 0 - apart : apart);
+        uint64_t lifetime = apart < 0 ? 0 - (uint64_t)apart : (uint64_t)apart;
         a->pass[i] &= lifetime - min <= width;
     }
 }
@@ -253,7 +253,7 @@ static void admit_large(struct admit *a, size_t first, size_t count)
     for (size_t i = 0; i < count && map_count(&l->large) > 0; i++)
         if (__builtin_expect(l->sizes[first + i] == LEDGER_LARGE && a->pass[i] != 0, 0)) {
             uint64_t size = ledger_large_size(l, first + i);
-            uint64_t usable = size + l->kinds.data[l->classes[first + i]].slack;
+            uint64_t usable = size + l->class_list.data[l->classes[first + i]].slack;
             a->pass[i] = range_has(&q->size, size) && (a->slacks == NULL || range_has(&q->usable, usable));
             a->has_large = a->has_large || a->pass[i] != 0;
         }

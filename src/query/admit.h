@@ -30,7 +30,7 @@ struct admit {
     uint32_t *slacks; /* of classes; NULL unless usable sizes are asked for */
     uint64_t temporary_ns;
     size_t time;    /* of the latest entry, in ledger->times */
-    size_t lasting; /* the first that is not behind the latest entries, in ledger->lasting */
+    size_t lasting; /* the first that is not before the entries at hand, in ledger->lasting */
 
     /* Of the entries at hand: */
     uint64_t time_ns[LEDGER_AT_ONCE];

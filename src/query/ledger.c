@@ -55,7 +55,7 @@ void ledger_release(struct ledger *l)
 {
     free(l->rows);
     map_release(&l->large);
-    vec_release(&l->kinds);
+    vec_release(&l->class_list);
     vec_release(&l->times);
     vec_release(&l->firsts);
     vec_release(&l->lasting);
@@ -100,7 +100,7 @@ static bool ledger_close(struct ledger *l)
     bool fine = true;
     for (size_t i = 0; i < l->count && fine; i++)
         if (l->rows[i] < LEDGER_FALLS &&
-            (l->mates[i] == LEDGER_NEVER || l->kinds.data[l->classes[i]].is_leaked))
+            (l->mates[i] == LEDGER_NEVER || l->class_list.data[l->classes[i]].is_leaked))
             fine = vec_push(&l->lasting, (uint32_t)i);
     return fine;
 }
@@ -121,12 +121,12 @@ static uint32_t ledger_find_class(struct ledger_making *m, bool is_end, uint64_t
         return m->found[is_end];
     uint64_t whole = key << 1 | is_end;
     const uint64_t *at = map_find(&m->classes, whole);
-    uint32_t found = at != NULL ? (uint32_t)*at : (uint32_t)m->ledger->kinds.count;
+    uint32_t found = at != NULL ? (uint32_t)*at : (uint32_t)m->ledger->class_list.count;
     if (at == NULL && found == LEDGER_CLASSES) {
         m->is_odd = true;
         return 0;
     }
-    if (at == NULL && (!vec_push(&m->ledger->kinds, *c) || !map_set(&m->classes, whole, found))) {
+    if (at == NULL && (!vec_push(&m->ledger->class_list, *c) || !map_set(&m->classes, whole, found))) {
         m->failed = true;
         return 0;
     }
@@ -158,7 +158,7 @@ static uint32_t ledger_class_of_birth(struct ledger_making *m, const struct wake
 static uint32_t ledger_class_of_death(struct ledger_making *m, uint32_t of_birth, uint32_t freer,
                                       bool is_temporary)
 {
-    struct ledger_class c = m->ledger->kinds.data[of_birth];
+    struct ledger_class c = m->ledger->class_list.data[of_birth];
     c.is_freed = true;
     c.freer = freer;
     c.is_temporary = is_temporary;
@@ -251,7 +251,8 @@ static uint32_t ledger_time(struct ledger_making *m, uint64_t time_ns)
     struct ledger *l = m->ledger;
     if (l->times.count > 1 && l->times.data[l->times.count - 1] == time_ns)
         return (uint32_t)l->times.count - 1;
-    m->is_odd = m->is_odd || time_ns > INT64_MAX || l->times.count >= m->times_max;
+    bool goes_back = l->times.count > 1 && time_ns < l->times.data[l->times.count - 1];
+    m->is_odd = m->is_odd || goes_back || time_ns > INT64_MAX || l->times.count >= m->times_max;
     bool fine = vec_push(&l->times, time_ns) && vec_push(&l->firsts, (uint32_t)l->count);
     m->failed = m->failed || !fine;
     return (uint32_t)l->times.count - 1;
@@ -268,7 +269,7 @@ static int ledger_events(const struct wake_block *b, void *context)
     }
     for (uint32_t i = 0; i < b->count && !m->is_odd && !m->failed;) {
         uint32_t stop = ahead_step(&m->live, b, i, b->count, sizeof(struct ledger_block));
-        for (; i < stop; i++) {
+        for (; i < stop && !m->is_odd && !m->failed; i++) {
             if (b->event[i] == WAKE_ALLOC)
                 ledger_alloc(m, b, i, ledger_time(m, b->time_ns[i]));
             else if (b->event[i] == WAKE_FREE)

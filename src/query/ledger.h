@@ -4,7 +4,7 @@
  * other end included.  Whatever is asked about single blocks afterwards, no event has to be read and no block
  * followed (query/reckon.h).
  *
- *     rows      the stack, and whether the block is released
+ *     rows      the stack, and whether this is the block's release
  *     sizes     those that do not fit are in a map
  *     mates     when the block is released, or, at its release, when it was made: a number in `times`
  *     classes   the rest: blocks that have it in common share a class
@@ -48,9 +48,9 @@ struct ledger {
     uint32_t *sizes; /* LEDGER_LARGE: see `large` */
     uint16_t *classes;
     size_t count, capacity;
-    struct map large; /* entry -> its size, from LEDGER_LARGE on */
-    VEC(struct ledger_class) kinds;
-    VEC(uint64_t) times; /* rising, behind that of LEDGER_NEVER */
+    struct map large;                    /* entry -> its size, from LEDGER_LARGE on */
+    VEC(struct ledger_class) class_list; /* by their numbers */
+    VEC(uint64_t) times;                 /* rising, behind that of LEDGER_NEVER */
     VEC(uint32_t) firsts;
     VEC(uint32_t) lasting;      /* births of blocks that are never released, or listed as leaked, in order */
     VEC(const char *) marks;    /* names; the first is of those that no mark came before */

@@ -6,13 +6,15 @@
  *     query_run(&q, reader, ...)                  as always
  *
  * The first question that has to read the events of a process makes stages of them (query/stage.h), so that
- * another window, another moment, another timeline or other stacks need few events or none.  Where
- * many are to come the first about single blocks makes a ledger (query/ledger.h), from which others about single
- * blocks, medians, histograms and splits are answered.  The latest answers are kept too (query/kept.h).  Answers are the same as without.
+ * another window, another moment, another timeline or other stacks need few events or none.  Where many are to
+ * come the first about single blocks makes a ledger (query/ledger.h), from which others about single blocks,
+ * medians, histograms and splits are answered.  The latest answers are kept too (query/kept.h).  Answers are the
+ * same as without.
  *
- * Memory, for each process: 32 MiB and three times what live blocks take for stages, 96 MiB for its trail and 336 MiB for
- * its ledger (neither where there are more than 24 million events, nor a ledger where it would take more than an eighth of
- * the machine's memory), and a few answers, whose rows are stacks.
+ * Memory, for each process: 32 MiB and three times what live blocks take for stages, 96 MiB for its trail, 336 MiB
+ * for its ledger, and a few answers, whose rows are stacks.  There is no trail where there are more than 24 million
+ * events; no ledger either, nor where most of half as many have a time of their own, nor where it would take more
+ * than an eighth of the machine's memory.
  */
 #ifndef HW_QUERY_MEMO_H
 #define HW_QUERY_MEMO_H

@@ -231,6 +231,8 @@ static void close_twins(struct twins *t)
 static int compare_rows(const void *a, const void *b)
 {
     const struct query_row *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
     if (x->stack != y->stack)
         return x->stack < y->stack ? -1 : 1;
     if (x->thread != y->thread)
@@ -255,10 +257,14 @@ static void ask_twins(struct twins *t, const struct query *q)
     assert_int_equal(t->ours.rows.count, t->right.rows.count);
     sort_rows(&t->ours);
     sort_rows(&t->right);
-    for (size_t i = 0; i < t->right.rows.count; i++)
+    for (size_t i = 0; i < t->right.rows.count; i++) {
+        assert_int_equal(compare_rows(&t->ours.rows.data[i], &t->right.rows.data[i]), 0);
         assert_memory_equal(&t->ours.rows.data[i].m, &t->right.rows.data[i].m, sizeof(struct metrics));
+    }
     assert_memory_equal(&t->ours.total, &t->right.total, sizeof(struct metrics));
     assert_int_equal(t->ours.peak_time_ns, t->right.peak_time_ns);
+    assert_int_equal(t->ours.peak_process, t->right.peak_process);
+    assert_int_equal(t->ours.omitted_blocks, t->right.omitted_blocks);
     assert_int_equal(t->ours.timeline.count, t->right.timeline.count);
     if (t->right.timeline.count > 0)
         assert_memory_equal(t->ours.timeline.data, t->right.timeline.data,
@@ -278,7 +284,7 @@ static void long_recordings_give_the_same(void **state)
         struct naive n;
         struct twins t;
         naive_chunk_steps = 500;
-        naive_make(&n, path, seed, 1, 9000, true);
+        naive_make(&n, path, seed, 1 + (unsigned)(seed % 2), 9000, true);
         open_twins(&t, NULL);
         for (unsigned i = 0; i < 150; i++) {
             struct query q;
@@ -390,6 +396,63 @@ static void huge_blocks_are_inherited(void **state)
         assert_true(i == 0 || t.ours.events == 0);
         if (i > 0 && i % 2 == 0) /* timelines need a trail, in which such sizes find no room */
             assert_true(events < t.right.events);
+        query_release(&q);
+    }
+    close_twins(&t);
+}
+
+/* Totals know of what was left out of the events on purpose, a ledger does not: what they decide stays so. */
+static void groups_of_culled_recordings_are_whole(void **state)
+{
+    (void)state;
+    enum { KEPT = 5, CULLED = 95 };
+    static const char *const questions[][2] = {{"group-allocations-min", "50"},
+                                               {"group-leaked-min", "50%"},
+                                               {"state", "group-leaked"},
+                                               {"depth-min", "1"}};
+    struct wake_live_block live[KEPT];
+    struct wake_writer *w;
+    struct twins t;
+    uint64_t number = 0, time_ns = 1000;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    wake_writer_cull(w, &(struct wake_cull_options){.threshold_ns = 1000, .pending = 1 << 10});
+    wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
+    wake_writer_add_stack(w, 0, &(struct wake_frame){.address = 1}, 1, 0, CUT_NOT);
+    struct wake_stream *s = wake_writer_stream(w, 0);
+    for (; number < KEPT + CULLED; number++) {
+        uint64_t address = 0x1000 + number * 16;
+        wake_stream_alloc(s, time_ns++, 1, KIND_MALLOC, 1, address, 10, 24, 0);
+        if (number < KEPT)
+            live[number] = (struct wake_live_block){number, address, 10, 1};
+        else
+            wake_stream_free(s, time_ns++, 1, HOW_FREE, number, 10);
+    }
+    const struct wake_process_end end = {.end_ns = time_ns + 5000,
+                                         .complete = true,
+                                         .allocations = KEPT + CULLED,
+                                         .frees = CULLED,
+                                         .allocated_bytes = 10 * (KEPT + CULLED),
+                                         .leaked_blocks = KEPT,
+                                         .leaked_bytes = 10 * KEPT,
+                                         .peak_bytes = 60,
+                                         .peak_blocks = 6};
+    const struct wake_stack_totals totals[] = {{0},
+                                               {.allocations = KEPT + CULLED,
+                                                .allocated_bytes = 10 * (KEPT + CULLED),
+                                                .freed = CULLED,
+                                                .freed_bytes = 10 * CULLED}};
+    wake_writer_end_process(w, 0, &end, totals, 1, live, KEPT);
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    open_twins(&t, NULL);
+    for (unsigned i = 0; i < 16; i++) {
+        struct query q;
+        query_init(&q);
+        asked[0] = '\0';
+        ask(&q, questions[i % 4][0], "%s", questions[i % 4][1]);
+        if (i % 3 != 0)
+            ask(&q, "size-min", "%u", 5 + i % 2);
+        ask_twins(&t, &q);
+        assert_int_equal(t.ours.total.allocated_blocks > 0, i % 4 == 0 || i % 4 == 3);
         query_release(&q);
     }
     close_twins(&t);
@@ -520,6 +583,20 @@ static void an_interrupted_question_leaves_nothing(void **state)
     ask(&q, "to", "900us");
     ask_twins(&t, &q);
     assert_true(t.ours.events > 0 && t.ours.events < t.right.events / 2);
+    static const char *const questions[][2] = {{"size-min", "50"},
+                                               {"lifetime-max", "100us"}}; /* of a ledger */
+    for (unsigned i = 0; i < 2; i++) {
+        ask(&q, questions[i][0], "%s", questions[i][1]);
+        if (i == 0)
+            q.interrupt = &stop;
+        assert_int_equal(query_run(&q, t.attached, &t.ours, &err), 0);
+        assert_int_equal(t.ours.interrupted, i == 0);
+        stop = 0;
+        q.interrupt = NULL;
+        ask_twins(&t, &q);
+        assert_true(t.ours.total.allocated_blocks > 1000 && !t.ours.interrupted);
+    }
+    assert_int_equal(t.ours.events, 0);
     query_release(&q);
     close_twins(&t);
 }
@@ -535,6 +612,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_memory_for_a_ledger_events_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_and_cut_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(huge_blocks_are_inherited, setup, teardown),
+        cmocka_unit_test_setup_teardown(groups_of_culled_recordings_are_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_ledger_does_not_know_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(of_equal_peaks_the_first_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupted_question_leaves_nothing, setup, teardown),

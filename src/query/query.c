@@ -16,7 +16,8 @@
  * mappings that blocks lie in (query/inside.h).
  *
  * Where the recording remembers (query/memo.h), 1. is made of stages, unless a block decides: the first time all
- * events are read for them, afterwards few (query/leap.h).
+ * events are read for them, afterwards few (query/leap.h).  Where many questions are to come and a block decides, a ledger
+ * of all events answers, once it is made (query/reckon.h).
  *
  * The totals are used only where they agree with what the chunk headers say
  * about the events that are in the file.
@@ -394,11 +395,13 @@ static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, 
 {
     struct memo_process *m = &memo->processes[process];
     int code = answer_find_ledger(a, f, memo, process, err);
-    /* What becomes of a block or of a group is not known when the reading was stopped. */
+    /* What becomes of a block or of a group is not known when the reading was stopped: then there is no answer. */
     bool is_known = code == 0 || (code == WATCH_STOP && (f->checks & (CHECK_AT_DEATH | CHECK_GROUPS)) == 0);
+    if (code == WATCH_STOP)
+        a->result->read_until_ns = m->ledger.seen_ns;
     if (is_known && !admit_knows(&m->ledger, f)) {
         is_known = false;
-        code = ANSWER_NOT;
+        code = code == 0 ? ANSWER_NOT : code;
     }
     if (is_known)
         admit_relax(f, &m->ledger);
@@ -428,10 +431,15 @@ static int answer_remembered(struct answer *a, struct filter *f, bool agrees, ui
     if (memo == NULL)
         return ANSWER_NOT;
     const struct memo_process *m = &memo->processes[process];
+    /* What totals decide they decide here too: they may know of more than the events do. */
+    if ((f->checks & CHECK_GROUPS) != 0 && !decide_is_needed(f, agrees))
+        f->checks = (f->checks & ~(unsigned)CHECK_GROUPS) | CHECK_STACK;
     bool suits_ledger = memo->questions == MEMO_MANY && admit_suits(a->query, f, f->process);
     if (suits_ledger && m->has_ledger && admit_knows(&m->ledger, f))
         admit_relax(f, &m->ledger);
-    if (leap_suits(a->query, f, f->process) && !decide_is_needed(f, agrees))
+    bool has_stages = m->has_stages && leap_has(&m->stages, a->query);
+    bool makes_stages = !suits_ledger || !m->has_ledger;
+    if (leap_suits(a->query, f, f->process) && !decide_is_needed(f, agrees) && (has_stages || makes_stages))
         code = answer_leap(a, f, memo, process, err);
     if (code == ANSWER_NOT && suits_ledger)
         code = answer_reckon(a, f, memo, process, err);

@@ -40,7 +40,7 @@ struct reckon {
 
 static uint32_t reckon_part(const struct reckon *r, size_t class)
 {
-    const struct ledger_class *c = &r->admit.ledger->kinds.data[class];
+    const struct ledger_class *c = &r->admit.ledger->class_list.data[class];
     return r->scan->tally.split == SPLIT_THREAD ? c->thread : c->kind;
 }
 
@@ -48,7 +48,7 @@ static uint32_t reckon_part(const struct reckon *r, size_t class)
 static bool reckon_split_init(struct reckon *r)
 {
     struct reckon_split *split = &r->split;
-    size_t classes = r->admit.ledger->kinds.count, stacks = r->scan->stack_count;
+    size_t classes = r->admit.ledger->class_list.count, stacks = r->scan->stack_count;
     struct map numbers;
     map_init(&numbers);
     split->parts = memory_new(classes * sizeof *split->parts);
@@ -105,7 +105,7 @@ static __attribute__((noinline)) void reckon_more_birth(struct reckon *r, struct
 {
     struct scan *s = r->scan;
     if ((s->want & WANT_DETAIL) != 0)
-        row->slack_bytes += r->admit.ledger->kinds.data[class].slack;
+        row->slack_bytes += r->admit.ledger->class_list.data[class].slack;
     if ((s->want & WANT_HISTOGRAMS) != 0)
         histogram_add(&s->result->sizes, size, 1, size);
 }
@@ -161,7 +161,7 @@ static void reckon_add_leaks(struct reckon *r)
     size_t end = r->first + r->count;
     for (size_t i = r->admit.lasting; i < l->lasting.count && l->lasting.data[i] < end; i++) {
         size_t entry = l->lasting.data[i], at = entry - r->first;
-        if (r->admit.pass[at] == 0 || !l->kinds.data[l->classes[entry]].is_leaked)
+        if (r->admit.pass[at] == 0 || !l->class_list.data[l->classes[entry]].is_leaked)
             continue;
         struct tally_row *row = &r->scan->tally.rows.data[r->rows[at]];
         row->leaked_blocks++;
@@ -422,6 +422,10 @@ static void reckon_add_all(struct reckon *r, uint64_t until)
         if (end < count)
             scan_moment(r->scan, moment);
     }
+    /* Behind the last entry there may be events of other kinds. */
+    uint64_t seen_ns = r->admit.ledger->seen_ns < until ? r->admit.ledger->seen_ns : until;
+    for (uint64_t moment; !r->scan->failed && (moment = scan_next_moment(r->scan)) <= seen_ns;)
+        scan_moment(r->scan, moment);
 }
 
 int reckon_run(struct scan *s, const struct ledger *l, const struct query *q, const struct when *w,

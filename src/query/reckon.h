@@ -17,7 +17,7 @@
 #include "store/reader.h"
 #include "tool/err.h"
 
-/* As scan_run, for a query that admit_suits. */
+/* As scan_run, for a query that the ledger knows (admit_knows) and whose conditions on groups have been decided. */
 int reckon_run(struct scan *s, const struct ledger *l, const struct query *q, const struct when *w,
                struct filter *f, struct watch *watch, const struct wake_process *p,
                struct query_result *result, struct err *err);
