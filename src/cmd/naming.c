@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct naming {
@@ -263,6 +264,12 @@ static int naming_ask(const struct naming_job *j, struct err *err)
 
 struct naming *naming_open(const struct naming_options *options, struct err *err)
 {
+    struct stat st;
+    if (options->sysroot != NULL && (stat(options->sysroot, &st) != 0 || !S_ISDIR(st.st_mode))) {
+        err_set(err, ERR_ABSENT, "'%s' is no folder: --sysroot names the one that the files lie below.",
+                options->sysroot);
+        return NULL;
+    }
     struct naming *n = memory_new_zeroed(1, sizeof *n);
     if (n == NULL) {
         err_set(err, ERR_MEMORY, "There is no memory for the names.");

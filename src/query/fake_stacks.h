@@ -73,6 +73,7 @@ static inline uint32_t fake_process(struct fake *f)
     f->processes[f->count++] = p;
     struct trace_process own = {.process = p, .names = f->names};
     own.images = calloc(16, sizeof *own.images);
+    own.modules = calloc(16, sizeof *own.modules);
     own.traces = calloc(1024, sizeof *own.traces);
     map_init(&own.place_slots);
     (void)vec_push(&f->traces.processes, own);
@@ -91,6 +92,7 @@ static inline uint32_t fake_module(struct fake *f, uint32_t process, const char 
     struct wake_module m = {start, start + FAKE_MODULE_SIZE, start, NULL, 0, copy};
     (void)vec_push(&p->modules, m);
     assert(p->modules.count < 16);
+    f->traces.processes.data[process].modules[p->modules.count] = copy;
     f->traces.processes.data[process].images[p->modules.count] = names_image(f->names, NULL, 0, path);
     return (uint32_t)p->modules.count;
 }

@@ -13,22 +13,7 @@
 #include "query/naive_ask.h"
 #include "query/naive_check.h"
 #include "query/parse.h"
-
-static char path[64];
-
-static int setup(void **state)
-{
-    (void)state;
-    snprintf(path, sizeof path, "/tmp/memo_test.%d.wake", (int)getpid());
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    unlink(path);
-    return 0;
-}
+#include "query/twins.h"
 
 /* What a question may have without a condition on single blocks. */
 static void ask_about_stacks(struct naive *n, struct query *q)
@@ -202,105 +187,6 @@ static void without_memory_for_a_ledger_events_are_read(void **state)
     assert_true(all.with_all > all.questions / 2);
 }
 
-/* ------------------------------------------------ the same as without a memo */
-
-/* One recording, open twice. */
-struct twins {
-    struct wake_reader *alone, *attached;
-    struct query_result right, ours;
-};
-
-static void open_twins(struct twins *t, const struct stage_limits *limits)
-{
-    struct err err;
-    assert_int_equal(wake_reader_open(&t->alone, path, &err), 0);
-    assert_int_equal(wake_reader_open(&t->attached, path, &err), 0);
-    assert_int_equal(memo_attach(t->attached, MEMO_MANY, limits, &err), 0);
-    query_result_init(&t->right);
-    query_result_init(&t->ours);
-}
-
-static void close_twins(struct twins *t)
-{
-    query_result_release(&t->right);
-    query_result_release(&t->ours);
-    wake_reader_close(t->alone);
-    wake_reader_close(t->attached);
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    const struct query_row *x = a, *y = b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    if (x->stack != y->stack)
-        return x->stack < y->stack ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (int)x->kind - (int)y->kind;
-}
-
-/* Split rows may be in any order. */
-static void sort_rows(struct query_result *r)
-{
-    if (r->rows.count > 0)
-        qsort(r->rows.data, r->rows.count, sizeof *r->rows.data, compare_rows);
-}
-
-static void ask_twins(struct twins *t, const struct query *q)
-{
-    struct err err;
-    int right = query_run(q, t->alone, &t->right, &err), ours = query_run(q, t->attached, &t->ours, &err);
-    assert_int_equal(ours, right);
-    if (right != 0)
-        return;
-    assert_int_equal(t->ours.rows.count, t->right.rows.count);
-    sort_rows(&t->ours);
-    sort_rows(&t->right);
-    for (size_t i = 0; i < t->right.rows.count; i++) {
-        assert_int_equal(compare_rows(&t->ours.rows.data[i], &t->right.rows.data[i]), 0);
-        assert_memory_equal(&t->ours.rows.data[i].m, &t->right.rows.data[i].m, sizeof(struct metrics));
-    }
-    assert_memory_equal(&t->ours.total, &t->right.total, sizeof(struct metrics));
-    assert_int_equal(t->ours.peak_time_ns, t->right.peak_time_ns);
-    assert_int_equal(t->ours.peak_process, t->right.peak_process);
-    assert_int_equal(t->ours.omitted_blocks, t->right.omitted_blocks);
-    assert_int_equal(t->ours.timeline.count, t->right.timeline.count);
-    if (t->right.timeline.count > 0)
-        assert_memory_equal(t->ours.timeline.data, t->right.timeline.data,
-                            t->right.timeline.count * sizeof *t->right.timeline.data);
-    assert_memory_equal(&t->ours.sizes, &t->right.sizes, sizeof t->right.sizes);
-    assert_memory_equal(&t->ours.lifetimes, &t->right.lifetimes, sizeof t->right.lifetimes);
-    assert_int_equal(t->ours.interrupted, t->right.interrupted);
-    assert_int_equal(t->ours.read_until_ns, t->right.read_until_ns);
-}
-
-/* Of more events than are looked at together. */
-static void long_recordings_give_the_same(void **state)
-{
-    (void)state;
-    unsigned questions = 0, without_events = 0;
-    for (uint64_t seed = 500; seed < 506; seed++) {
-        struct naive n;
-        struct twins t;
-        naive_chunk_steps = 500;
-        naive_make(&n, path, seed, 1 + (unsigned)(seed % 2), 9000, true);
-        open_twins(&t, NULL);
-        for (unsigned i = 0; i < 150; i++) {
-            struct query q;
-            query_init(&q);
-            ask_anything(&n, &q);
-            ask_twins(&t, &q);
-            questions++;
-            without_events += t.ours.events == 0 && t.right.events > 0;
-            query_release(&q);
-        }
-        close_twins(&t);
-        naive_release(&n);
-    }
-    assert_true(without_events > questions / 4);
-}
-
 static void damage(uint64_t seed)
 {
     FILE *f = fopen(path, "r+");
@@ -352,14 +238,6 @@ static void damaged_and_cut_recordings_give_the_same(void **state)
     assert_true(opened > 20 && leaps > 20);
 }
 
-/* A recording of one process, which is number 0. */
-static struct wake_stream *begin_recording(struct wake_writer **w)
-{
-    assert_int_equal(wake_writer_open(w, path, NULL), 0);
-    const struct wake_process_info info = {.pid = 1, .exe = "/bin/app"};
-    return wake_writer_stream(*w, wake_writer_add_process(*w, &info));
-}
-
 /* Blocks of 4 GiB and more, in every stage. */
 static void huge_blocks_are_inherited(void **state)
 {
@@ -396,102 +274,6 @@ static void huge_blocks_are_inherited(void **state)
         assert_true(i == 0 || t.ours.events == 0);
         if (i > 0 && i % 2 == 0) /* timelines need a trail, in which such sizes find no room */
             assert_true(events < t.right.events);
-        query_release(&q);
-    }
-    close_twins(&t);
-}
-
-/* Totals know of what was left out of the events on purpose, a ledger does not: what they decide stays so. */
-static void groups_of_culled_recordings_are_whole(void **state)
-{
-    (void)state;
-    enum { KEPT = 5, CULLED = 95 };
-    static const char *const questions[][2] = {{"group-allocations-min", "50"},
-                                               {"group-leaked-min", "50%"},
-                                               {"state", "group-leaked"},
-                                               {"depth-min", "1"}};
-    struct wake_live_block live[KEPT];
-    struct wake_writer *w;
-    struct twins t;
-    uint64_t number = 0, time_ns = 1000;
-    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
-    wake_writer_cull(w, &(struct wake_cull_options){.threshold_ns = 1000, .pending = 1 << 10});
-    wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
-    wake_writer_add_stack(w, 0, &(struct wake_frame){.address = 1}, 1, 0, CUT_NOT);
-    struct wake_stream *s = wake_writer_stream(w, 0);
-    for (; number < KEPT + CULLED; number++) {
-        uint64_t address = 0x1000 + number * 16;
-        wake_stream_alloc(s, time_ns++, 1, KIND_MALLOC, 1, address, 10, 24, 0);
-        if (number < KEPT)
-            live[number] = (struct wake_live_block){number, address, 10, 1};
-        else
-            wake_stream_free(s, time_ns++, 1, HOW_FREE, number, 10);
-    }
-    const struct wake_process_end end = {.end_ns = time_ns + 5000,
-                                         .complete = true,
-                                         .allocations = KEPT + CULLED,
-                                         .frees = CULLED,
-                                         .allocated_bytes = 10 * (KEPT + CULLED),
-                                         .leaked_blocks = KEPT,
-                                         .leaked_bytes = 10 * KEPT,
-                                         .peak_bytes = 60,
-                                         .peak_blocks = 6};
-    const struct wake_stack_totals totals[] = {{0},
-                                               {.allocations = KEPT + CULLED,
-                                                .allocated_bytes = 10 * (KEPT + CULLED),
-                                                .freed = CULLED,
-                                                .freed_bytes = 10 * CULLED}};
-    wake_writer_end_process(w, 0, &end, totals, 1, live, KEPT);
-    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
-    open_twins(&t, NULL);
-    for (unsigned i = 0; i < 16; i++) {
-        struct query q;
-        query_init(&q);
-        asked[0] = '\0';
-        ask(&q, questions[i % 4][0], "%s", questions[i % 4][1]);
-        if (i % 3 != 0)
-            ask(&q, "size-min", "%u", 5 + i % 2);
-        ask_twins(&t, &q);
-        assert_int_equal(t.ours.total.allocated_blocks > 0, i % 4 == 0 || i % 4 == 3);
-        query_release(&q);
-    }
-    close_twins(&t);
-}
-
-/* Usable sizes below sizes, as a foreign format may have them, and more marks than classes can tell apart. */
-static void what_a_ledger_does_not_know_is_read(void **state)
-{
-    (void)state;
-    struct wake_writer *w;
-    struct twins t;
-    struct wake_stream *s = begin_recording(&w);
-    for (uint64_t i = 0; i < 1200; i++) {
-        char name[16];
-        int length = snprintf(name, sizeof name, "mark%u", (unsigned)i / 3);
-        wake_stream_mark(s, 1000 + i, 1, name, (size_t)length);
-        wake_stream_alloc(s, 1000 + i, 1, KIND_MALLOC, 0, 0x1000 + i * 16, 100, i % 2 == 0 ? 0 : 104, 0);
-        if (i >= 2)
-            wake_stream_free(s, 1000 + i, 1, HOW_FREE, i - 2, 100);
-    }
-    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
-    open_twins(&t, NULL);
-    static const struct {
-        const char *key, *value;
-        bool is_known;
-        uint64_t blocks;
-    } questions[] = {{"size-max", "99", false, 0}, /* makes it */
-                     {"usable-max", "50", false, 600},
-                     {"mark", "mark300", false, 3},
-                     {"state", "freed", true, 1198},
-                     {"size-max", "98", true, 0}};
-    for (unsigned i = 0; i < 5; i++) {
-        struct query q;
-        query_init(&q);
-        asked[0] = '\0';
-        ask(&q, questions[i].key, "%s", questions[i].value);
-        ask_twins(&t, &q);
-        assert_int_equal(t.ours.total.allocated_blocks, questions[i].blocks);
-        assert_int_equal(t.ours.events == 0, questions[i].is_known);
         query_release(&q);
     }
     close_twins(&t);
@@ -608,12 +390,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_are_the_same_when_memory_is_short, setup, teardown),
         cmocka_unit_test_setup_teardown(the_usual_limits_do_for_small_recordings, setup, teardown),
         cmocka_unit_test_setup_teardown(questions_about_blocks_need_no_events, setup, teardown),
-        cmocka_unit_test_setup_teardown(long_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_for_a_ledger_events_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_and_cut_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(huge_blocks_are_inherited, setup, teardown),
-        cmocka_unit_test_setup_teardown(groups_of_culled_recordings_are_whole, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_a_ledger_does_not_know_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(of_equal_peaks_the_first_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupted_question_leaves_nothing, setup, teardown),
     };
