@@ -8,7 +8,6 @@
 #include "tool/memory.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -182,25 +181,6 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
     return t;
 }
 
-/* The kernel tells a program's name as it was started: "./app" means nothing in another folder. */
-static void tracee_place_exe(struct view *view, uint32_t pid)
-{
-    char link[64], folder[PATH_MAX], name[sizeof view->exe];
-    if (view->exe[0] == '/' || view->exe[0] == '\0')
-        return;
-    snprintf(link, sizeof link, "/proc/%u/cwd", pid);
-    ssize_t length = readlink(link, folder, sizeof folder - 1);
-    if (length <= 0 || folder[0] != '/')
-        return;
-    folder[length] = '\0';
-    const char *rest = view->exe;
-    while (rest[0] == '.' && rest[1] == '/')
-        rest += 2 + strspn(rest + 2, "/");
-    int need = snprintf(name, sizeof name, "%s/%s", length == 1 ? "" : folder, rest);
-    if (need > 0 && (size_t)need < sizeof name)
-        memcpy(view->exe, name, (size_t)need + 1);
-}
-
 static void tracee_greet(struct collector *c, struct listener_hello *h)
 {
     struct view view;
@@ -211,7 +191,6 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
         c->options.say(c->options.say_of, LEVEL_ERROR, err.text);
         return;
     }
-    tracee_place_exe(&view, h->pid);
     if (c->root == 0)
         c->root = c->launch != NULL && c->launch->pid != 0 ? (uint32_t)c->launch->pid : h->pid;
     bool wanted = c->options.children || h->pid == c->root;

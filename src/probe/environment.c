@@ -124,8 +124,36 @@ uint64_t environment_auxiliary(uint64_t type)
     return 0;
 }
 
+static char environment_path[2048]; /* empty: as the kernel has it */
+
 const char *environment_exe(void)
 {
     const char *path = (const char *)(uintptr_t)environment_auxiliary(AT_EXECFN);
+    if (environment_path[0] != '\0')
+        return environment_path;
     return path != NULL ? path : "";
+}
+
+void environment_place_exe(void)
+{
+    const char *name = environment_exe();
+    if (name[0] == '/' || name[0] == '\0')
+        return;
+    long folder = SYS_CALL(SYS_getcwd, environment_path, sizeof environment_path, 0, 0, 0, 0);
+    bool is_known = !sys_failed(folder) && folder > 1 && environment_path[0] == '/';
+    size_t used = !is_known     ? 0
+                  : folder == 2 ? 0
+                                : (size_t)folder - 1; /* "/" is the only one with a slash at its end */
+    while (name[0] == '.' && name[1] == '/') {
+        name += 2;
+        while (name[0] == '/')
+            name++;
+    }
+    size_t length = memory_string_length(name);
+    if (!is_known || used + 1 + length >= sizeof environment_path) {
+        environment_path[0] = '\0';
+        return;
+    }
+    environment_path[used] = '/';
+    memory_copy(environment_path + used + 1, name, length + 1);
 }

@@ -35,5 +35,7 @@ uint64_t environment_auxiliary(uint64_t type);
 
 /* The path the program was started by, or "". */
 const char *environment_exe(void);
+/* At birth: makes that a whole path. "./app" means nothing in another folder, and the program may go to one. */
+void environment_place_exe(void);
 
 #endif

@@ -53,6 +53,7 @@ static bool life_is_wanted(bool forked)
 static bool life_open(void)
 {
     sampling_init();
+    environment_place_exe();
     handover_parse(&handover, environment_find("HEAPWAKE_SOCKET"));
     uint32_t depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
     share.first_control = environment_number("HEAPWAKE_ENABLED", 0, 1, 1) == 1 ? SEGMENT_ON : SEGMENT_OFF;
