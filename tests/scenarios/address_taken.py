@@ -6,6 +6,7 @@ somebody loaded before, and in a program with one of its own, it is said that th
 import json
 import os
 import subprocess
+import time
 
 from support import PROBE, Check, events, native, record, tool
 
@@ -34,6 +35,13 @@ def build(compiler, name, text, *options):
     subprocess.run([compiler, "-w", "-g", "-o", name, source, *options], check=True)
 
 
+def wait_for(path):
+    """A recording without `record` is whole some time after its program has ended."""
+    end = time.monotonic() + 60
+    while not os.path.exists(path) and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def names_another(path):
     return "nother malloc" in json.dumps(json.loads(tool("info", "--json", path).out))
 
@@ -59,5 +67,6 @@ for name in ("fixed", "pie"):
     environment = {**os.environ, "LD_PRELOAD": os.path.abspath("another.so") + ":" + PROBE,
                    "HEAPWAKE_OUTPUT": f"{name}-behind.wake"}
     check.equal("exit status", 0, native([f"./{name}"], environment).status)
+    wait_for(f"{name}-behind.wake")
     check.equal(f"{name} says that there is another", True, names_another(f"{name}-behind.wake"))
 check.done()
