@@ -44,11 +44,11 @@ static void recording_file_look_for_partial(const char *path, struct err *err)
     strbuf_init(&name);
     strbuf_addf(&name, "%s.partial", path);
     if (!name.failed && access(strbuf_get(&name), F_OK) == 0)
-        (void)err_set(err, ERR_ABSENT,
-                      "%s is not there yet: it is being recorded, as %s.partial, which can be read; "
-                      "'heapwake ctl PID report' "
-                      "reports on the program meanwhile.",
-                      path, path);
+        (void)err_set(
+            err, ERR_ABSENT,
+            "%s is not there, but %s.partial is, which can be read: it is being recorded (then 'heapwake "
+            "ctl PID report' reports on the program), or its recorder was killed.",
+            path, path);
     strbuf_release(&name);
 }
 
