@@ -163,12 +163,12 @@ static void section_check_plain(struct strbuf *out, const struct section_check *
 }
 
 /* Names of files may have anything in them. */
-static void section_check_add_doubt(struct strbuf *out, const struct section_check *s,
-                                    void (*add)(struct strbuf *out, const char *text))
+static void section_check_add_foreign(struct strbuf *out, const char *text,
+                                      void (*add)(struct strbuf *out, const char *text))
 {
     struct strbuf safe;
     strbuf_init(&safe);
-    safe_add_text(&safe, s->doubt);
+    safe_add_text(&safe, text);
     add(out, strbuf_get(&safe));
     out->failed |= safe.failed;
     strbuf_release(&safe);
@@ -202,12 +202,7 @@ void section_check_junit(struct strbuf *out, const struct section_check *s)
         failures += !s->outcomes[i].is_kept;
     strbuf_add_text(
         out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"heapwake: ");
-    struct strbuf subject;
-    strbuf_init(&subject);
-    safe_add_text(&subject, s->subject);
-    markup_add_xml(out, strbuf_get(&subject));
-    out->failed |= subject.failed;
-    strbuf_release(&subject);
+    section_check_add_foreign(out, s->subject, markup_add_xml);
     strbuf_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"0\">\n", tests, failures,
                 errors);
     for (size_t i = 0; i < s->count; i++)
@@ -223,7 +218,7 @@ void section_check_junit(struct strbuf *out, const struct section_check *s)
     if (s->doubt != NULL) {
         strbuf_add_text(out,
                         "    <testcase classname=\"heapwake\" name=\"recording\">\n      <error message=\"");
-        section_check_add_doubt(out, s, markup_add_xml);
+        section_check_add_foreign(out, s->doubt, markup_add_xml);
         strbuf_add_text(out, "\"/>\n    </testcase>\n");
     }
     strbuf_add_text(out, "  </testsuite>\n</testsuites>\n");
@@ -234,9 +229,8 @@ void section_check_markdown(struct strbuf *out, const struct section_check *s)
     char seen[UNITS_MAX], allowed[3 * UNITS_MAX];
     struct strbuf text;
     strbuf_init(&text);
-    safe_add_text(&text, s->subject);
     strbuf_add_text(out, "## Heap of `");
-    markup_add_code(out, strbuf_get(&text));
+    section_check_add_foreign(out, s->subject, markup_add_code);
     strbuf_add_text(out, "`\n\n| | limit | seen | |\n|---|---|---:|---|\n");
     for (size_t i = 0; i < s->count; i++) {
         const struct budget_outcome *o = &s->outcomes[i];
@@ -248,7 +242,7 @@ void section_check_markdown(struct strbuf *out, const struct section_check *s)
         strbuf_addf(out, "| %s | program | | %s |\n", s->program_is_fine ? "ok" : "**failed**", s->program);
     if (s->doubt != NULL) {
         strbuf_add_text(out, "| **not sure** | recording | | `");
-        section_check_add_doubt(out, s, markup_add_code);
+        section_check_add_foreign(out, s->doubt, markup_add_code);
         strbuf_add_text(out, "` |\n");
     }
     for (size_t i = 0; i < s->count; i++) {

@@ -139,17 +139,14 @@ void environment_place_exe(void)
     const char *name = environment_exe();
     if (name[0] == '/' || name[0] == '\0')
         return;
-    long folder = SYS_CALL(SYS_getcwd, environment_path, sizeof environment_path, 0, 0, 0, 0);
-    bool is_known = !sys_failed(folder) && folder > 1 && environment_path[0] == '/';
-    size_t used = !is_known     ? 0
-                  : folder == 2 ? 0
-                                : (size_t)folder - 1; /* "/" is the only one with a slash at its end */
     while (name[0] == '.' && name[1] == '/') {
         name += 2;
         while (name[0] == '/')
             name++;
     }
-    size_t length = memory_string_length(name);
+    long folder = SYS_CALL(SYS_getcwd, environment_path, sizeof environment_path, 0, 0, 0, 0);
+    size_t used = folder == sizeof "/" ? 0 : (size_t)folder - 1, length = memory_string_length(name);
+    bool is_known = !sys_failed(folder) && folder > 1 && environment_path[0] == '/';
     if (!is_known || used + 1 + length >= sizeof environment_path) {
         environment_path[0] = '\0';
         return;

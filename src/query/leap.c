@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/whole.h"
 #include "tool/memory.h"
 
 /* Conditions that are about stacks alone. */
@@ -42,29 +43,20 @@ bool leap_needs_trail(const struct query *q, const struct filter *f)
 struct leap_making {
     struct stages *stages;
     struct scan *scan;
-    uint64_t next;   /* number: all so far were smaller */
+    struct whole whole;
     uint64_t events; /* of the stage */
-    uint64_t missed; /* that chunks should have had */
-    bool is_odd;
 };
 
 static int leap_take(const struct wake_block *b, void *context)
 {
     struct leap_making *m = context;
-    const uint8_t *first = memchr(b->event, WAKE_ALLOC, b->count);
-    if (first != NULL) { /* within a chunk numbers rise one by one */
-        const uint8_t *last = memrchr(b->event, WAKE_ALLOC, b->count);
-        m->is_odd = m->is_odd || b->number[first - b->event] < m->next;
-        m->next = b->number[last - b->event] + 1;
-    }
-    if (m->is_odd)
+    if (!whole_meet(&m->whole, b))
         return LEAP_ODD;
     if (m->stages->now.first_ns == UINT64_MAX)
         m->stages->now.first_ns = b->time_ns[0];
     int code = scan_block(b, m->scan);
     m->stages->seen_ns = m->scan->seen_ns;
     m->events += b->count;
-    m->missed -= b->count;
     if (m->stages->trail.words != NULL)
         stages_add_steps(m->stages, m->scan->steps, b->time_ns, b->count);
     return m->stages->failed ? ERR_MEMORY : code;
@@ -75,12 +67,9 @@ static int leap_read_all(struct leap_making *m, struct wake_reader *reader, uint
     struct stages *s = m->stages;
     size_t spans = wake_reader_span_count(reader, process);
     int code = 0;
-    struct wake_span span;
-    for (size_t i = 0; i < spans && wake_reader_span(reader, process, i, &span); i++)
-        m->missed += span.events;
     for (size_t i = 0; i < spans && code == 0;) {
-        stages_begin(s, i, m->next, &m->scan->slots);
-        m->scan->floor = m->next;
+        stages_begin(s, i, m->whole.next, &m->scan->slots);
+        m->scan->floor = m->whole.next;
         m->events = 0;
         do
             code = wake_reader_visit_spans(reader, process, i, i + 1, UINT64_MAX, scan_columns(m->scan),
@@ -114,7 +103,7 @@ int leap_make(struct stages *s, const struct stage_limits *limits, const struct 
     if (code == 0)
         code = scan_begin(scan, &plain, &whole, &filter, NULL, watch, p, &nothing, err);
     if (code == 0) {
-        struct leap_making m = {.stages = s, .scan = scan};
+        struct leap_making m = {.stages = s, .scan = scan, .whole = whole_begin(reader, process)};
         if (stages_init(s, limits, filter.stack_count, p->events, plain.want != 0)) {
             scan_leave_stages(scan, s);
             code = leap_read_all(&m, reader, process, err);
@@ -123,8 +112,7 @@ int leap_make(struct stages *s, const struct stage_limits *limits, const struct 
         }
         if (code == ERR_MEMORY)
             code = scan_no_memory(err);
-        /* What is damaged may be left out by one question and read by the next, which wants fewer columns. */
-        if (code == 0 && (m.missed != 0 || s->seen_ns > p->end.end_ns))
+        if (code == 0 && !whole_is_met(&m.whole, p, s->seen_ns))
             code = LEAP_ODD;
     }
     scan_release(scan);

@@ -10,6 +10,7 @@
 
 #include "query/ahead.h"
 #include "query/slots.h"
+#include "query/whole.h"
 #include "store/numbered.h"
 #include "tool/memory.h"
 
@@ -43,11 +44,10 @@ struct ledger_making {
     uint64_t keys[2];   /* that were looked up last, for births and for deaths, and what was found */
     uint32_t found[2];
     const uint64_t *leaked; /* in the filter's list: not below the latest number */
-    uint64_t next;          /* number: all so far were smaller */
-    uint64_t missed;        /* events that chunks should have had */
-    uint64_t times_max;     /* for which there is room */
-    uint8_t mark;           /* name of the latest */
-    VEC(uint8_t) marks;     /* names, by number */
+    struct whole whole;
+    uint64_t times_max; /* for which there is room */
+    uint8_t mark;       /* name of the latest */
+    VEC(uint8_t) marks; /* names, by number */
     bool is_odd, failed;
 };
 
@@ -261,12 +261,7 @@ static uint32_t ledger_time(struct ledger_making *m, uint64_t time_ns)
 static int ledger_events(const struct wake_block *b, void *context)
 {
     struct ledger_making *m = context;
-    const uint8_t *first = memchr(b->event, WAKE_ALLOC, b->count);
-    if (first != NULL) { /* within a chunk numbers rise one by one */
-        const uint8_t *last = memrchr(b->event, WAKE_ALLOC, b->count);
-        m->is_odd = m->is_odd || b->number[first - b->event] < m->next;
-        m->next = b->number[last - b->event] + 1;
-    }
+    m->is_odd = !whole_meet(&m->whole, b) || m->is_odd;
     for (uint32_t i = 0; i < b->count && !m->is_odd && !m->failed;) {
         uint32_t stop = ahead_step(&m->live, b, i, b->count, sizeof(struct ledger_block));
         for (; i < stop && !m->is_odd && !m->failed; i++) {
@@ -280,36 +275,25 @@ static int ledger_events(const struct wake_block *b, void *context)
     }
     m->failed = m->failed || m->slots.failed;
     m->ledger->seen_ns = b->time_ns[b->count - 1];
-    m->missed -= b->count;
     if (m->is_odd)
         return LEDGER_ODD;
     return m->failed ? ERR_MEMORY : watch_advance(m->watch, b->count);
 }
 
-/* As many events as the chunks of the process say that they have. */
-static uint64_t ledger_count_events(struct wake_reader *reader, uint32_t process)
-{
-    uint64_t events = 0;
-    struct wake_span span;
-    for (size_t i = 0; wake_reader_span(reader, process, i, &span); i++)
-        events += span.events;
-    return events;
-}
-
 int ledger_make(struct ledger *l, uint64_t bytes, const struct filter *f, struct watch *watch,
                 struct wake_reader *reader, uint32_t process, struct err *err)
 {
-    uint64_t events = ledger_count_events(reader, process), limit = ledger_limit(bytes);
+    uint64_t limit = ledger_limit(bytes);
     struct ledger_making m = {.ledger = l,
                               .filter = f,
                               .watch = watch,
                               .leaked = f->leaked.data,
                               .keys = {UINT64_MAX, UINT64_MAX},
-                              .missed = events};
+                              .whole = whole_begin(reader, process)};
     *l = (struct ledger){.smallest = UINT64_MAX, .knows_usable = true};
-    if (f->stack_count >= LEDGER_FALLS || !ledger_reserve(l, events, limit))
+    if (f->stack_count >= LEDGER_FALLS || !ledger_reserve(l, m.whole.events, limit))
         return LEDGER_ODD;
-    m.times_max = (limit - events * LEDGER_ENTRY_BYTES) / LEDGER_TIME_BYTES;
+    m.times_max = (limit - m.whole.events * LEDGER_ENTRY_BYTES) / LEDGER_TIME_BYTES;
     numbered_init(&m.live);
     map_init(&m.classes);
     bool fine = slots_init(&m.slots, f->query, f->process) && vec_push(&l->times, UINT64_MAX) &&
@@ -327,8 +311,5 @@ int ledger_make(struct ledger *l, uint64_t bytes, const struct filter *f, struct
         code = ERR_MEMORY;
     if (code == ERR_MEMORY)
         return err_set(err, ERR_MEMORY, "There is no memory for the live blocks of the query.");
-    /* What is damaged may be left out by one question and read by the next, which wants fewer columns. */
-    if (code == 0 && (m.missed != 0 || l->seen_ns > f->process->end.end_ns))
-        return LEDGER_ODD;
-    return code;
+    return code == 0 && !whole_is_met(&m.whole, f->process, l->seen_ns) ? LEDGER_ODD : code;
 }
