@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What a page shows is what it means: who stands below whom in a tree, where the plot of a window ends, whole
+sentences; and what is said about moments in the wrong order and recordings that are not there yet."""
+import json
+import os
+import re
+import subprocess
+import time
+
+from support import Check, record, tool, workload
+
+SIBLINGS = """#include <stdlib.h>
+#include <unistd.h>
+void *volatile kept;
+__attribute__((noinline)) void first(void) { kept = malloc(1000); }
+__attribute__((noinline)) void second(void) { kept = malloc(1000); }
+__attribute__((noinline)) void inner(void) { kept = malloc(1000); __asm__(""); }
+__attribute__((noinline)) void last(void) { inner(); __asm__(""); }
+int main(void)
+{
+    first();
+    second();
+    last();
+    for (int i = 0; i < 400; i++) {
+        kept = malloc(100);
+        usleep(1000);
+    }
+    return 0;
+}
+"""
+check = Check()
+with open("siblings.c", "w", encoding="ascii") as f:
+    f.write(SIBLINGS)
+subprocess.run(["gcc", "-g", "-O1", "-o", "siblings", "siblings.c"], check=True)
+record(["./siblings"], "siblings.wake")
+
+
+def page(*options):
+    done = tool("report", *options, "siblings.wake")
+    check.equal(f"exit status of {options}", 0, done.status)
+    lines = done.out.decode().splitlines()
+    check.holds(all(len(line) <= 80 for line in lines), f"{options}: a line has more than 80 columns.")
+    return lines
+
+
+def depths(lines):
+    """Where the arrow of each function stands."""
+    found = {}
+    for line in lines:
+        arrow = re.match(r"^([ |]*)-> .*\): (\w+)", line)
+        if arrow:
+            found.setdefault(arrow.group(2), len(arrow.group(1)))
+    return found
+
+
+check.about("tree")
+below = depths(page("--callees", "main", "--leaks", "--threshold", "0"))
+check.holds(below["first"] == below["second"] == below["last"] > below["main"], f"Callees of main: {below}")
+check.holds(below["inner"] > below["last"], f"A callee of the last one stands beside it: {below}")
+above = depths(page("--tree", "--leaks", "--threshold", "0"))
+check.holds(above["last"] > above["inner"], f"A caller of the last one stands beside it: {above}")
+
+check.about("plot")
+ran = json.loads(tool("info", "--json", "siblings.wake").out)["runtime_ns"] / 1e6
+for options, share in (([], 1), (["--to", "50%"], 0.5), (["--from", "25%", "--to", "75%"], 0.75)):
+    ends = [re.search(r" ([\d.]+) (ms|s)$", line) for line in page(*options)[:30] if re.match(r"^ {14}\S+( \w+)? {5}", line)]
+    ends = [float(end.group(1)) * (1000 if end.group(2) == "s" else 1) for end in ends if end]
+    check.holds(len(ends) == 1 and abs(ends[0] - share * ran) < 0.02 * ran, f"{options}: ends at {ends}, ran {ran} ms")
+
+check.about("moments")
+for since, until in (("60%", "10%"), ("300ms", "2ms")):
+    done = tool("report", "--since", since, "--until", until, "siblings.wake")
+    check.equal("exit status", 2, done.status)
+    check.holds(b"--until lies before --since" in done.err, f"It says {done.err}")
+check.equal("the other way round", 0, tool("report", "--since", "10%", "--until", "60%", "siblings.wake").status)
+
+check.about("note")
+record([workload("own_malloc")], "own.wake")
+text = " ".join(tool("report", "own.wake").out.decode().split())
+for sentence in json.loads(tool("info", "--json", "own.wake").out)["notes"]:
+    check.holds(sentence in text, f"The page has not all of {sentence!r}")
+check.holds("Another malloc" in text, "The page has no note.")
+
+check.about("not there yet")
+program = subprocess.Popen([os.environ["HEAPWAKE"], "record", "-q", "-o", "live.wake", "sleep", "600"])
+for _ in range(600):
+    if os.path.exists("live.wake.partial"):
+        break
+    time.sleep(0.05)
+done = tool("report", "live.wake")
+check.holds(done.status == 1 and b"live.wake.partial is, which can be read" in done.err, f"It says {done}")
+program.terminate()
+program.wait()
+done = tool("dump", "--tsv", "--stacks", "siblings.wake")
+check.equal("dump --tsv --stacks", 2, done.status)
+check.done()
