@@ -96,68 +96,42 @@ static inline __attribute__((always_inline)) void arch_registers(struct cfi_regi
 /* The function syscall(): shows SYS_prctl (157) and SYS_seccomp (317) to `note`, then
  * jumps to the real one with every register as it came; before that is known, asks
  * the kernel itself. */
-#define ARCH_SYSCALL_STUB(real, note)                                                                                                                      \
-    __asm__(                                                                                                                                               \
-        ".pushsection .text\n"                                                                                                                             \
-        ".globl syscall\n"                                                                                                                                 \
-        ".type syscall, @function\n"                                                                                                                       \
-        "syscall:\n"                                                                                                                                       \
-        ".cfi_startproc\n"                                                                                                                                 \
-        "    endbr64\n"                                                                                                                                    \
-        "    cmpl $317, %edi\n"                                                                                                                            \
-        "    je 3f\n"                                                                                                                                      \
-        "    cmpl $157, %edi\n"                                                                                                                            \
-        "    je 3f\n"                                                                                                                                      \
-        "1:  movq " #real "(%rip), %rax\n"                                                                                                                 \
-        "    testq %rax, %rax\n"                                                                                                                           \
-        "    jz 2f\n"                                                                                                                                      \
-        "    jmp *%rax\n"                                                                                                                                  \
-        "2:  movq %rdi, %rax\n"                                                                                                                            \
-        "    movq %rsi, %rdi\n"                                                                                                                            \
-        "    movq %rdx, %rsi\n"                                                                                                                            \
-        "    movq %rcx, %rdx\n"                                                                                                                            \
-        "    movq %r8, %r10\n"                                                                                                                             \
-        "    movq %r9, %r8\n"                                                                                                                              \
-        "    movq 8(%rsp), %r9\n"                                                                                                                          \
-        "    syscall\n"                                                                                                                                    \
-        "    ret\n"                                                                                                                                        \
-        "3:  " ARCH_PUSH("%rdi") "    " ARCH_PUSH("%rsi") "    " ARCH_PUSH("%rdx") "    " ARCH_PUSH("%rcx") "    " ARCH_PUSH("%r8") "    " ARCH_PUSH(      \
-            "%r9") "    " ARCH_PUSH("%rax") "    call " #note "\n"                                                                                         \
-                                            "    " ARCH_POP("%rax") "    " ARCH_POP("%r9") "    " ARCH_POP("%r8") "    " ARCH_POP("%rcx") "    " ARCH_POP( \
-                                                "%rdx") "    " ARCH_POP("%rsi") "    " ARCH_POP("%rdi") "  "                                               \
-                                                                                                        "  "                                               \
-                                                                                                        "jm"                                               \
-                                                                                                        "p "                                               \
-                                                                                                        "1b"                                               \
-                                                                                                        "\n"                                               \
-                                                                                                        ".c"                                               \
-                                                                                                        "fi"                                               \
-                                                                                                        "_e"                                               \
-                                                                                                        "nd"                                               \
-                                                                                                        "pr"                                               \
-                                                                                                        "oc"                                               \
-                                                                                                        "\n"                                               \
-                                                                                                        ".s"                                               \
-                                                                                                        "iz"                                               \
-                                                                                                        "e "                                               \
-                                                                                                        "sy"                                               \
-                                                                                                        "sc"                                               \
-                                                                                                        "al"                                               \
-                                                                                                        "l,"                                               \
-                                                                                                        " ."                                               \
-                                                                                                        " -"                                               \
-                                                                                                        " s"                                               \
-                                                                                                        "ys"                                               \
-                                                                                                        "ca"                                               \
-                                                                                                        "ll"                                               \
-                                                                                                        "\n"                                               \
-                                                                                                        ".p"                                               \
-                                                                                                        "op"                                               \
-                                                                                                        "se"                                               \
-                                                                                                        "ct"                                               \
-                                                                                                        "io"                                               \
-                                                                                                        "n"                                                \
-                                                                                                        "\n");
+/* clang-format off */
+#define ARCH_SYSCALL_STUB(real, note)                                                              \
+    __asm__(".pushsection .text\n"                                                                 \
+            ".globl syscall\n"                                                                     \
+            ".type syscall, @function\n"                                                           \
+            "syscall:\n"                                                                           \
+            ".cfi_startproc\n"                                                                     \
+            "    endbr64\n"                                                                        \
+            "    cmpl $317, %edi\n"                                                                \
+            "    je 3f\n"                                                                          \
+            "    cmpl $157, %edi\n"                                                                \
+            "    je 3f\n"                                                                          \
+            "1:  movq " #real "(%rip), %rax\n"                                                     \
+            "    testq %rax, %rax\n"                                                               \
+            "    jz 2f\n"                                                                          \
+            "    jmp *%rax\n"                                                                      \
+            "2:  movq %rdi, %rax\n"                                                                \
+            "    movq %rsi, %rdi\n"                                                                \
+            "    movq %rdx, %rsi\n"                                                                \
+            "    movq %rcx, %rdx\n"                                                                \
+            "    movq %r8, %r10\n"                                                                 \
+            "    movq %r9, %r8\n"                                                                  \
+            "    movq 8(%rsp), %r9\n"                                                              \
+            "    syscall\n"                                                                        \
+            "    ret\n"                                                                            \
+            "3:\n"                                                                                 \
+            ARCH_PUSH("%rdi") ARCH_PUSH("%rsi") ARCH_PUSH("%rdx") ARCH_PUSH("%rcx")                \
+            ARCH_PUSH("%r8") ARCH_PUSH("%r9") ARCH_PUSH("%rax")                                    \
+            "    call " #note "\n"                                                                 \
+            ARCH_POP("%rax") ARCH_POP("%r9") ARCH_POP("%r8")                                       \
+            ARCH_POP("%rcx") ARCH_POP("%rdx") ARCH_POP("%rsi") ARCH_POP("%rdi")                    \
+            "    jmp 1b\n"                                                                         \
+            ".cfi_endproc\n"                                                                       \
+            ".size syscall, . - syscall\n"                                                         \
+            ".popsection\n");
+/* clang-format on */
 #define ARCH_PUSH(register) "pushq " register "\n.cfi_adjust_cfa_offset 8\n"
 #define ARCH_POP(register) "popq " register "\n.cfi_adjust_cfa_offset -8\n"
 

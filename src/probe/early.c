@@ -11,6 +11,7 @@
 #include "probe/early.h"
 
 #include "probe/event.h"
+#include "probe/sampling.h"
 
 enum { EARLY_BLOCKS_MAX = 4096 };
 
@@ -34,8 +35,8 @@ static uint32_t early_told;
 
 void *early_alloc(size_t size, size_t alignment)
 {
-    if (alignment < 16)
-        alignment = 16;
+    if (alignment < EARLY_ALIGNMENT)
+        alignment = EARLY_ALIGNMENT;
     if (size > EARLY_POOL_SIZE / 2 || alignment > EARLY_POOL_SIZE / 4 || (alignment & (alignment - 1)) != 0)
         return NULL;
     uint32_t from = __atomic_load_n(&early_used, __ATOMIC_RELAXED);
@@ -45,14 +46,20 @@ void *early_alloc(size_t size, size_t alignment)
         end = offset + (uint32_t)(size == 0 ? 1 : size);
         if (end > EARLY_POOL_SIZE)
             return NULL;
-    } while (!__atomic_compare_exchange_n(&early_used, &from, end, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange_n(&early_used, &from, end, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
     uint32_t index = __atomic_fetch_add(&early_count, 1, __ATOMIC_ACQ_REL);
     if (index >= EARLY_BLOCKS_MAX)
         return NULL;
     early_list[index].offset = offset;
     early_list[index].size = (uint32_t)size;
     __atomic_store_n(&early_list[index].state, EARLY_LIVE, __ATOMIC_RELEASE);
+    sampling_warn_of(early_pool + offset);
     return early_pool + offset;
+}
+
+const unsigned char *early_end(void)
+{
+    return early_pool + __atomic_load_n(&early_used, __ATOMIC_SEQ_CST);
 }
 
 static struct early_block *early_find(const void *block)

@@ -20,7 +20,10 @@
 
 struct lane;
 
-enum { EARLY_POOL_SIZE = 1 << 20 };
+enum {
+    EARLY_POOL_SIZE = 1 << 20,
+    EARLY_ALIGNMENT = 16, /* of every block, at least */
+};
 
 INNER _Alignas(4096) unsigned char early_pool[EARLY_POOL_SIZE];
 
@@ -33,6 +36,9 @@ static inline bool early_owns(const void *block)
 void *early_alloc(size_t size, size_t alignment);
 void early_free(void *block);
 size_t early_size(const void *block);
+
+/* All blocks lie before it. */
+const unsigned char *early_end(void);
 
 /* Writes the blocks that no lane has told of yet. */
 void early_replay(struct lane *lane);

@@ -77,7 +77,7 @@ uint64_t environment_number(const char *name, uint64_t low, uint64_t high, uint6
 
 uint64_t environment_size(const char *name, uint64_t low, uint64_t high, uint64_t otherwise)
 {
-    static const char units[] = "KMG";
+    static const char units[] = "KMGT";
     uint64_t value;
     const char *unit;
     if (!environment_digits(environment_find(name), &value, &unit))
@@ -87,7 +87,7 @@ uint64_t environment_size(const char *name, uint64_t low, uint64_t high, uint64_
         if ((*unit & ~0x20) == units[i])
             shift = 10 * (i + 1);
     }
-    if ((*unit != '\0') != (shift != 0) || (shift != 0 && unit[1] != '\0') || value > UINT64_MAX >> 34)
+    if ((*unit != '\0') != (shift != 0) || (shift != 0 && unit[1] != '\0') || value > UINT64_MAX >> 44)
         return otherwise;
     value <<= shift;
     return value >= low && value <= high ? value : otherwise;

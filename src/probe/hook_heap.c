@@ -9,7 +9,8 @@
  *
  * malloc and free are fronts, so that they cost next to nothing while recording is
  * off, or passes over the block because it is no sample: what tells of the call is
- * behind a jump that leaves no frame.
+ * behind a jump that leaves no frame. The way of a block that is no sample has no
+ * jump but the one to the real function: that is nearly all it costs.
  */
 #include "probe/early.h"
 #include "probe/event.h"
@@ -51,19 +52,19 @@ HOOK_TOLD void *malloc_otherwise(size_t size)
     return block;
 }
 
-/* There is a sample in these bytes. While recording is off it has gone by too. */
+/* There may be a sample in these bytes. While recording is off it has gone by too. */
 HOOK_TOLD void *malloc_sampled(size_t size)
 {
     if (share_state() == SEGMENT_ON)
         return malloc_otherwise(size);
-    (void)sampling_draw(size);
+    (void)sampling_takes(size);
     return real.malloc(size);
 }
 
 HOOK void *malloc(size_t size)
 {
-    if (HOOK_RARE(sampling_look() != NULL))
-        return sampling_passes(size) ? real.malloc(size) : malloc_sampled(size);
+    if (HOOK_OFTEN(sampling_look() != NULL))
+        return sampling_passes_at_once(size) ? real.malloc(size) : malloc_sampled(size);
     if (HOOK_RARE(real.malloc == NULL))
         return malloc_first(size);
     uint32_t mode = share_mode();
@@ -98,7 +99,7 @@ HOOK_TOLD void free_otherwise(void *block)
 HOOK void free(void *block)
 {
     const uint64_t *table = sampling_look();
-    if (HOOK_RARE(table != NULL)) {
+    if (HOOK_OFTEN(table != NULL)) {
         if (hook_passes_over(table, block))
             real.free(block);
         else

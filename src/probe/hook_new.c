@@ -42,7 +42,7 @@ static inline void *new_block(size_t size, size_t alignment, enum record_kind ki
 static inline bool new_is_passed_over(size_t size, size_t alignment)
 {
     return HOOK_RARE(sampling_look() != NULL) && alignment == 0 && cxx_kind == CXX_STANDARD &&
-           sampling_passes(size);
+           sampling_passes_at_once(size);
 }
 
 /* PARAMETERS and PASSED: what the form takes besides the size or the block. The forms are fronts, as malloc is. */

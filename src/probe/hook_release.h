@@ -16,7 +16,7 @@
 /* While sampling: a block that is no sample and goes to the real free as it is. */
 static inline bool hook_passes_over(const uint64_t *table, const void *block)
 {
-    return !filter_is_used(table, (uint64_t)(uintptr_t)block) && !early_owns(block);
+    return !filter_is_used(table, (uint64_t)(uintptr_t)block);
 }
 
 typedef bool hook_tell(const void *block, enum record_how how, const void *frame);

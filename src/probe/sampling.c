@@ -9,6 +9,7 @@
 #include "probe/sampling.h"
 
 #include "probe/arch.h"
+#include "probe/early.h"
 #include "probe/environment.h"
 #include "probe/share.h"
 
@@ -18,6 +19,7 @@ enum { SAMPLING_RATE_MAX_BITS = 40 };
 
 uint64_t sampling_rate;
 const uint64_t *sampling_table;
+static uint64_t *sampling_warnings; /* the same table, a little earlier */
 __thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-exec")));
 
 void sampling_init(void)
@@ -25,15 +27,27 @@ void sampling_init(void)
     sampling_rate = environment_size("HEAPWAKE_SAMPLE", 1, UINT64_C(1) << SAMPLING_RATE_MAX_BITS, 0);
 }
 
+/* A block that another thread takes out of the early pool meanwhile is seen here, or the thread sees the table. */
 void sampling_begin(void)
 {
-    const uint64_t *table = share.head != NULL && sampling_rate != 0 ? share.filter : NULL;
+    uint64_t *table = share.head != NULL && sampling_rate != 0 ? share.filter : NULL;
+    __atomic_store_n(&sampling_warnings, table, __ATOMIC_SEQ_CST);
+    for (const unsigned char *at = early_pool; table != NULL && at < early_end(); at += EARLY_ALIGNMENT)
+        filter_warn(table, (uint64_t)(uintptr_t)at);
     __atomic_store_n(&sampling_table, table, __ATOMIC_RELEASE);
 }
 
 void sampling_end(void)
 {
     __atomic_store_n(&sampling_table, NULL, __ATOMIC_RELEASE);
+    __atomic_store_n(&sampling_warnings, NULL, __ATOMIC_SEQ_CST);
+}
+
+void sampling_warn_of(const void *block)
+{
+    uint64_t *table = __atomic_load_n(&sampling_warnings, __ATOMIC_SEQ_CST);
+    if (table != NULL)
+        filter_warn(table, (uint64_t)(uintptr_t)block);
 }
 
 static uint64_t sampling_random(void)
@@ -68,7 +82,7 @@ static uint64_t sampling_distance(void)
     const uint64_t ln2 = 0xb17218; /* in units of 2^-24 */
     uint64_t nats = sampling_log2(sampling_random()) * ln2 >> 24;
     const uint64_t low = sampling_rate & ((1u << 24) - 1);
-    return (sampling_rate >> 24) * nats + (low * nats >> 24) + 1;
+    return (sampling_rate >> 24) * nats + (low * nats >> 24);
 }
 
 __attribute__((noinline)) bool sampling_draw(size_t size)

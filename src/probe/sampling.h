@@ -13,7 +13,8 @@
  * of costs a subtraction. A free has to know whether its block was told of:
  * the segment has a table of them (wire/filter.h), which costs it one load.
  *
- * Blocks of the early pool are not told of.
+ * Blocks of the early pool are not told of, and must not reach the real free: the
+ * table warns of the words they lie in, so that a free need not look for itself.
  */
 #ifndef HW_PROBE_SAMPLING_H
 #define HW_PROBE_SAMPLING_H
@@ -38,7 +39,7 @@ static inline const uint64_t *sampling_look(void)
 }
 
 struct sampling_thread {
-    uint64_t left; /* bytes to the next point */
+    uint64_t left; /* bytes before the next point */
     uint64_t seed; /* 0: no point has been drawn yet */
 };
 
@@ -50,6 +51,9 @@ void sampling_init(void);
 /* The segment that share has counts from now on; it counts no more. */
 void sampling_begin(void);
 void sampling_end(void);
+
+/* A block of the early pool: nobody frees it without a look. */
+void sampling_warn_of(const void *block);
 
 /* Draws the next point; false: it lies behind this block after all. */
 bool sampling_draw(size_t size);
@@ -68,10 +72,20 @@ static inline uint64_t sampling_bytes(size_t size)
  * a few bytes of precision, nothing else. */
 static inline bool sampling_passes(size_t size)
 {
-    uint64_t left = tls_sampling.left, bytes = sampling_bytes(size);
-    if (__builtin_expect(left <= bytes, 0))
+    uint64_t left;
+    if (__builtin_expect(__builtin_sub_overflow(tls_sampling.left, sampling_bytes(size), &left), 0))
         return false;
-    tls_sampling.left = left - bytes;
+    tls_sampling.left = left;
+    return true;
+}
+
+/* The same in fewer instructions; blocks of no bytes are left to those who have the time. */
+static inline bool sampling_passes_at_once(size_t size)
+{
+    uint64_t left;
+    if (__builtin_expect(size == 0 || __builtin_sub_overflow(tls_sampling.left, size, &left), 0))
+        return false;
+    tls_sampling.left = left;
     return true;
 }
 

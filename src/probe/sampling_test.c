@@ -68,6 +68,24 @@ static void calls_that_fail_do_not_disturb_the_others(void **state)
     assert_true((taken - expected) * (taken - expected) <= 25 * expected);
 }
 
+/* The way of malloc: most blocks go by at once, and those of no bytes are asked about again. */
+static void going_by_at_once_changes_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t size;
+        double chance;
+    } cases[] = {{100, 0.0099501663}, {0, 0.0000999950}, {1, 0.0000999950}};
+    sampling_rate = 10000;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        double taken = 0, expected = cases[n].chance * TRIES;
+        tls_sampling = (struct sampling_thread){0};
+        for (int i = 0; i < TRIES; i++)
+            taken += !sampling_passes_at_once(cases[n].size) && sampling_takes(cases[n].size);
+        assert_true((taken - expected) * (taken - expected) <= 25 * expected);
+    }
+}
+
 static void a_block_that_was_not_marked_is_known_not_to_be(void **state)
 {
     static uint64_t filter[FILTER_SLOTS];
@@ -92,6 +110,7 @@ int main(void)
         cmocka_unit_test(a_block_is_taken_by_its_size),
         cmocka_unit_test(sizes_that_mix_do_not_disturb_each_other),
         cmocka_unit_test(calls_that_fail_do_not_disturb_the_others),
+        cmocka_unit_test(going_by_at_once_changes_nothing),
         cmocka_unit_test(a_block_that_was_not_marked_is_known_not_to_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

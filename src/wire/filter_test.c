@@ -40,7 +40,7 @@ static void one_sample_is_told_from_its_neighbours(void **state)
     assert_true(filter_has(filter, block));
     assert_false(filter_has(filter, block + 16));
     /* Far away, and the same word. */
-    uint64_t other = block ^ 1u << 24 ^ 1u << 8;
+    uint64_t other = block + (1u << 24) - (1u << 8);
     assert_int_equal(filter_slot(block), filter_slot(other));
     assert_false(filter_has(filter, other));
     filter_take(filter, other);
@@ -125,6 +125,29 @@ static void a_full_count_stays(void **state)
     assert_int_equal(word_of(block + 0x10000), 0);
 }
 
+/* A place that is no sample, but is to be looked at. */
+static void a_warning_stays_and_names_no_block(void **state)
+{
+    const uint64_t place = 0x555500001000;
+    (void)state;
+    filter_warn(filter, place);
+    filter_warn(filter, place);
+    assert_true(filter_is_used(filter, place) && filter_is_used(filter, place + 48));
+    assert_false(filter_has(filter, place) || filter_has(filter, place + 48));
+    filter_add(filter, place + 48);
+    assert_true(filter_has(filter, place + 48));
+    filter_take(filter, place + 48);
+    filter_drop(filter, place + 48);
+    assert_true(filter_is_used(filter, place));
+    /* Where samples are already. */
+    filter_add(filter, place + 0x100);
+    filter_warn(filter, place + 0x100);
+    assert_true(filter_has(filter, place + 0x100));
+    filter_take(filter, place + 0x100);
+    filter_drop(filter, place + 0x100);
+    assert_true(filter_is_used(filter, place + 0x100));
+}
+
 /* A few blocks in three words, made, released and seen by the collector at random. */
 static void the_release_of_a_live_sample_is_always_told(void **state)
 {
@@ -177,6 +200,7 @@ int main(void)
         cmocka_unit_test_setup(an_address_that_is_used_again_is_not_told_in_vain, clear),
         cmocka_unit_test_setup(a_failed_realloc_leaves_all_as_it_was, clear),
         cmocka_unit_test_setup(a_full_count_stays, clear),
+        cmocka_unit_test_setup(a_warning_stays_and_names_no_block, clear),
         cmocka_unit_test_setup(the_release_of_a_live_sample_is_always_told, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

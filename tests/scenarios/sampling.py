@@ -89,6 +89,12 @@ facts = info("cut.wake")
 check.equal("a cut file knows its rate", RATE, facts["sample_rate"])
 check.holds(facts["allocated_bytes"] > 50e6, f"A cut file has no estimates: {facts['allocated_bytes']}")
 
+# The largest rate, by option and by variable.
+record([workload("turnover"), "1000"], "rare.wake", ["--sample", "1T"])
+check.equal("rate of --sample 1T", 1 << 40, info("rare.wake")["sample_rate"])
+record([workload("turnover"), "1000"], "rare.wake", env={"HEAPWAKE_SAMPLE": "1024g"})
+check.equal("rate of HEAPWAKE_SAMPLE=1024g", 1 << 40, info("rare.wake")["sample_rate"])
+
 # Of everything else only what was sampled is there: realloc, threads, children, another allocator's names.
 for program in (["hooks"], ["hooks_cxx"], ["exceptions"], ["spans"], ["threads"]):
     if not os.path.exists(workload(program[0])):
@@ -99,6 +105,12 @@ for program in (["hooks"], ["hooks_cxx"], ["exceptions"], ["spans"], ["threads"]
     check.sound("other.wake")
     ledger = Ledger(events("other.wake"))
     check.pairs(ledger)
+
+# Blocks made before the probe was relocated are its own, and never reach the real free.
+dawn = [os.path.join(os.environ["BUILD"], "tests/hostile/dawn"), "relocation"]
+sampled = record(dawn, "dawn.wake", ["--sample", "512K"])
+check.equal("before relocation", (0, []), (sampled.status, sampled.status == 0 and truth(sampled)["complaints"]))
+check.sound("dawn.wake")
 
 # A rate of one byte samples everything: then the estimate is the truth.
 told = truth(record([workload("spans")], "all.wake", ["--sample", "1"]))
