@@ -137,9 +137,9 @@ static int report_groups(struct report *r, const enum measure *measures, size_t 
     rollup_init(&groups, o->by);
     int code = rollup_add(&groups, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
-        struct section_groups s = {&r->data.traces, &groups,
-                                   measures[i],     report_limit(o, REPORT_GROUPS_SHOWN),
-                                   o->threshold,    labels_kind};
+        struct section_groups s = {
+            &r->data.traces, &groups,     measures[i],    report_limit(o, REPORT_GROUPS_SHOWN),
+            o->threshold,    labels_kind, &r->data.result};
         if (o->json) {
             section_groups_json(&r->json, &s);
         } else {

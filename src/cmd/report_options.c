@@ -32,6 +32,7 @@ static int report_option_by(struct report_options *o, const char *value, struct 
     if (o->by == ROLLUP_NONE)
         return err_set(err, ERR_USAGE,
                        "--by takes function, line, module, file, thread, kind or process, not '%s'.", value);
+    o->query.each_peak = o->by == ROLLUP_PROCESS;
     o->query.split = o->by == ROLLUP_THREAD ? SPLIT_THREAD : o->by == ROLLUP_KIND ? SPLIT_KIND : SPLIT_NONE;
     return report_option_shape(o, REPORT_GROUPS, err);
 }

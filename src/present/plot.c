@@ -65,7 +65,7 @@ static void plot_row(struct page *p, const uint64_t *levels, size_t columns, uin
     strbuf_release(&line);
 }
 
-static void plot_axis(struct page *p, size_t columns, uint64_t begin_ns, uint64_t end_ns)
+static void plot_axis(struct page *p, size_t columns, uint64_t begin_ns, uint64_t end_ns, const char *caption)
 {
     char from[UNITS_MAX], to[UNITS_MAX];
     const char *dash = p->unicode ? "─" : "-";
@@ -78,12 +78,14 @@ static void plot_axis(struct page *p, size_t columns, uint64_t begin_ns, uint64_
     units_time(to, end_ns);
     if (begin_ns == 0)
         strcpy(from, "0");
-    size_t used = strlen(from) + strlen(to), space = columns > used ? columns - used : 1;
-    page_addf(p, COLOUR_QUIET, "%*s%s%*s%s", PLOT_LABEL + PLOT_MARGIN, "", from, (int)space, "", to);
+    size_t used = strlen(from) + strlen(caption) + strlen(to), space = columns > used ? columns - used : 2;
+    page_addf(p, COLOUR_QUIET, "%*s%s%*s%s%*s%s", PLOT_LABEL + PLOT_MARGIN, "", from, (int)(space / 2), "",
+              caption, (int)(space - space / 2), "", to);
     page_end_line(p);
 }
 
-void plot_print(struct page *p, const struct query_tick *ticks, size_t count, uint64_t end_ns, size_t rows)
+void plot_print(struct page *p, const struct query_tick *ticks, size_t count, uint64_t end_ns, size_t rows,
+                const char *caption)
 {
     if (count < PLOT_TICKS_MIN || p->width < PLOT_LABEL + PLOT_MARGIN + 20 || rows == 0)
         return;
@@ -107,6 +109,6 @@ void plot_print(struct page *p, const struct query_tick *ticks, size_t count, ui
         page_end_line(p);
     }
     if (highest != 0)
-        plot_axis(p, columns, ticks[0].from_ns, end_ns);
+        plot_axis(p, columns, ticks[0].from_ns, end_ns, caption);
     free(levels);
 }

@@ -19,7 +19,8 @@
 
 /* Plots the live bytes of ticks up to end_ns in so many rows; nothing when
  * there is nothing to see.  What happens between two ticks is drawn at the
- * highest. */
-void plot_print(struct page *p, const struct query_tick *ticks, size_t count, uint64_t end_ns, size_t rows);
+ * highest. The caption stands below the axis; it may be empty. */
+void plot_print(struct page *p, const struct query_tick *ticks, size_t count, uint64_t end_ns, size_t rows,
+                const char *caption);
 
 #endif

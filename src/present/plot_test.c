@@ -27,7 +27,7 @@ static void expect_plot(bool unicode, size_t count, const char *expected)
     struct strbuf out;
     struct page page = {&out, 36, false, unicode};
     strbuf_init(&out);
-    plot_print(&page, ticks, count, 1000000000, 4);
+    plot_print(&page, ticks, count, 1000000000, 4, "");
     assert_string_equal(strbuf_get(&out), expected);
     strbuf_release(&out);
 }
@@ -59,8 +59,8 @@ static void nothing_is_no_plot(void **state)
     expect_plot(true, 0, "");
     expect_plot(true, 1, "");
     strbuf_init(&out);
-    plot_print(&page, ticks + 3, 1, 750000000, 4);
-    plot_print(&page, ticks, 4, 0, 4);
+    plot_print(&page, ticks + 3, 1, 750000000, 4, "");
+    plot_print(&page, ticks, 4, 0, 4, "");
     assert_string_equal(strbuf_get(&out), "");
     strbuf_release(&out);
 }
@@ -78,7 +78,7 @@ static void ticks_out_of_order_do_no_harm(void **state)
     struct page page = {&out, 80, false, false};
     (void)state;
     strbuf_init(&out);
-    plot_print(&page, odd, 4, 1000, 5);
+    plot_print(&page, odd, 4, 1000, 5, "");
     for (const char *line = strbuf_get(&out); *line != '\0'; line = strchr(line, '\n') + 1)
         assert_true(strchr(line, '\n') - line <= 80);
     assert_non_null(strstr(strbuf_get(&out), "16.0 EiB"));

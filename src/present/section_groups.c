@@ -102,6 +102,21 @@ static size_t section_groups_count(const struct section_groups *s)
     return count;
 }
 
+/* Each process has a peak of its own. */
+static bool section_groups_are_peaks(const struct section_groups *s)
+{
+    return s->groups->by == ROLLUP_PROCESS && s->measure == MEASURE_PEAK;
+}
+
+static uint64_t section_groups_peak_time(const struct section_groups *s, uint32_t process)
+{
+    for (size_t i = 0; i < s->result->peaks.count; i++) {
+        if (s->result->peaks.data[i].process == process)
+            return s->result->peaks.data[i].time_ns;
+    }
+    return 0;
+}
+
 /* Whether group i, of which `shown` came before, is shown. */
 static bool section_groups_shows(const struct section_groups *s, size_t i, size_t shown)
 {
@@ -117,6 +132,8 @@ static void section_groups_add_value(struct table *t, const struct section_group
     char a[UNITS_MAX], share[32];
     uint64_t weight = measure_weight(m, s->measure), whole = measure_weight(&s->groups->total, s->measure);
     table_add(t, measure_is_by_blocks(s->measure) ? units_count(a, weight) : units_bytes(a, weight));
+    if (section_groups_are_peaks(s))
+        return;
     snprintf(share, sizeof share, "%.1f %%", whole == 0 ? 0 : 100.0 * (double)weight / (double)whole);
     table_add(t, share);
 }
@@ -126,14 +143,18 @@ void section_groups_text(struct page *p, const struct section_groups *s)
     bool stacked = s->groups->by < ROLLUP_THREAD;
     struct table t;
     struct strbuf name;
+    char time[UNITS_MAX];
     rollup_sort(s->groups, s->traces, s->measure);
     size_t count = section_groups_count(s), shown = 0;
     strbuf_init(&name);
     table_init(&t, stacked ? 5 : 3);
-    page_addf(p, COLOUR_TITLE, "%s by %s", measure_title(s->measure), rollup_by_name(s->groups->by));
+    if (section_groups_are_peaks(s))
+        page_addf(p, COLOUR_TITLE, "The peak of each process");
+    else
+        page_addf(p, COLOUR_TITLE, "%s by %s", measure_title(s->measure), rollup_by_name(s->groups->by));
     page_end_line(p);
     table_add(&t, stacked ? "self" : measure_name(s->measure));
-    table_add(&t, "");
+    table_add(&t, section_groups_are_peaks(s) ? "at" : "");
     if (stacked) {
         table_add(&t, "with callees");
         table_add(&t, "");
@@ -145,6 +166,8 @@ void section_groups_text(struct page *p, const struct section_groups *s)
             continue;
         shown++;
         section_groups_add_value(&t, s, &g->self);
+        if (section_groups_are_peaks(s))
+            table_add(&t, units_time(time, section_groups_peak_time(s, g->process)));
         if (stacked)
             section_groups_add_value(&t, s, &g->inclusive);
         strbuf_clear(&name);
@@ -196,6 +219,8 @@ void section_groups_json(struct json *j, const struct section_groups *s)
         json_open_object(j, NULL);
         json_add_text(j, "name", strbuf_get(&name), name.length);
         section_groups_json_ids(j, s, g);
+        if (section_groups_are_peaks(s))
+            json_add_number(j, "time_ns", section_groups_peak_time(s, g->process));
         json_add_number(j, "self_bytes", measure_bytes(&g->self, s->measure));
         json_add_number(j, "self_blocks", measure_blocks(&g->self, s->measure));
         json_add_number(j, "bytes", measure_bytes(&g->inclusive, s->measure));

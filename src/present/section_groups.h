@@ -6,7 +6,8 @@
  *     {by, total_bytes, total_blocks, group_count,
  *      groups: [{name, self_bytes, self_blocks, bytes, blocks}]}
  *
- * Threads and processes have `pid` too, threads `tid`.
+ * Threads and processes have `pid` too, threads `tid`. Processes have no peak in common: each has its own, with
+ * its time (`time_ns`) instead of its share, and the total is the highest.
  */
 #ifndef HW_PRESENT_SECTION_GROUPS_H
 #define HW_PRESENT_SECTION_GROUPS_H
@@ -25,6 +26,7 @@ struct section_groups {
     size_t limit;     /* groups shown; 0 = all */
     double threshold; /* share of the total (0 to 1), inclusive, below which none is shown */
     const char *(*kind)(unsigned kind); /* the word for a kind of allocation */
+    const struct query_result *result;  /* when each process was at its peak; may be NULL otherwise */
 };
 
 void section_groups_text(struct page *p, const struct section_groups *s);

@@ -5,6 +5,9 @@
 #include "present/section_timeline.h"
 
 #include "present/plot.h"
+#include "present/units.h"
+
+#include <stdio.h>
 
 enum { TIMELINE_ROWS = 5 };
 
@@ -14,7 +17,10 @@ void section_timeline_text(struct page *p, const struct query_result *r, uint64_
     page_end_line(p);
     size_t empty = p->out->length;
     uint64_t until_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
-    plot_print(p, r->timeline.data, r->timeline.count, until_ns, TIMELINE_ROWS);
+    char caption[UNITS_MAX + 32] = "", count[UNITS_MAX];
+    if (r->processes > 1)
+        snprintf(caption, sizeof caption, "%s processes together", units_count(count, r->processes));
+    plot_print(p, r->timeline.data, r->timeline.count, until_ns, TIMELINE_ROWS, caption);
     if (p->out->length == empty) /* there is nothing to plot: no gap either */
         strbuf_cut(p->out, before);
 }

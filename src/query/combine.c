@@ -20,7 +20,7 @@ static void combine_peak(struct query_result *to, struct metrics *total, size_t 
 {
     bool wins = first == 0 || from->total.peak_bytes > to->total.peak_bytes;
     size_t begin = wins ? 0 : first, end = wins ? first : to->rows.count;
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = begin; i < end && !from->each_peak; i++)
         to->rows.data[i].m.peak_blocks = to->rows.data[i].m.peak_bytes = 0;
     if (!wins) {
         total->peak_blocks = total->peak_bytes = 0;
@@ -36,6 +36,7 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     size_t first = to->rows.count;
     struct metrics total = from->total;
     if (!vec_reserve(&to->rows, first + from->rows.count) ||
+        !vec_reserve(&to->peaks, to->peaks.count + from->peaks.count) ||
         (to->timeline.count == 0 && !vec_reserve(&to->timeline, from->timeline.count)))
         return err_set(err, ERR_MEMORY, "There is no memory for the answer.");
     for (size_t i = 0; i < from->rows.count; i++) {
@@ -43,6 +44,13 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
         row.process += base;
         (void)vec_push(&to->rows, row);
     }
+    for (size_t i = 0; i < from->peaks.count; i++) {
+        struct query_peak peak = from->peaks.data[i];
+        peak.process += base;
+        (void)vec_push(&to->peaks, peak);
+    }
+    to->processes += from->processes;
+    to->each_peak = from->each_peak;
     combine_peak(to, &total, first, base, from);
     measure_add(&to->total, &total);
     if (from->peak_rss_bytes > to->peak_rss_bytes) {

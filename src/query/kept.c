@@ -159,6 +159,7 @@ bool kept_spell(struct strbuf *to, const struct query *q, struct wake_reader *re
     strbuf_add_varint(to, q->ticks);
     strbuf_add_varint(to, q->rough_ticks);
     strbuf_add_varint(to, q->sums_only);
+    strbuf_add_varint(to, q->each_peak);
     strbuf_add_varint(to, q->temporary_allocations);
     strbuf_add_varint(to, q->temporary_ns);
     kept_spell_filter(to, &q->filter);
@@ -174,7 +175,9 @@ static bool kept_copy(struct query_result *to, const struct query_result *from)
     struct query_result copy = *from;
     memset(&copy.rows, 0, sizeof copy.rows);
     memset(&copy.timeline, 0, sizeof copy.timeline);
-    if (!vec_reserve(&copy.rows, from->rows.count) || !vec_reserve(&copy.timeline, from->timeline.count)) {
+    memset(&copy.peaks, 0, sizeof copy.peaks);
+    if (!vec_reserve(&copy.rows, from->rows.count) || !vec_reserve(&copy.timeline, from->timeline.count) ||
+        !vec_reserve(&copy.peaks, from->peaks.count)) {
         query_result_release(&copy);
         return false;
     }
@@ -182,6 +185,8 @@ static bool kept_copy(struct query_result *to, const struct query_result *from)
         copy.rows.data[copy.rows.count++] = from->rows.data[i];
     for (size_t i = 0; i < from->timeline.count; i++)
         copy.timeline.data[copy.timeline.count++] = from->timeline.data[i];
+    for (size_t i = 0; i < from->peaks.count; i++)
+        copy.peaks.data[copy.peaks.count++] = from->peaks.data[i];
     *to = copy;
     return true;
 }
@@ -206,7 +211,8 @@ void kept_add(struct kept *k, const struct strbuf *question, const struct query_
 {
     struct kept_answer *oldest = &k->answers[0];
     size_t bytes = result->rows.count * sizeof *result->rows.data +
-                   result->timeline.count * sizeof *result->timeline.data;
+                   result->timeline.count * sizeof *result->timeline.data +
+                   result->peaks.count * sizeof *result->peaks.data;
     if (result->interrupted || bytes > KEPT_BYTES)
         return;
     for (unsigned i = 1; i < KEPT_COUNT; i++)

@@ -198,14 +198,19 @@ static int answer_add_row(struct answer *a, const struct query_row *row, struct 
     return 0;
 }
 
-static void answer_add_peak(struct answer *a, uint32_t process, uint64_t bytes, uint64_t time_ns)
+static int answer_add_peak(struct answer *a, uint32_t process, uint64_t bytes, uint64_t time_ns,
+                           struct err *err)
 {
+    const struct query_peak peak = {process, time_ns};
+    if (a->query->each_peak && !vec_push(&a->result->peaks, peak))
+        return err_set(err, ERR_MEMORY, "There is no memory for the peaks of the processes.");
     if (a->has_peak && bytes <= a->peak_bytes)
-        return;
+        return 0;
     a->has_peak = true;
     a->peak_bytes = bytes;
     a->result->peak_process = process;
     a->result->peak_time_ns = time_ns;
+    return 0;
 }
 
 static int answer_from_totals(struct answer *a, const struct filter *f, uint32_t process, struct err *err)
@@ -236,8 +241,8 @@ static int answer_from_totals(struct answer *a, const struct filter *f, uint32_t
                                       }};
         code = answer_add_row(a, &row, err);
     }
-    if (is_all)
-        answer_add_peak(a, process, p->end.peak_bytes, p->end.peak_time_ns);
+    if (is_all && code == 0)
+        code = answer_add_peak(a, process, p->end.peak_bytes, p->end.peak_time_ns, err);
     a->result->from_totals = true;
     return code;
 }
@@ -274,7 +279,8 @@ static int answer_from_tally(struct answer *a, struct tally *tally, struct media
                                                   .m = tally_get(t)},
                               err);
     }
-    answer_add_peak(a, process, tally->level.peak_bytes, tally->level.peak_time_ns);
+    if (code == 0)
+        code = answer_add_peak(a, process, tally->level.peak_bytes, tally->level.peak_time_ns, err);
     if (a->watch.interrupted)
         a->result->read_until_ns = seen_ns;
     return code;
@@ -497,16 +503,18 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     return code;
 }
 
-/* Only the process with the highest peak keeps its values. */
+/* Only the process with the highest peak keeps its values, unless all are to. */
 static void answer_finish(struct answer *a)
 {
     struct query_result *r = a->result;
     for (size_t i = 0; i < r->rows.count; i++) {
         struct metrics *m = &r->rows.data[i].m;
-        if (r->rows.data[i].process != r->peak_process)
+        if (r->rows.data[i].process == r->peak_process) {
+            r->total.peak_blocks += m->peak_blocks;
+            r->total.peak_bytes += m->peak_bytes;
+        } else if (!r->each_peak) {
             m->peak_blocks = m->peak_bytes = 0;
-        r->total.peak_blocks += m->peak_blocks;
-        r->total.peak_bytes += m->peak_bytes;
+        }
     }
     if (a->medians != NULL && r->total.freed_blocks > 0) {
         uint64_t median = medians_of(a->medians);
@@ -523,6 +531,8 @@ static void answer_begin(struct answer *a)
 {
     struct query_result *r = a->result;
     query_result_release(r);
+    r->processes = (uint32_t)a->when.processes.count;
+    r->each_peak = a->query->each_peak;
     r->from_ns = a->when.window.min;
     r->to_ns = a->when.window.max;
     r->moment_ns = a->when.moment;

@@ -184,6 +184,7 @@ struct query {
     unsigned want;    /* enum query_want */
     uint32_t ticks;   /* of the timeline; 0 = none */
     bool rough_ticks; /* without a filter the timeline may be made of chunk headers alone */
+    bool each_peak;   /* every process is to keep its own peak, not only that with the highest */
     bool sums_only;   /* nobody asks for peaks, which may then be 0: some filters cost half */
     /* Temporary: freed by the thread that made it, before that thread has made
      * this many allocations more (1: before its next); or, when

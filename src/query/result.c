@@ -13,5 +13,6 @@ void query_result_release(struct query_result *r)
 {
     vec_release(&r->rows);
     vec_release(&r->timeline);
+    vec_release(&r->peaks);
     query_result_init(r);
 }

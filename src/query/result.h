@@ -9,7 +9,9 @@
  * lifetimes.
  *
  * The peak of several processes is that of the process whose own peak is the
- * highest (they share no heap): `peak_process`; rows of the others have 0 there.
+ * highest (they share no heap): `peak_process`; rows of the others have 0 there,
+ * unless the query asks for each_peak: then every row has what it held at the peak of
+ * its own process, and `total` has that of the highest.
  */
 #ifndef HW_QUERY_RESULT_H
 #define HW_QUERY_RESULT_H
@@ -42,6 +44,12 @@ struct query_row {
     struct metrics m;
 };
 
+/* When a process was at its peak. */
+struct query_peak {
+    uint32_t process;
+    uint64_t time_ns;
+};
+
 /* A stretch of time.  Levels are the highest in it; counts are sums.  Of several
  * processes the highest levels of each are added; one that has ended has none. */
 struct query_tick {
@@ -64,6 +72,9 @@ struct query_result {
     struct metrics total;
     uint32_t peak_process;
     uint64_t peak_time_ns;
+    uint32_t processes;           /* that were asked about */
+    bool each_peak;               /* as the query asked */
+    VEC(struct query_peak) peaks; /* empty unless it did */
     uint64_t peak_rss_bytes, peak_rss_time_ns;
     uint64_t from_ns, to_ns, moment_ns; /* the window and the moment of live_*, as they were understood */
     VEC(struct query_tick) timeline;    /* empty unless asked for */

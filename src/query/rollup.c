@@ -144,6 +144,13 @@ int rollup_add(struct rollup *g, struct traces *c, const struct query_row *rows,
         if (!rollup_add_row(g, c, &rows[i], trace))
             return err_set(err, ERR_MEMORY, "There is no memory for the groups.");
     }
+    for (size_t i = 0; g->by == ROLLUP_PROCESS && i < g->list.count; i++) {
+        const struct metrics *m = &g->list.data[i].self;
+        if (i == 0 || m->peak_bytes > g->total.peak_bytes) {
+            g->total.peak_bytes = m->peak_bytes;
+            g->total.peak_blocks = m->peak_blocks;
+        }
+    }
     return 0;
 }
 

@@ -10,7 +10,8 @@
  *   inclusive  rows with any frame in the group; each stack counts once, however
  *              often a recursive function is in it.
  *
- * For threads, kinds and processes the two are the same.
+ * For threads, kinds and processes the two are the same. Processes share no heap: the
+ * peak of the total is that of the process with the highest.
  */
 #ifndef HW_QUERY_ROLLUP_H
 #define HW_QUERY_ROLLUP_H

@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Several processes: each has its own peak, at its own time, with and without a filter, in one recording or several;
+what all hold together is called so."""
+import json
+import re
+import subprocess
+
+from support import Check, record, tool
+
+CHILDREN = 3
+SOURCE = """#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+void *volatile kept;
+static void tell(long peak, long large) { char line[99]; int n = snprintf(line, 99, "%d %ld %ld\\n", getpid(), peak, large);
+                                           if (write(1, line, n) != n) _exit(9); }
+int main(void)
+{
+    char *mine = malloc(100000);
+    for (int child = 1; child <= 3; child++) {
+        if (fork() == 0) {
+            free(malloc(1000));
+            void *volatile small = malloc(5000), *volatile large = malloc(20000 * child);
+            usleep(20000);
+            tell(5000 + 20000 * child, 20000 * child);
+            free(child == 2 ? small : large);
+            kept = malloc(10);
+            usleep(20000);
+            _exit(0);
+        }
+        wait(NULL);
+    }
+    tell(100000, 100000);
+    free(mine);
+    return 0;
+}
+"""
+check = Check()
+with open("tribe.c", "w", encoding="ascii") as f:
+    f.write(SOURCE)
+subprocess.run(["gcc", "-g", "-O0", "-o", "tribe", "tribe.c"], check=True)
+run = record(["./tribe"], "tribe.wake")
+told = {int(pid): (int(peak), int(large)) for pid, peak, large in map(str.split, run.out.decode().splitlines())}
+check.equal("processes that told", CHILDREN + 1, len(told))
+
+
+def answer(*options):
+    done = tool("report", "--json", "--peak", *options)
+    check.equal(f"exit status of {options}", 0, done.status)
+    return json.loads(done.out)
+
+
+def peaks(*options):
+    """What each process held at its peak, and when; largest first, as the list is."""
+    found = answer("--by", "process", *options)
+    groups = found["peak"]["groups"]
+    check.equal(f"{options}: groups", len(groups), found["peak"]["group_count"])
+    check.equal(f"{options}: order", sorted((g["bytes"] for g in groups), reverse=True), [g["bytes"] for g in groups])
+    check.equal(f"{options}: total", groups[0]["bytes"], found["peak"]["total_bytes"])
+    return {g["pid"]: (g["bytes"], g["time_ns"]) for g in groups}, found
+
+
+check.about("one recording")
+each, whole = peaks("tribe.wake")
+check.equal("peaks", {pid: peak for pid, (peak, _) in told.items()}, {pid: value for pid, (value, _) in each.items()})
+check.equal("the highest", whole["summary"]["peak_bytes"], whole["peak"]["total_bytes"])
+check.equal("its time", whole["summary"]["peak_time_ns"], each[whole["summary"]["peak_pid"]][1])
+for pid, (value, time_ns) in each.items():
+    alone = answer("--pid", str(pid), "tribe.wake")
+    check.equal(f"process {pid} asked alone", value, alone["peak"]["total_bytes"])
+    # All that is live then, and nothing is when it begins.
+    live = json.loads(tool("report", "--json", "--at", f"{time_ns}ns", "--pid", str(pid), "tribe.wake").out)["live"]
+    check.equal(f"process {pid} at that time", value, live["total_bytes"])
+
+check.about("filter")
+large, _ = peaks("--where", "size-min=20000", "tribe.wake")
+check.equal("peaks", {pid: size for pid, (_, size) in told.items()}, {pid: value for pid, (value, _) in large.items()})
+small, _ = peaks("--where", "size-max=1000", "tribe.wake")
+check.equal("peaks of small blocks", {1000}, {value for value, _ in small.values()})
+check.equal("who has them", CHILDREN, len(small))
+
+check.about("two recordings")
+twice = answer("--by", "process", "tribe.wake", "tribe.wake")["peak"]
+check.equal("groups", 2 * len(told), twice["group_count"])
+check.equal("total", whole["peak"]["total_bytes"], twice["total_bytes"])
+check.equal("sum", 2 * sum(peak for peak, _ in told.values()), sum(g["bytes"] for g in twice["groups"]))
+
+check.about("page")
+page = tool("report", "--peak", "--by", "process", "tribe.wake").out.decode()
+table = page[page.index("The peak of each process"):].splitlines()[2:]
+check.equal("pids", sorted(told), sorted(int(re.search(r" (\d+) tribe$", line).group(1)) for line in table))
+check.holds("4 processes together" in tool("report", "tribe.wake").out.decode(), "The plot does not say whose it is.")
+one = tool("report", "--pid", str(next(iter(told))), "tribe.wake").out.decode()
+check.holds("together" not in one, "The plot of one process speaks of several.")
+check.done()
