@@ -5,6 +5,10 @@
 #include "present/callers.h"
 
 #include "present/frames.h"
+#include "present/rounds.h"
+#include "present/units.h"
+
+#include <string.h>
 
 size_t callers_print_lead(struct page *p, const struct traces *c, uint32_t trace, size_t columns)
 {
@@ -26,45 +30,55 @@ static uint32_t callers_find_via(const struct traces *c, uint32_t trace, uint32_
     return via;
 }
 
-static bool callers_is_shown(const struct frame *f)
-{
-    return f->role == FRAME_OWN || f->role == FRAME_GAP;
-}
-
 /* How many are to be shown from here outwards. */
 static size_t callers_count(const struct traces *c, uint32_t trace)
 {
     size_t count = 0;
-    for (; trace != 0; trace = traces_parent(c, trace))
-        count += callers_is_shown(traces_frame(c, trace));
+    for (uint32_t at = rounds_caller(c, trace); at != 0; at = rounds_caller(c, traces_parent(c, at)))
+        count++;
     return count;
+}
+
+/* The lines of one round; returns how many frames are in it. */
+static size_t callers_print_round(struct page *p, const struct traces *c, const struct rounds *r,
+                                  size_t indent, size_t columns)
+{
+    char note[ROUNDS_NOTE_MAX];
+    size_t width = strlen(rounds_note(note, r));
+    for (unsigned i = 0; i < r->length; i++) {
+        bool is_last = i + 1 == r->length;
+        page_addf(p, COLOUR_QUIET, "%*s< ", (int)indent, "");
+        frames_print(p, traces_frame(c, r->places[i]), is_last && columns > width ? columns - width : columns,
+                     false);
+        page_add(p, COLOUR_QUIET, is_last ? note : "");
+        page_end_line(p);
+    }
+    return r->length * r->times;
 }
 
 void callers_print_below(struct page *p, const struct traces *c, uint32_t trace, size_t indent, size_t limit)
 {
     if (trace == 0)
         return;
-    size_t left = p->width > indent + 10 ? p->width - indent : 10, shown = 0;
+    size_t left = p->width > indent + 10 ? p->width - indent : 10;
     uint32_t own = traces_find_own(c, trace), via = callers_find_via(c, trace, own);
     if (via != 0) {
         page_addf(p, COLOUR_QUIET, "%*sin ", (int)indent, "");
         frames_print(p, traces_frame(c, via), left - 3, false);
         page_end_line(p);
     }
-    size_t count = callers_count(c, traces_parent(c, own));
+    uint32_t at = traces_parent(c, own);
+    size_t rest = callers_count(c, at);
     /* A line that says "1 more" may as well name it. */
-    limit = count == limit + 1 ? count : limit;
-    for (uint32_t at = traces_parent(c, own); at != 0 && shown < limit; at = traces_parent(c, at)) {
-        const struct frame *f = traces_frame(c, at);
-        if (!callers_is_shown(f))
-            continue;
-        page_addf(p, COLOUR_QUIET, "%*s< ", (int)indent, "");
-        frames_print(p, f, left - 2, false);
-        page_end_line(p);
-        shown++;
+    for (size_t shown = 0; rest > 0 && (shown < limit || rest == 1);) {
+        struct rounds r = rounds_of_callers(c, at);
+        rest -= callers_print_round(p, c, &r, indent, left - 2);
+        shown += r.length;
+        at = traces_parent(c, r.last);
     }
-    if (shown < count) {
-        page_addf(p, COLOUR_QUIET, "%*s< %zu more", (int)indent, "", count - shown);
+    if (rest > 0) {
+        char a[UNITS_MAX];
+        page_addf(p, COLOUR_QUIET, "%*s< %s more", (int)indent, "", units_count(a, rest));
         page_end_line(p);
     }
 }

@@ -9,7 +9,8 @@
  *     < serve  kitchen.cc:80
  *     < main  kitchen.cc:112
  *
- * Of deep stacks the outer part is left out, and how much: "< 20 more".  JSON and trees have all.
+ * A recursion is shown once (rounds.h). Of deep stacks the outer part is left out, and how much: "< 20 more".
+ * JSON has all.
  */
 #ifndef HW_PRESENT_CALLERS_H
 #define HW_PRESENT_CALLERS_H

@@ -4,6 +4,7 @@
  */
 #include "present/frames.h"
 
+#include "present/rounds.h"
 #include "present/safe.h"
 #include "present/width.h"
 
@@ -105,33 +106,39 @@ size_t frames_print(struct page *p, const struct frame *f, size_t columns, bool 
     return used;
 }
 
-static bool frames_says_something(const struct frame *f)
+/* "< serve a.c:5" */
+static void frames_add_caller(struct strbuf *out, const struct frame *f, const char *note)
 {
-    return f->role == FRAME_OWN || f->role == FRAME_GAP;
+    strbuf_clear(out);
+    strbuf_add_text(out, "< ");
+    frames_add_name(out, f);
+    if (f->line != 0) {
+        strbuf_add_char(out, ' ');
+        frames_add_place(out, f);
+    }
+    strbuf_add_text(out, note[0] == '\0' ? "" : note + 1); /* one blank is enough here */
 }
 
 size_t frames_print_callers(struct page *p, const struct traces *c, uint32_t trace, size_t columns)
 {
     struct strbuf piece;
+    char note[ROUNDS_NOTE_MAX];
     size_t used = 0;
+    bool is_full = false;
     strbuf_init(&piece);
-    for (uint32_t at = trace; at != 0; at = traces_parent(c, at)) {
-        const struct frame *f = traces_frame(c, at);
-        if (!frames_says_something(f))
-            continue;
-        strbuf_clear(&piece);
-        strbuf_add_text(&piece, "< ");
-        frames_add_name(&piece, f);
-        if (f->line != 0) {
-            strbuf_add_char(&piece, ' ');
-            frames_add_place(&piece, f);
+    while (!is_full && rounds_caller(c, trace) != 0) {
+        struct rounds r = rounds_of_callers(c, trace);
+        rounds_note(note, &r);
+        for (unsigned i = 0; i < r.length && !is_full; i++) {
+            frames_add_caller(&piece, traces_frame(c, r.places[i]), i + 1 == r.length ? note : "");
+            size_t width = width_of(strbuf_get(&piece)), before = used == 0 ? 0 : 1;
+            is_full = used != 0 && used + before + width > columns;
+            if (is_full)
+                break;
+            page_add(p, COLOUR_QUIET, before != 0 ? " " : "");
+            used += before + page_add_short(p, COLOUR_QUIET, strbuf_get(&piece), columns - used - before);
         }
-        size_t width = width_of(strbuf_get(&piece)), before = used == 0 ? 0 : 1;
-        if (used != 0 && used + before + width > columns)
-            break;
-        if (before != 0)
-            page_add(p, COLOUR_QUIET, " ");
-        used += before + page_add_short(p, COLOUR_QUIET, strbuf_get(&piece), columns - used - before);
+        trace = traces_parent(c, r.last);
     }
     strbuf_release(&piece);
     return used;

@@ -7,6 +7,7 @@
 #include "present/section_tree.h"
 
 #include "present/frames.h"
+#include "present/rounds.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "present/width.h"
@@ -64,8 +65,26 @@ static size_t section_tree_indent(struct page *p, const struct section_tree_item
     return used;
 }
 
+/* An only child that has all of its parent. */
+static uint32_t section_tree_only_child(const void *of, uint32_t node)
+{
+    const struct tree *t = of;
+    const struct tree_node *parent = &t->nodes.data[node], *child = &t->nodes.data[parent->child];
+    bool is_only = parent->child != 0 && child->next == 0 && child->rest == 0;
+    return is_only && child->all.bytes == parent->all.bytes && child->all.blocks == parent->all.blocks
+               ? parent->child
+               : 0;
+}
+
+static uint32_t section_tree_frame(const void *of, uint32_t node)
+{
+    const struct tree *t = of;
+    return t->nodes.data[node].frame;
+}
+
+/* note: what stands behind it. */
 static void section_tree_line(struct page *p, const struct section_tree *s,
-                              const struct section_tree_item *item)
+                              const struct section_tree_item *item, const char *note)
 {
     const struct tree_node *node = &s->tree->nodes.data[item->node];
     char numbers[128], a[UNITS_MAX], b[UNITS_MAX];
@@ -79,7 +98,8 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
              units_count(b, node->all.blocks));
     page_add(p, COLOUR_PLAIN, numbers);
     used += strlen(numbers);
-    size_t left = p->width > used + 12 ? p->width - used - 2 : 10;
+    used += strlen(note) + 2;
+    size_t left = p->width > used + 10 ? p->width - used : 10;
     if (node->rest != 0) {
         char text[128];
         snprintf(text, sizeof text, " in %s place%s, all below the %g%% threshold",
@@ -96,7 +116,25 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
         page_add(p, COLOUR_PLAIN, ": ");
         frames_print(p, &f, left, item->level == 0);
     }
+    page_add(p, COLOUR_QUIET, note);
     page_end_line(p);
+}
+
+/* The node, or the round that begins with it; the item is then its last. */
+static void section_tree_print(struct page *p, const struct section_tree *s, struct section_tree_item *item)
+{
+    const struct rounds_way way = {s->tree, section_tree_only_child, section_tree_frame};
+    char note[ROUNDS_NOTE_MAX];
+    if (!item->is_alone) {
+        section_tree_line(p, s, item, "");
+        return;
+    }
+    struct rounds r = rounds_find(&way, item->node);
+    for (unsigned i = 0; i < r.length; i++) {
+        item->node = r.places[i];
+        section_tree_line(p, s, item, i + 1 == r.length ? rounds_note(note, &r) : "");
+    }
+    item->node = r.last;
 }
 
 void section_tree_text(struct page *p, const struct section_tree *s)
@@ -124,8 +162,8 @@ void section_tree_text(struct page *p, const struct section_tree *s)
     bool ok = section_tree_push_children(&waiting, s->tree, &top, 0, false);
     while (ok && waiting.count > 0) {
         struct section_tree_item item = waiting.data[--waiting.count];
+        section_tree_print(p, s, &item);
         const struct tree_node *node = &s->tree->nodes.data[item.node];
-        section_tree_line(p, s, &item);
         bool branches = node->child != 0 && s->tree->nodes.data[node->child].next != 0;
         ok = section_tree_push_children(&waiting, s->tree, &item, 0, branches || !item.is_alone);
     }

@@ -54,6 +54,26 @@ def depths(lines):
     return found
 
 
+check.about("recursion")
+with open("deep.c", "w", encoding="ascii") as f:
+    f.write("""#include <stdlib.h>
+void *volatile kept;
+__attribute__((noinline)) void even(int n);
+__attribute__((noinline)) void odd(int n) { if (n > 0) even(n - 1); else kept = malloc(1000); __asm__(""); }
+__attribute__((noinline)) void even(int n) { if (n > 0) odd(n - 1); else kept = malloc(1000); __asm__(""); }
+__attribute__((noinline)) void deep(int n) { if (n > 0) deep(n - 1); else odd(20); __asm__(""); }
+int main(void) { deep(3000); return 0; }
+""")
+subprocess.run(["gcc", "-g", "-O1", "-o", "deep", "deep.c"], check=True)
+record(["./deep"], "deep.wake")
+for options in ([], ["--leaks"], ["--leaks", "--tree"], ["--leaks", "--top-down"]):
+    text = tool("report", *options, "deep.wake").out.decode()
+    check.holds("(both 10 times)" in text, f"{options}: the round of two is not shown once:\n{text[:3000]}")
+    check.holds(not options or (re.search(r"deep .*\(3,00[01] times\)", text) and " main " in text),
+                f"{options}: the recursion is not shown once:\n{text[:3000]}")
+whole = json.loads(tool("report", "--json", "--leaks", "deep.wake").out)["leaks"]["sites"][0]["frames"]
+check.equal("frames in JSON", 3001, sum(frame["function"] == "deep" for frame in whole))
+
 check.about("tree")
 below = depths(page("--callees", "main", "--leaks", "--threshold", "0"))
 check.holds(below["first"] == below["second"] == below["last"] > below["main"], f"Callees of main: {below}")
