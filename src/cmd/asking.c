@@ -8,6 +8,7 @@
 #include "cmd/finish.h"
 #include "cmd/naming.h"
 #include "cmd/recording_file.h"
+#include "present/units.h"
 
 #include <stdlib.h>
 
@@ -33,6 +34,7 @@ static bool asking_is_stopped(void *of)
 void asking_begin(struct asking *a)
 {
     struct sigaction interrupt = {.sa_handler = asking_take_interrupt, .sa_flags = SA_RESTART};
+    a->has_said_end = false;
     sigaction(SIGINT, &interrupt, &a->before);
     progress_begin(&a->progress);
 }
@@ -113,12 +115,32 @@ void asking_prepare(struct asking *a, struct query *ready, const struct query *q
     ready->interrupt = &asking_interrupt;
 }
 
+/* A moment behind the end is the end. */
+static void asking_end_moment(struct asking *a, const struct wake_reader *r, struct query_result *result)
+{
+    uint64_t end_ns = 0;
+    char text[UNITS_MAX];
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        end_ns = p->end.end_ns > end_ns ? p->end.end_ns : end_ns;
+    }
+    if (result->moment_ns <= end_ns)
+        return;
+    result->moment_ns = end_ns;
+    if (!a->has_said_end)
+        command_say("The recording ends at %s: a later moment is taken as that.", units_time(text, end_ns));
+    a->has_said_end = true;
+}
+
 int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,
                struct query_result *result, struct err *err)
 {
     struct query q;
     asking_prepare(a, &q, query, r);
-    return query_run(&q, r, result, err);
+    int code = query_run(&q, r, result, err);
+    if (code == 0 && query->moment.when == WHEN_NS)
+        asking_end_moment(a, r, result);
+    return code;
 }
 
 void asking_warn(struct wake_reader *r, const char *path)

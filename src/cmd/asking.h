@@ -23,6 +23,7 @@
 struct asking {
     struct progress progress;
     struct sigaction before;
+    bool has_said_end; /* that a moment lies behind it */
 };
 
 void asking_begin(struct asking *a);

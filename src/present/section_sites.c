@@ -43,7 +43,9 @@ static void section_sites_title(struct page *p, const struct section_sites *s)
     page_add(p, COLOUR_TITLE, measure_title(s->measure));
     if (s->measure == MEASURE_LIVE && s->moment_ns != UINT64_MAX)
         page_addf(p, COLOUR_TITLE, " at %s", units_time(a, s->moment_ns));
-    if (blocks == 0) {
+    if (s->measure == MEASURE_TEMPORARY && s->sample_rate != 0) {
+        page_add(p, COLOUR_PLAIN, ": not known in a sampled recording");
+    } else if (blocks == 0) {
         page_add(p, COLOUR_PLAIN, ": nothing");
     } else if (measure_is_by_blocks(s->measure)) {
         page_addf(p, COLOUR_PLAIN, ": %s", units_count(a, blocks));

@@ -4,6 +4,8 @@
  */
 #include "query/suppress.h"
 
+#include "store/weight.h"
+
 #include <string.h>
 
 /* Functions are compared with the name alone, modules with the file name; both
@@ -176,8 +178,16 @@ static bool suppress_name_matches(const char *pattern, const char *function)
     return suppress_matches(pattern, name);
 }
 
+/* Are they blocks of this size? A sample counts more than once, always by the same. */
+static bool suppress_has_size(const struct metrics *m, uint64_t size, uint64_t rate)
+{
+    return rate == 0 ? m->leaked_bytes == m->leaked_blocks * size
+                     : m->leaked_bytes % weight_of(rate, 0, size).bytes == 0;
+}
+
+/* rate: of a sampled process. */
 static bool suppress_rule_matches(const struct suppress_rule *r, const struct traces *c, uint32_t at,
-                                  const struct metrics *m)
+                                  const struct metrics *m, uint64_t rate)
 {
     if (!r->built_in) {
         for (; at != 0; at = traces_parent(c, at)) {
@@ -191,7 +201,7 @@ static bool suppress_rule_matches(const struct suppress_rule *r, const struct tr
     if (at == 0)
         return false;
     const struct frame *f = traces_frame(c, at);
-    return (r->size == 0 || m->leaked_bytes == m->leaked_blocks * r->size) &&
+    return (r->size == 0 || suppress_has_size(m, r->size, rate)) &&
            (r->innermost_module == NULL ||
             suppress_matches(r->innermost_module, frame_basename(f->module))) &&
            (r->innermost_function == NULL || suppress_name_matches(r->innermost_function, f->function));
@@ -205,9 +215,11 @@ int suppress_apply(struct suppress *s, struct traces *c, struct query_result *r,
         int code = traces_find(c, r->rows.data[i].process, r->rows.data[i].stack, &trace, err);
         if (code != 0)
             return code;
+        const struct wake_process *p = c->processes.data[r->rows.data[i].process].process;
+        uint64_t rate = p == NULL ? 0 : p->omitted.sample_rate;
         for (size_t n = 0; n < s->rules.count && m->leaked_blocks != 0; n++) {
             struct suppress_rule *rule = &s->rules.data[n];
-            if (!suppress_rule_matches(rule, c, trace, m))
+            if (!suppress_rule_matches(rule, c, trace, m, rate))
                 continue;
             rule->blocks += m->leaked_blocks;
             rule->bytes += m->leaked_bytes;

@@ -54,6 +54,14 @@ def depths(lines):
     return found
 
 
+check.about("a moment behind the end")
+late, end = tool("report", "--json", "--at", "1000s", "siblings.wake"), tool("report", "--json", "--at", "100%", "siblings.wake")
+check.equal("the same as the end", json.loads(end.out)["live"], json.loads(late.out)["live"])
+check.holds(re.fullmatch(r"heapwake: The recording ends at [0-9.]+ (ms|s): a later moment is taken as that\.\n", late.err.decode()),
+            f"It is not said: {late.err!r}")
+check.equal("nothing is said of the end", b"", end.err)
+check.holds(b"ends at" in tool("diff", "siblings.wake@0", "siblings.wake@1000s").err, "diff does not say it.")
+
 check.about("recursion")
 with open("deep.c", "w", encoding="ascii") as f:
     f.write("""#include <stdlib.h>
