@@ -76,7 +76,7 @@ _heapwake()
         esac
         options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --maps --sort --reverse --pools --verdict --misuse --advice --without --earlier
             --by --tree --top-down --callers --callees -n --threshold
-            --from --to --pid --where --include --exclude --worst --suppressions --no-built-in-suppressions --json --help'
+            --from --to --pid --where --include --exclude --worst --wrapper --suppressions --no-built-in-suppressions --json --help'
         ;;
     export)
         case $previous in
@@ -112,7 +112,7 @@ _heapwake()
         --where) _heapwake_where "$current" && return ;;
         -n | --from | --to | --pid) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary -n --svg --from --to --pid --where --suppressions
+        options='--leaks --peak --allocated --calls --temporary -n --svg --from --to --pid --where --wrapper --suppressions
             --no-built-in-suppressions --json --help'
         ;;
     check)

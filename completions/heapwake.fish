@@ -112,6 +112,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from export' -l from -x -d 'Wher
 complete -c heapwake -n '__fish_seen_subcommand_from export' -l to -x -d 'Where it ends'
 complete -c heapwake -n '__fish_seen_subcommand_from export' -l pid -x -d 'Only this process'
 complete -c heapwake -n '__fish_seen_subcommand_from export' -l where -x -a "(heapwake help where | string replace -rf '^  ([a-z0-9-]+=).*' '\$1')" -d 'Only blocks that match KEY=VALUE'
+complete -c heapwake -n '__fish_seen_subcommand_from report diff' -l wrapper -x -d 'Function that passes malloc on'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check' -l suppressions -r -F -d 'Known leaks'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check' -l no-built-in-suppressions -d 'libc and libstdc++ too'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check history replay' -l json -d 'As a JSON object'

@@ -24,6 +24,7 @@ struct diff_options {
     size_t count;
     unsigned measures; /* bit n: enum measure n */
     VEC(const char *) suppressions;
+    VEC(const char *) wrappers;
     const char *svg;
     uint64_t limit;
     bool has_limit, json, built_in;
@@ -90,6 +91,11 @@ static int diff_take_option(struct diff_options *o, char **argv, int *at, struct
             return err_set(err, ERR_USAGE, "--svg needs the name of a file.");
     } else if (command_option(argv, at, "--suppressions", &value)) {
         if (!vec_push(&o->suppressions, value))
+            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+    } else if (command_option(argv, at, "--wrapper", &value)) {
+        if (value[0] == '\0')
+            return err_set(err, ERR_USAGE, "--wrapper needs the name of a function.");
+        if (!vec_push(&o->wrappers, value))
             return err_set(err, ERR_MEMORY, "There is no memory for the options.");
     } else {
         return err_set(err, ERR_USAGE, "'heapwake diff' has no option '%s'; 'heapwake help diff' lists them.",
@@ -246,6 +252,8 @@ int command_diff(int argc, char **argv)
     compare_init(&d.compare);
     strbuf_init(&d.out);
     int code = diff_take(&o, argc, argv, &err);
+    d.traces.wrappers = o.wrappers.data;
+    d.traces.wrapper_count = o.wrappers.count;
     if (code == 0)
         code = diff_read(&d, &err);
     if (code == 0 && o.svg != NULL)
@@ -266,6 +274,7 @@ int command_diff(int argc, char **argv)
     side_release(&d.sides[1]);
     traces_release(&d.traces);
     vec_release(&o.suppressions);
+    vec_release(&o.wrappers);
     query_release(&o.queries[0]);
     query_release(&o.queries[1]);
     return status;

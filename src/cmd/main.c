@@ -108,6 +108,7 @@ const struct command command_list[] = {
      "keys\n"
      "  --include REGEX         only stacks in which a function, file or module matches\n"
      "  --exclude REGEX         no stacks in which one does\n"
+     "  --wrapper FUNCTION      it passes malloc on, as xmalloc does: its callers are to blame\n"
      "  --suppressions FILE     leaks that are known, in LeakSanitizer's syntax\n"
      "  --no-built-in-suppressions  show what libc, the loader and libstdc++ keep as leaks too\n"
      "  --json                  the same as JSON\n",
@@ -123,6 +124,7 @@ const struct command command_list[] = {
      "  --svg FILE              a flame graph too: red is more than before, green is less\n"
      "  --from TIME, --to TIME, --pid PID, --where KEY=VALUE\n"
      "                          what to look at: see 'heapwake help where'\n"
+     "  --wrapper FUNCTION      it passes malloc on, as xmalloc does: its callers are to blame\n"
      "  --suppressions FILE     leaks that are known, in LeakSanitizer's syntax\n"
      "  --no-built-in-suppressions  compare what libc, the loader and libstdc++ keep too\n"
      "  --json                  the same as JSON\n",

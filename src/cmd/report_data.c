@@ -317,6 +317,8 @@ static int report_data_sieve_histograms(struct report_data *d, const struct repo
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err)
 {
     int code = 0;
+    d->traces.wrappers = o->wrappers.data;
+    d->traces.wrapper_count = o->wrappers.count;
     if (o->worst != WORST_NONE)
         code = worst_pick(o->worst, o->files.data, o->files.count, &d->chosen, &d->chosen_value, err);
     const char *const *files = o->files.data;

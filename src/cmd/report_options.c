@@ -230,6 +230,15 @@ static int report_option_suppressions(struct report_options *o, const char *valu
     return 0;
 }
 
+static int report_option_wrapper(struct report_options *o, const char *value, struct err *err)
+{
+    if (value[0] == '\0')
+        return err_set(err, ERR_USAGE, "--wrapper needs the name of a function.");
+    if (!vec_push(&o->wrappers, value))
+        return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+    return 0;
+}
+
 static int report_option_no_built_in(struct report_options *o, const char *value, struct err *err)
 {
     (void)value;
@@ -291,6 +300,7 @@ static const struct {
     {"--include", true, report_option_include, 0},
     {"--exclude", true, report_option_exclude, 0},
     {"--suppressions", true, report_option_suppressions, 0},
+    {"--wrapper", true, report_option_wrapper, 0},
     {"--no-built-in-suppressions", false, report_option_no_built_in, 0},
 };
 
@@ -392,6 +402,7 @@ void report_options_release(struct report_options *o)
     if (o->globbed.gl_pathc != 0)
         globfree(&o->globbed);
     vec_release(&o->suppressions);
+    vec_release(&o->wrappers);
     sieve_release(&o->sieve);
     what_if_release(&o->what_if);
     query_release(&o->query);

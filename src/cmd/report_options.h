@@ -25,6 +25,7 @@ enum report_shape { REPORT_SITES, REPORT_GROUPS, REPORT_TREE };
 struct report_options {
     VEC(const char *) files;
     VEC(const char *) suppressions; /* files */
+    VEC(const char *) wrappers;     /* functions that pass malloc on */
     struct query query;             /* which blocks, which stretch of time */
     struct sieve sieve;
     unsigned measures; /* bit n: enum measure n; 0 = the default screen */

@@ -30,6 +30,31 @@ static uint32_t callers_find_via(const struct traces *c, uint32_t trace, uint32_
     return via;
 }
 
+void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, size_t indent)
+{
+    uint32_t own = trace == 0 ? 0 : traces_find_own(c, trace);
+    if (own == 0)
+        return;
+    size_t columns = p->width > indent + 10 ? p->width - indent : 10, used = 0;
+    uint32_t via = callers_find_via(c, trace, own), first = rounds_caller(c, traces_parent(c, own));
+    if (via == 0 && first == 0)
+        return;
+    page_addf(p, COLOUR_PLAIN, "%*s", (int)indent, "");
+    if (via != 0) {
+        struct strbuf name;
+        strbuf_init(&name);
+        strbuf_add_text(&name, "in ");
+        frames_add_name(&name, traces_frame(c, via));
+        used = page_add_short(p, COLOUR_QUIET, strbuf_get(&name), first == 0 ? columns : columns / 2);
+        strbuf_release(&name);
+    }
+    if (first != 0) {
+        used += page_add_short(p, COLOUR_QUIET, used == 0 ? "" : " ", 1);
+        frames_print_callers(p, c, first, columns - used);
+    }
+    page_end_line(p);
+}
+
 /* How many are to be shown from here outwards. */
 static size_t callers_count(const struct traces *c, uint32_t trace)
 {

@@ -26,6 +26,8 @@ enum { CALLERS_SHOWN = 12 };
 /* The first line, in at most `columns`, without its end; "(no stack)" for trace 0.  Returns the
  * columns used. */
 size_t callers_print_lead(struct page *p, const struct traces *c, uint32_t trace, size_t columns);
+/* The lines below as one, as far as they fit: "in std::vector<>::push_back < serve kitchen.cc:80". */
+void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, size_t indent);
 /* The lines below, each begun `indent` columns from the left; at most `limit` callers. */
 void callers_print_below(struct page *p, const struct traces *c, uint32_t trace, size_t indent, size_t limit);
 

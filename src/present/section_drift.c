@@ -4,6 +4,7 @@
  */
 #include "present/section_drift.h"
 
+#include "present/callers.h"
 #include "present/frames.h"
 #include "present/table.h"
 #include "present/units.h"
@@ -44,20 +45,9 @@ static void section_drift_site(struct page *p, const struct traces *c, const str
 {
     size_t indent = table_indent(t), left = p->width > indent + 10 ? p->width - indent : 10;
     table_print_row(t, p, row);
-    if (trace == 0) {
-        page_add(p, COLOUR_QUIET, "(no stack)\n");
-        return;
-    }
-    uint32_t own = traces_find_own(c, trace);
-    frames_print(p, traces_frame(c, own), left, true);
+    callers_print_lead(p, c, trace, left);
     page_end_line(p);
-    struct page line = *p;
-    struct strbuf callers;
-    strbuf_init(&callers);
-    line.out = &callers;
-    if (frames_print_callers(&line, c, traces_parent(c, own), left) != 0)
-        page_addf(p, COLOUR_PLAIN, "%*s%s\n", (int)indent, "", strbuf_get(&callers));
-    strbuf_release(&callers);
+    callers_print_line(p, c, trace, indent > 12 ? 12 : indent);
 }
 
 void section_drift_text(struct page *p, const struct traces *c, const struct drift *d, const char *title,

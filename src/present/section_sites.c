@@ -86,22 +86,6 @@ static void section_sites_numbers(struct table *t, const struct section_sites *s
     table_add(t, "");
 }
 
-/* The callers on one line. */
-static void section_sites_callers(struct page *p, const struct section_sites *s, uint32_t trace,
-                                  size_t indent)
-{
-    uint32_t own = trace == 0 ? 0 : traces_find_own(s->traces, trace);
-    struct page line = *p;
-    struct strbuf text;
-    if (own == 0)
-        return;
-    strbuf_init(&text);
-    line.out = &text;
-    if (frames_print_callers(&line, s->traces, traces_parent(s->traces, own), p->width - indent) != 0)
-        page_addf(p, COLOUR_PLAIN, "%*s%s\n", (int)indent, "", strbuf_get(&text));
-    strbuf_release(&text);
-}
-
 static const struct verdict *section_sites_verdict(const struct section_sites *s, uint32_t trace)
 {
     return s->verdicts == NULL ? NULL : verdicts_find(s->verdicts, trace);
@@ -123,7 +107,7 @@ static void section_sites_one(struct page *p, const struct section_sites *s, con
         verdicts_print_line(p, v, indent);
     /* Names of a few columns would say nothing: rather begin further left. */
     if (s->brief)
-        section_sites_callers(p, s, trace, indent > 12 ? 12 : indent);
+        callers_print_line(p, s->traces, trace, indent > 12 ? 12 : indent);
     else
         callers_print_below(p, s->traces, trace, indent, CALLERS_SHOWN);
 }

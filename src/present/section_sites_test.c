@@ -95,7 +95,7 @@ static void own_code_is_what_a_site_begins_with(void **state)
     section_sites_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out), "Leaked: 4.0 KiB in 4 blocks\n"
                                             "  3.0 KiB  75.0 %  2x  cook  a.c:20\n"
-                                            "            < main a.c:10\n"
+                                            "            in std::vector<>::grow < main a.c:10\n"
                                             "  and 1.0 KiB from 2 other sites\n");
     strbuf_clear(&s.out);
     section.measure = MEASURE_TEMPORARY;

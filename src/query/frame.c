@@ -66,6 +66,82 @@ static const char *const library_functions[] = {
     "call_init.part.0",
     "_dl_relocate_object",
 };
+/* What programs call instead of malloc: that it was called says nothing, who called it says all. */
+static const char *const wrapper_functions[] = {
+    /* GNU and git */
+    "xmalloc",
+    "xcalloc",
+    "xrealloc",
+    "xreallocarray",
+    "xzalloc",
+    "xnmalloc",
+    "xnrealloc",
+    "x2nrealloc",
+    "x2realloc",
+    "xcharalloc",
+    "ximalloc",
+    "xirealloc",
+    "xicalloc",
+    "xmemdup",
+    "xstrdup",
+    "xstrndup",
+    "xmallocz",
+    "xmemdupz",
+    "_obstack_newchunk",
+    "_obstack_begin",
+    /* GLib */
+    "g_malloc",
+    "g_malloc0",
+    "g_malloc_n",
+    "g_malloc0_n",
+    "g_realloc",
+    "g_realloc_n",
+    "g_try_malloc",
+    "g_try_malloc0",
+    "g_try_realloc",
+    "g_slice_alloc",
+    "g_slice_alloc0",
+    "g_slice_copy",
+    "g_strdup",
+    "g_strndup",
+    "g_memdup",
+    "g_memdup2",
+    /* OpenSSL, SQLite, redis, CPython */
+    "CRYPTO_malloc",
+    "CRYPTO_zalloc",
+    "CRYPTO_realloc",
+    "CRYPTO_strdup",
+    "CRYPTO_memdup",
+    "sqlite3_malloc",
+    "sqlite3_malloc64",
+    "sqlite3_realloc",
+    "sqlite3_realloc64",
+    "sqlite3Malloc",
+    "sqlite3MallocZero",
+    "sqlite3Realloc",
+    "sqlite3MemMalloc",
+    "sqlite3MemRealloc",
+    "mallocWithAlarm",
+    "sqlite3DbMallocRaw",
+    "sqlite3DbMallocRawNN",
+    "sqlite3DbMallocZero",
+    "sqlite3DbRealloc",
+    "zmalloc",
+    "zcalloc",
+    "zrealloc",
+    "ztrymalloc_usable",
+    "ztrycalloc_usable",
+    "ztryrealloc_usable",
+    "PyMem_RawMalloc",
+    "PyMem_RawCalloc",
+    "PyMem_RawRealloc",
+    "PyMem_Malloc",
+    "PyMem_Calloc",
+    "PyMem_Realloc",
+    "PyObject_Malloc",
+    "PyObject_Calloc",
+    "PyObject_Realloc",
+};
 static const char *const library_files[] = {"/include/c++/", "/rustc/", "/bits/allocator.h"};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -171,6 +247,7 @@ enum frame_role frame_find_role(const struct frame *f)
         return FRAME_ALLOCATOR;
     if (frame_begins_with_any(name, library_names, COUNT(library_names)) ||
         frame_is_any(name, length, library_functions, COUNT(library_functions)) ||
+        frame_is_any(name, length, wrapper_functions, COUNT(wrapper_functions)) ||
         frame_is_token(name, length, "library_") || frame_is_token(module, strlen(module), "library_") ||
         frame_begins_with_any(module, library_modules, COUNT(library_modules)))
         return FRAME_LIBRARY;

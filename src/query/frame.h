@@ -7,7 +7,7 @@
  *   FRAME_ALLOCATOR  malloc and its kin, operator new, the probe, other
  *                    allocators: how the block was made
  *   FRAME_LIBRARY    the language's own library and the system's: std::, libc,
- *                    the loader
+ *                    the loader; well-known wrappers of malloc: xmalloc, g_malloc
  *   FRAME_GAP        stands for frames that were left out of the recording
  *   FRAME_OWN        everything else
  */

@@ -239,6 +239,10 @@ static void roles_are_known(void **state)
         {"own<std::string>(std::string)", "/src/own.cc", "/bin/app", FRAME_OWN},
         {"_start", "", "/bin/app", FRAME_LIBRARY},
         {"f", "/usr/include/c++/12/bits/f.h", "/bin/app", FRAME_LIBRARY},
+        {"xmalloc", "/src/util.c", "/bin/app", FRAME_LIBRARY},
+        {"g_malloc0", "", "/usr/lib/libglib-2.0.so.0", FRAME_LIBRARY},
+        {"xmalloc_pool_new", "/src/util.c", "/bin/app", FRAME_OWN},
+        {"Pool::xmalloc(int)", "/src/util.cc", "/bin/app", FRAME_OWN},
         {"malloc_stats_of_mine", "", "/bin/app", FRAME_OWN},
         {"", "", "/bin/app", FRAME_OWN},
     };

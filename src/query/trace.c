@@ -85,6 +85,8 @@ static uint32_t traces_add_frame(struct traces *c, const struct frame *from)
     struct frame f = *from;
     if (f.role != FRAME_GAP)
         f.role = (uint8_t)frame_find_role(&f);
+    for (size_t i = 0; i < c->wrapper_count && f.role == FRAME_OWN; i++)
+        f.role = frame_is_called(&f, c->wrappers[i]) ? FRAME_LIBRARY : FRAME_OWN;
     if (c->veil != NULL && !veil_frame(c->veil, &f))
         return 0;
     f.function = words_add_text(&c->words, f.function);

@@ -68,6 +68,9 @@ struct traces {
     VEC(struct trace_process) processes;
     VEC(uint32_t) path; /* scratch: nodes from a leaf outwards */
     struct veil *veil;  /* how names are shown: set before the first stack; NULL = as they are */
+    const char *const
+        *wrappers; /* functions whose callers are to blame, beside those that are known; likewise */
+    size_t wrapper_count;
 };
 
 void traces_init(struct traces *c);

@@ -62,6 +62,34 @@ check.holds(re.fullmatch(r"heapwake: The recording ends at [0-9.]+ (ms|s): a lat
 check.equal("nothing is said of the end", b"", end.err)
 check.holds(b"ends at" in tool("diff", "siblings.wake@0", "siblings.wake@1000s").err, "diff does not say it.")
 
+check.about("wrappers")
+with open("wrapped.c", "w", encoding="ascii") as f:
+    f.write("""#include <stdlib.h>
+void *volatile kept;
+__attribute__((noinline)) void *grab(size_t size) { void *block = malloc(size); if (block == NULL) abort(); return block; }
+__attribute__((noinline)) void *xmalloc(size_t size) { void *block = malloc(size); if (block == NULL) abort(); return block; }
+__attribute__((noinline)) void first(void) { kept = grab(1000); }
+__attribute__((noinline)) void second(void) { kept = xmalloc(2000); }
+int main(void) { first(); second(); return 0; }
+""")
+subprocess.run(["gcc", "-g", "-O1", "-o", "wrapped", "wrapped.c"], check=True)
+record(["./wrapped"], "wrapped.wake")
+
+
+def blamed(*options):
+    """Who leaked so many bytes by its own doing."""
+    done = tool("report", "--json", "--leaks", "--by", "function", *options, "wrapped.wake")
+    return {g["self_bytes"]: g["name"] for g in json.loads(done.out)["leaks"]["groups"] if g["self_bytes"] != 0}
+
+
+check.equal("known wrappers", {2000: "second", 1000: "grab"}, blamed())
+check.equal("named wrappers", {2000: "second", 1000: "first"}, blamed("--wrapper", "grab"))
+text = tool("report", "--wrapper", "grab", "wrapped.wake").out.decode()
+check.holds(re.search(r" second  wrapped.c:6 .*\n +in xmalloc < main", text), f"The wrapper is not told:\n{text}")
+text = tool("diff", "--leaks", "--wrapper", "grab", "siblings.wake", "wrapped.wake").out.decode()
+check.holds(re.search(r"\+1000 bytes .* first  wrapped.c:5\n +in grab  wrapped.c:3\n", text), f"diff does not know it:\n{text}")
+check.equal("no name", 2, tool("report", "--wrapper", "", "wrapped.wake").status)
+
 check.about("recursion")
 with open("deep.c", "w", encoding="ascii") as f:
     f.write("""#include <stdlib.h>
