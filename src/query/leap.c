@@ -451,8 +451,6 @@ int leap_run(struct scan *s, struct stages *stages, const struct query *q, const
         return code;
     if (code == 0 && watch->interrupted && stages->seen_ns < l.until) /* so far the stages go */
         s->seen_ns = stages->seen_ns;
-    for (size_t i = 0; i < s->tally.rows.count && (q->want & WANT_DETAIL) == 0; i++)
-        s->tally.rows.data[i].slack_bytes = 0; /* stages may know more than was asked for */
     scan_finish(s, p);
     return 0;
 }

@@ -20,8 +20,7 @@
             fail_msg("%s is %llu, should be %llu; asked:%s", what, ours_, right_, asked); \
     } while (0)
 
-static inline void check_metrics(const struct query *q, const struct query_result *r, const struct metrics *m,
-                                 const struct metrics *right)
+static inline void check_metrics(const struct query *q, const struct metrics *m, const struct metrics *right)
 {
     SAME("allocated_blocks", m->allocated_blocks, right->allocated_blocks);
     SAME("allocated_bytes", m->allocated_bytes, right->allocated_bytes);
@@ -37,14 +36,12 @@ static inline void check_metrics(const struct query *q, const struct query_resul
     SAME("leaked_bytes", m->leaked_bytes, right->leaked_bytes);
     SAME("temporary_blocks", m->temporary_blocks, right->temporary_blocks);
     SAME("temporary_bytes", m->temporary_bytes, right->temporary_bytes);
-    if (r->from_totals)
-        return;
-    SAME("first_ns", m->first_ns, right->first_ns);
-    SAME("last_ns", m->last_ns, right->last_ns);
-    SAME("lifetime_min_ns", m->lifetime_min_ns, right->lifetime_min_ns);
-    SAME("lifetime_max_ns", m->lifetime_max_ns, right->lifetime_max_ns);
-    if ((q->want & WANT_DETAIL) != 0)
-        SAME("slack_bytes", m->slack_bytes, right->slack_bytes);
+    bool has_times = (q->want & (WANT_DETAIL | WANT_MEDIAN)) != 0;
+    SAME("first_ns", m->first_ns, has_times ? right->first_ns : 0);
+    SAME("last_ns", m->last_ns, has_times ? right->last_ns : 0);
+    SAME("lifetime_min_ns", m->lifetime_min_ns, has_times ? right->lifetime_min_ns : 0);
+    SAME("lifetime_max_ns", m->lifetime_max_ns, has_times ? right->lifetime_max_ns : 0);
+    SAME("slack_bytes", m->slack_bytes, (q->want & WANT_DETAIL) != 0 ? right->slack_bytes : 0);
     if ((q->want & WANT_MEDIAN) != 0) {
         uint64_t off = m->lifetime_median_ns > right->lifetime_median_ns
                            ? m->lifetime_median_ns - right->lifetime_median_ns
@@ -144,7 +141,7 @@ static inline void check_answer(const struct naive *n, const struct query *q, co
         match[i] = naive_matches(&a, &n->blocks.data[i]);
     find_peak(&a, match, &peak_process, &peak_event, &peak_ns);
     struct metrics total = naive_metrics(&a, match, NULL, peak_process, peak_event);
-    check_metrics(q, r, &r->total, &total);
+    check_metrics(q, &r->total, &total);
     if (!q->sums_only) {
         SAME("peak_time_ns", r->peak_time_ns, peak_ns);
         SAME("peak_process", r->peak_process, peak_process);
@@ -153,7 +150,7 @@ static inline void check_answer(const struct naive *n, const struct query *q, co
     SAME("peak_rss_time_ns", r->peak_rss_time_ns, a.rss_ns);
     for (size_t i = 0; i < r->rows.count; i++) {
         struct metrics right = naive_metrics(&a, match, &r->rows.data[i], peak_process, peak_event);
-        check_metrics(q, r, &r->rows.data[i].m, &right);
+        check_metrics(q, &r->rows.data[i].m, &right);
         for (size_t k = 0; k < i; k++)
             assert_false(r->rows.data[i].process == r->rows.data[k].process &&
                          r->rows.data[i].stack == r->rows.data[k].stack &&

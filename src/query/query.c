@@ -188,13 +188,19 @@ static bool answer_is_empty(const struct metrics *m)
     return m->allocated_blocks == 0 && m->freed_blocks == 0 && m->peak_blocks == 0 && m->live_blocks == 0;
 }
 
-static int answer_add_row(struct answer *a, const struct query_row *row, struct err *err)
+static int answer_add_row(struct answer *a, const struct query_row *from, struct err *err)
 {
-    if (answer_is_empty(&row->m))
+    struct query_row row = *from;
+    if (answer_is_empty(&row.m))
         return 0;
-    if (!vec_push(&a->result->rows, *row))
+    /* Some ways to the answer know more than was asked for. */
+    if ((a->query->want & (WANT_DETAIL | WANT_MEDIAN)) == 0)
+        row.m.first_ns = row.m.last_ns = row.m.lifetime_min_ns = row.m.lifetime_max_ns = 0;
+    if ((a->query->want & WANT_DETAIL) == 0)
+        row.m.slack_bytes = 0;
+    if (!vec_push(&a->result->rows, row))
         return err_set(err, ERR_MEMORY, "There is no memory for the rows of the answer.");
-    answer_sum(&a->result->total, &row->m);
+    answer_sum(&a->result->total, &row.m);
     return 0;
 }
 

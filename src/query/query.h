@@ -162,8 +162,8 @@ enum query_split { SPLIT_NONE = 0, SPLIT_THREAD, SPLIT_KIND };
 /* What a query may ask for beyond what every recording has ready. */
 enum query_want {
     WANT_DETAIL =
-        1, /* every member of struct metrics; without it slack_bytes, lifetimes and first and last may be 0 */
-    WANT_MEDIAN = 2,     /* lifetime_median_ns */
+        1, /* every member of struct metrics; without it slack_bytes, lifetimes, first and last are 0 */
+    WANT_MEDIAN = 2,     /* lifetime_median_ns, and with it lifetimes, first and last */
     WANT_HISTOGRAMS = 4, /* sizes and lifetimes */
 };
 

@@ -120,38 +120,49 @@ static __attribute__((noinline)) void reckon_more_death(struct reckon *r, const 
         medians_add(&s->medians, (uint32_t)(row - s->tally.rows.data), lifetime);
 }
 
-/* counts: in the window; this and the next. */
+/* What is to be known of those that pass. */
+enum reckon_depth {
+    RECKON_LEVEL, /* how many and how large they are: outside the window */
+    RECKON_SUMS,  /* which of them are temporary too */
+    RECKON_MORE,  /* and when they were made, how long they lived, and whatever else a query can want */
+};
+
+static enum reckon_depth reckon_depth_inside(const struct scan *s)
+{
+    return s->want == 0 ? RECKON_SUMS : RECKON_MORE;
+}
+
 static RECKON_INLINE void reckon_birth(struct reckon *r, struct tally_row *row, size_t at, uint64_t size,
-                                       bool counts, bool wants_more)
+                                       enum reckon_depth depth)
 {
     row->made_blocks++;
     row->made_bytes += size;
-    if (!counts)
+    if (depth != RECKON_MORE)
         return;
     if (row->last_ns == TALLY_NEVER)
         row->first_ns = r->admit.time_ns[at];
     row->last_ns = r->admit.time_ns[at];
-    if (wants_more)
-        reckon_more_birth(r, row, size, r->admit.ledger->classes[r->first + at]);
+    reckon_more_birth(r, row, size, r->admit.ledger->classes[r->first + at]);
 }
 
 static RECKON_INLINE void reckon_death(struct reckon *r, struct tally_row *row, uint64_t size,
-                                       uint64_t lifetime, bool is_temporary, bool counts, bool wants_more)
+                                       uint64_t lifetime, bool is_temporary, enum reckon_depth depth)
 {
     row->gone_blocks++;
     row->gone_bytes += size;
-    if (!counts)
+    if (depth == RECKON_LEVEL)
+        return;
+    if (is_temporary) {
+        row->temporary_blocks++;
+        row->temporary_bytes += size;
+    }
+    if (depth != RECKON_MORE)
         return;
     if (lifetime < row->lifetime_min_ns)
         row->lifetime_min_ns = lifetime;
     if (lifetime > row->lifetime_max_ns)
         row->lifetime_max_ns = lifetime;
-    if (is_temporary) {
-        row->temporary_blocks++;
-        row->temporary_bytes += size;
-    }
-    if (wants_more)
-        reckon_more_death(r, row, size, lifetime);
+    reckon_more_death(r, row, size, lifetime);
 }
 
 /* Births of blocks that leak, in the window. */
@@ -254,19 +265,18 @@ static struct reckon_course reckon_follow(struct reckon *r)
 }
 
 /* Births from..to-1 of those that pass, and the same for deaths. */
-static RECKON_INLINE void reckon_add_births(struct reckon *r, size_t from, size_t to, bool counts,
-                                            bool wants_more)
+static RECKON_INLINE void reckon_add_births(struct reckon *r, size_t from, size_t to, enum reckon_depth depth)
 {
     const uint32_t *rows = r->rows, *sizes = r->admit.ledger->sizes + r->first;
     const struct tally tally = r->scan->tally; /* which stays as it is */
     for (size_t k = from; k < to; k++) {
         size_t at = r->births[k];
-        reckon_birth(r, tally_touch(&tally, &tally.level, rows[at]), at, sizes[at], counts, wants_more);
+        reckon_birth(r, tally_touch(&tally, &tally.level, rows[at]), at, sizes[at], depth);
     }
 }
 
-static RECKON_INLINE void reckon_add_deaths(struct reckon *r, size_t from, size_t to, bool counts,
-                                            bool wants_more)
+/* Lifetimes decide what is temporary only where the query says so. */
+static RECKON_INLINE void reckon_add_deaths(struct reckon *r, size_t from, size_t to, enum reckon_depth depth)
 {
     const struct ledger *l = r->admit.ledger;
     const uint32_t *rows = r->rows, *mates = l->mates + r->first, *sizes = l->sizes + r->first;
@@ -276,27 +286,28 @@ static RECKON_INLINE void reckon_add_deaths(struct reckon *r, size_t from, size_
     const struct tally tally = r->scan->tally;
     for (size_t k = from; k < to; k++) {
         size_t at = r->deaths[k];
-        uint64_t lifetime = r->admit.time_ns[at] - times[mates[at]];
-        bool is_temporary = (classes[numbers[at]] & ADMIT_TEMPORARY) != 0 && lifetime <= temporary_ns;
+        bool may_be = depth != RECKON_LEVEL && (classes[numbers[at]] & ADMIT_TEMPORARY) != 0;
+        bool needs_time = depth == RECKON_MORE || (may_be && temporary_ns != UINT64_MAX);
+        uint64_t lifetime = needs_time ? r->admit.time_ns[at] - times[mates[at]] : 0;
         reckon_death(r, tally_touch(&tally, &tally.level, rows[at] & ~LEDGER_FALLS), sizes[at], lifetime,
-                     is_temporary, counts, wants_more);
+                     may_be && lifetime <= temporary_ns, depth);
     }
 }
 
 static __attribute__((noinline)) void reckon_births_inside(struct reckon *r, size_t from, size_t to)
 {
-    if (r->scan->want != 0)
-        reckon_add_births(r, from, to, true, true);
+    if (reckon_depth_inside(r->scan) == RECKON_MORE)
+        reckon_add_births(r, from, to, RECKON_MORE);
     else
-        reckon_add_births(r, from, to, true, false);
+        reckon_add_births(r, from, to, RECKON_SUMS);
 }
 
 static __attribute__((noinline)) void reckon_deaths_inside(struct reckon *r, size_t from, size_t to)
 {
-    if (r->scan->want != 0)
-        reckon_add_deaths(r, from, to, true, true);
+    if (reckon_depth_inside(r->scan) == RECKON_MORE)
+        reckon_add_deaths(r, from, to, RECKON_MORE);
     else
-        reckon_add_deaths(r, from, to, true, false);
+        reckon_add_deaths(r, from, to, RECKON_SUMS);
 }
 
 /* In the window.  Of all peaks among them the last and highest counts. */
@@ -326,8 +337,8 @@ static void reckon_add_inside(struct reckon *r, const struct reckon_course *c)
 
 static void reckon_add_outside(struct reckon *r, const struct reckon_course *c)
 {
-    reckon_add_births(r, 0, c->births, false, false);
-    reckon_add_deaths(r, 0, c->deaths, false, false);
+    reckon_add_births(r, 0, c->births, RECKON_LEVEL);
+    reckon_add_deaths(r, 0, c->deaths, RECKON_LEVEL);
 }
 
 static void reckon_add_apart(struct reckon *r)
@@ -348,7 +359,7 @@ static void reckon_add_birth(struct reckon *r, struct tally_row *row, size_t at,
 {
     struct scan *s = r->scan;
     struct tally_level *level = &s->tally.level;
-    reckon_birth(r, row, at, size, s->is_open, s->want != 0);
+    reckon_birth(r, row, at, size, s->is_open ? reckon_depth_inside(s) : RECKON_LEVEL);
     level->live_blocks++;
     level->live_bytes += size;
     if (!s->is_open)
@@ -366,8 +377,8 @@ static void reckon_add_death(struct reckon *r, struct tally_row *row, size_t at,
     struct scan *s = r->scan;
     uint64_t lifetime = r->admit.time_ns[at] - l->times.data[l->mates[r->first + at]];
     bool may_be = (r->admit.classes[l->classes[r->first + at]] & ADMIT_TEMPORARY) != 0;
-    reckon_death(r, row, size, lifetime, may_be && lifetime <= r->admit.temporary_ns, s->is_open,
-                 s->want != 0);
+    reckon_death(r, row, size, lifetime, may_be && lifetime <= r->admit.temporary_ns,
+                 s->is_open ? reckon_depth_inside(s) : RECKON_LEVEL);
     s->tally.level.live_blocks--;
     s->tally.level.live_bytes -= size;
     s->frees += s->is_open;

@@ -214,9 +214,11 @@ static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const
         return;
     if (stages == STAGES && r->made_bytes - r->gone_bytes > r->highest_bytes)
         r->highest_bytes = r->made_bytes - r->gone_bytes;
-    if (r->last_ns == TALLY_NEVER)
-        r->first_ns = time_ns;
-    r->last_ns = time_ns;
+    if (stages != NO_STAGES || s->has_extras) {
+        if (r->last_ns == TALLY_NEVER)
+            r->first_ns = time_ns;
+        r->last_ns = time_ns;
+    }
     if (__builtin_expect(number >= now->leaked, 0))
         now->leaked = stages != NO_STAGES ? scan_stage_leak(s, r, b, i) : scan_leak(s, r, number, weight);
     if (s->has_extras)
@@ -266,15 +268,17 @@ static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const 
         return;
     if (stages != NO_STAGES && __builtin_expect(number < s->floor, 0))
         scan_stage_heirloom(s, number, size, was);
+    if (scan_is_temporary(s, now, was, b, i, threads)) {
+        r->temporary_blocks += weight.blocks;
+        r->temporary_bytes += weight.bytes;
+    }
+    if (stages == NO_STAGES && !s->has_extras)
+        return; /* nobody asks for times */
     uint64_t lifetime = b->time_ns[i] - was->born_ns;
     if (lifetime < r->lifetime_min_ns)
         r->lifetime_min_ns = lifetime;
     if (lifetime > r->lifetime_max_ns)
         r->lifetime_max_ns = lifetime;
-    if (scan_is_temporary(s, now, was, b, i, threads)) {
-        r->temporary_blocks += weight.blocks;
-        r->temporary_bytes += weight.bytes;
-    }
     if (s->has_extras)
         scan_extra_free(s, was->row, lifetime, weight);
 }
