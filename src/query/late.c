@@ -43,10 +43,7 @@ static void late_count_death(struct late *l, struct tally_row *r, uint32_t row, 
                              struct weight weight)
 {
     uint64_t lifetime = fate->died_ns - fate->born_ns;
-    if (lifetime < r->lifetime_min_ns)
-        r->lifetime_min_ns = lifetime;
-    if (lifetime > r->lifetime_max_ns)
-        r->lifetime_max_ns = lifetime;
+    tally_lived(r, lifetime);
     r->freed_blocks += weight.blocks;
     r->freed_bytes += weight.bytes;
     if (fate->temporary) {

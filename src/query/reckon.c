@@ -139,9 +139,7 @@ static RECKON_INLINE void reckon_birth(struct reckon *r, struct tally_row *row, 
     row->made_bytes += size;
     if (depth != RECKON_MORE)
         return;
-    if (row->last_ns == TALLY_NEVER)
-        row->first_ns = r->admit.time_ns[at];
-    row->last_ns = r->admit.time_ns[at];
+    tally_born(row, r->admit.time_ns[at]);
     reckon_more_birth(r, row, size, r->admit.ledger->classes[r->first + at]);
 }
 
@@ -158,10 +156,7 @@ static RECKON_INLINE void reckon_death(struct reckon *r, struct tally_row *row, 
     }
     if (depth != RECKON_MORE)
         return;
-    if (lifetime < row->lifetime_min_ns)
-        row->lifetime_min_ns = lifetime;
-    if (lifetime > row->lifetime_max_ns)
-        row->lifetime_max_ns = lifetime;
+    tally_lived(row, lifetime);
     reckon_more_death(r, row, size, lifetime);
 }
 

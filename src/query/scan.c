@@ -214,11 +214,8 @@ static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const
         return;
     if (stages == STAGES && r->made_bytes - r->gone_bytes > r->highest_bytes)
         r->highest_bytes = r->made_bytes - r->gone_bytes;
-    if (stages != NO_STAGES || s->has_extras) {
-        if (r->last_ns == TALLY_NEVER)
-            r->first_ns = time_ns;
-        r->last_ns = time_ns;
-    }
+    if (stages != NO_STAGES || s->has_extras)
+        tally_born(r, time_ns);
     if (__builtin_expect(number >= now->leaked, 0))
         now->leaked = stages != NO_STAGES ? scan_stage_leak(s, r, b, i) : scan_leak(s, r, number, weight);
     if (s->has_extras)
@@ -275,10 +272,7 @@ static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const 
     if (stages == NO_STAGES && !s->has_extras)
         return; /* nobody asks for times */
     uint64_t lifetime = b->time_ns[i] - was->born_ns;
-    if (lifetime < r->lifetime_min_ns)
-        r->lifetime_min_ns = lifetime;
-    if (lifetime > r->lifetime_max_ns)
-        r->lifetime_max_ns = lifetime;
+    tally_lived(r, lifetime);
     if (s->has_extras)
         scan_extra_free(s, was->row, lifetime, weight);
 }

@@ -109,6 +109,22 @@ static inline struct tally_row *tally_touch(const struct tally *t, const struct 
     return r;
 }
 
+/* In the order of time. */
+static inline void tally_born(struct tally_row *r, uint64_t time_ns)
+{
+    if (r->last_ns == TALLY_NEVER)
+        r->first_ns = time_ns;
+    r->last_ns = time_ns;
+}
+
+static inline void tally_lived(struct tally_row *r, uint64_t lifetime_ns)
+{
+    if (lifetime_ns < r->lifetime_min_ns)
+        r->lifetime_min_ns = lifetime_ns;
+    if (lifetime_ns > r->lifetime_max_ns)
+        r->lifetime_max_ns = lifetime_ns;
+}
+
 /* blocks: 1, or as many as a sampled one stands for; size is theirs together. */
 static inline void tally_rise(struct tally_level *l, struct tally_row *r, uint64_t blocks, uint64_t size)
 {
