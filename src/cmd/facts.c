@@ -13,7 +13,8 @@
 static void facts_add(struct facts *f, const struct wake_process *p, size_t index)
 {
     const struct wake_process_end *e = &p->end;
-    f->threads += e->threads > p->threads.count ? e->threads : p->threads.count;
+    uint64_t threads = e->threads > p->threads.count ? e->threads : p->threads.count;
+    f->threads += threads == 0 ? 1 : threads; /* one that never allocated has told of no thread */
     if (e->end_ns > f->runtime_ns)
         f->runtime_ns = e->end_ns;
     f->events += p->events;
@@ -79,6 +80,17 @@ void facts_gather_names(struct facts_names *f, struct wake_reader *r)
     f->binaries = wake_reader_binary_count(r);
     for (size_t i = 0; i < f->binaries; i++)
         f->binary_bytes += wake_reader_binary(r, i)->length;
+}
+
+const struct wake_process *facts_last_image(const struct wake_reader *r)
+{
+    const struct wake_process *p = wake_reader_process(r, 0);
+    for (size_t i = 1; i < wake_reader_process_count(r); i++) {
+        const struct wake_process *next = wake_reader_process(r, i);
+        if (p->ended && p->end.execed && next->info.pid == p->info.pid)
+            p = next;
+    }
+    return p;
 }
 
 void facts_describe_end(const struct wake_process *p, char *text, size_t size)

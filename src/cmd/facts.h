@@ -39,6 +39,8 @@ struct facts_names {
 void facts_gather(struct facts *f, const struct wake_reader *r);
 /* Reads what the file says about names: may find damages. */
 void facts_gather_names(struct facts_names *f, struct wake_reader *r);
+/* What the first process had become by exec when it ended. There must be one. */
+const struct wake_process *facts_last_image(const struct wake_reader *r);
 /* "killed by SIGKILL", "exit code 0", "exec", "not known". */
 void facts_describe_end(const struct wake_process *p, char *text, size_t size);
 

@@ -243,7 +243,7 @@ static void info_text(struct strbuf *out, const struct wake_reader *r, const str
     const struct wake_summary *s = wake_reader_summary(r);
     if (f->processes > 0) {
         const struct wake_process *first = wake_reader_process(r, 0);
-        facts_describe_end(first, end, sizeof end);
+        facts_describe_end(facts_last_image(r), end, sizeof end);
         info_line(out, "command");
         safe_add_command(out, first->info.args, first->info.args_length);
         strbuf_addf(out, "\n%-15s%u, %s\n", "pid", first->info.pid, end);

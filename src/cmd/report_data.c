@@ -62,7 +62,7 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
         const struct wake_process *first = wake_reader_process(r, 0);
         h->args = first->info.args;
         h->args_length = first->info.args_length;
-        facts_describe_end(first, d->end, sizeof d->end);
+        facts_describe_end(facts_last_image(r), d->end, sizeof d->end);
         h->end = d->end;
     }
     if (f.processes > 0 && (h->files == 1 || f.peak_bytes > h->peak_bytes)) {

@@ -54,6 +54,14 @@ def depths(lines):
     return found
 
 
+check.about("exec")
+record(["sh", "-c", "exec sh -c 'exec \"$0\"; exit 9' /bin/false"], "became.wake")
+head = tool("report", "became.wake").out.decode().splitlines()[1]
+check.holds("exit code 1; 3 processes" in head, f"The end is not that of the last program: {head!r}")
+check.holds(", exit code 1\n" in tool("info", "became.wake").out.decode(), "info does not know the end.")
+record(["true"], "nothing.wake")
+check.equal("threads of a program that never allocates", 1, json.loads(tool("info", "--json", "nothing.wake").out)["threads"])
+
 check.about("a moment behind the end")
 late, end = tool("report", "--json", "--at", "1000s", "siblings.wake"), tool("report", "--json", "--at", "100%", "siblings.wake")
 check.equal("the same as the end", json.loads(end.out)["live"], json.loads(late.out)["live"])
