@@ -363,6 +363,13 @@ static void event_put_name(struct lane *lane, uint32_t tid, const uint64_t name[
     lane_publish(lane, RECORD_NAME | (uint64_t)tid << 32, 3);
 }
 
+void event_meet(const void *frame)
+{
+    struct lane *lane = tls_lane == NULL ? lane_enter(frame) : NULL;
+    if (lane != NULL)
+        lane_leave(lane);
+}
+
 void event_thread_name(uint32_t tid, const char *name, const void *frame)
 {
     struct lane *lane = lane_enter(frame);

@@ -52,6 +52,8 @@ void event_unmap(const void *at, size_t length, const void *frame);
 void event_brk(const void *old_end, const void *new_end, const void *frame);
 
 /* The thread has a new name; tid 0: the calling thread. */
+/* The calling thread is known from now on, if it was not: it may soon be too late to ask who it is. */
+void event_meet(const void *frame);
 void event_thread_name(uint32_t tid, const char *name, const void *frame);
 void event_fork(uint32_t child, const void *frame);
 

@@ -25,10 +25,18 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 
-static void hook_note_prctl(int option, unsigned long value)
+/* From now on nothing may be asked of the kernel: takes what will be needed. */
+static void hook_enter_sandbox(const void *frame)
+{
+    memory_lay_in();
+    event_meet(frame);
+    life_sandbox = 1;
+}
+
+static void hook_note_prctl(int option, unsigned long value, const void *frame)
 {
     if (option == PR_SET_SECCOMP)
-        life_sandbox = 1;
+        hook_enter_sandbox(frame);
     if ((option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT) ||
         (option == PR_SET_TSC && value == PR_TSC_SIGSEGV))
         share_leave_counter();
@@ -40,11 +48,11 @@ __attribute__((visibility("hidden"), used)) void hook_note_syscall(long number, 
 void hook_note_syscall(long number, unsigned long a, unsigned long b)
 {
     if (number == SYS_prctl)
-        hook_note_prctl((int)a, b);
+        hook_note_prctl((int)a, b, HOOK_FRAME);
     else if ((unsigned)a == SECCOMP_SET_MODE_STRICT)
-        hook_note_prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+        hook_note_prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, HOOK_FRAME);
     else
-        life_sandbox = 1;
+        hook_enter_sandbox(HOOK_FRAME);
 }
 
 /* libc declares it with an ellipsis; it takes what the kernel takes. */
@@ -54,7 +62,7 @@ HOOK int prctl(int option, unsigned long a, unsigned long b, unsigned long c, un
 {
     if (HOOK_RARE(real.prctl == NULL) && !life_begin())
         return (int)hook_result(SYS_CALL(SYS_prctl, option, a, b, c, d, 0));
-    hook_note_prctl(option, a);
+    hook_note_prctl(option, a, HOOK_FRAME);
     int result = real.prctl(option, a, b, c, d);
     if (option == PR_SET_NAME && result == 0)
         event_thread_name(0, (const char *)a, HOOK_FRAME);

@@ -109,7 +109,7 @@ static bool shelf_open(struct jit_shelf *s)
     uint64_t *owners = memory_pages(size);
     if (owners != NULL &&
         !__atomic_compare_exchange_n(&s->owners, &none, owners, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        (void)sys_munmap(owners, size); /* another thread was faster */
+        memory_give_back(owners, size); /* another thread was faster */
     return shelf_owners(s) != NULL;
 }
 

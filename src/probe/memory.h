@@ -2,6 +2,9 @@
  *
  * memory: pages straight from the kernel, for the probe's own tables. Never
  * given back but by process end; touched pages only count.
+ *
+ * Once the program is in a sandbox the kernel may not be asked any more
+ * (life_sandbox): then they come out of what was laid in before.
  */
 #ifndef HW_PROBE_MEMORY_H
 #define HW_PROBE_MEMORY_H
@@ -10,13 +13,14 @@
 
 #include <sys/mman.h>
 
-/* Zeroed and private; NULL when the kernel says no. */
-static inline void *memory_pages(size_t length)
-{
-    long at =
-        sys_mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return sys_failed(at) ? NULL : (void *)at;
-}
+/* Zeroed and private; NULL when the kernel says no, or what was laid in has been used up. */
+void *memory_pages(size_t length);
+
+/* That nobody has seen yet. */
+void memory_give_back(void *pages, size_t length);
+
+/* The program is about to enter a sandbox. */
+void memory_lay_in(void);
 
 static inline void memory_copy(void *to, const void *from, size_t length)
 {

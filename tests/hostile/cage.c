@@ -10,6 +10,7 @@
 #include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -328,19 +329,64 @@ static void strict_by_syscall(void)
     in_strict_mode();
 }
 
-/* A filter that ends whoever opens a file or asks for one. */
-static void forbid_files(void)
+/* The stacks that are taken there are deeper than any before. */
+static NOINLINE void deep_in_strict_mode(int depth)
+{
+    volatile int here = depth;
+    if (depth == 0)
+        drop(make(9613), 9613);
+    else
+        deep_in_strict_mode(depth - 1);
+    here = here + 1;
+}
+
+static void strict_deep(void)
+{
+    work(9613, 100);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    deep_in_strict_mode(5000);
+    in_strict_mode();
+}
+
+/* A filter for all threads that ends whoever makes one of three calls. */
+static void forbid(unsigned first, unsigned second, unsigned third)
 {
     struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 3, 0),
-                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_faccessat, 2, 0),
-                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pread64, 1, 0),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 3, 0),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 2, 0),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, third, 1, 0),
                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
     struct sock_fprog program = {sizeof code / sizeof *code, code};
     expect(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-               prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0,
+               syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0,
            "no filter");
+}
+
+/* A thread that allocates for the first time when nobody may ask for memory, nor who it is. */
+static volatile int is_forbidden;
+
+static void *wait_and_work(void *unused)
+{
+    while (!is_forbidden)
+        sched_yield();
+    deeper(2000, 9617);
+    return unused;
+}
+
+static void late_threads(void)
+{
+    pthread_t threads[20];
+    mallopt(M_ARENA_MAX, 1); /* no arena of its own, for which libc would need memory */
+    void *room = make(9619000);
+    drop(room, 9619000);
+    work(9617, 100);
+    for (int i = 0; i < 20; i++)
+        expect(pthread_create(&threads[i], NULL, wait_and_work, NULL) == 0, "no thread");
+    forbid(SYS_mmap, SYS_gettid, SYS_getpid);
+    is_forbidden = 1;
+    for (int i = 0; i < 20; i++)
+        pthread_join(threads[i], NULL);
 }
 
 /* Only exec itself may look for the program, which is not there. */
@@ -350,7 +396,7 @@ static void filtered_exec(void)
     char *const arguments[] = {name, NULL}, *const nothing[] = {NULL};
     pid_t pid;
     work(9615, 10);
-    forbid_files();
+    forbid(SYS_openat, SYS_faccessat, SYS_pread64); /* files, and who asks for one */
     expect(execv(path, arguments) == -1 && errno == ENOENT, "execv");
     expect(execve(path, arguments, nothing) == -1 && errno == ENOENT, "execve");
     expect(execvp(name, arguments) == -1 && errno == ENOENT, "execvp");
@@ -438,7 +484,7 @@ HOSTILE_CASES({"close_all", close_all}, {"close_loop", close_loop}, {"occupy_all
               {"not_dumpable", not_dumpable}, {"no_new_privileges", no_new_privileges},
               {"drop_root", drop_root}, {"new_root", new_root}, {"namespaces", namespaces},
               {"pid_namespace", pid_namespace}, {"strict", strict}, {"strict_by_syscall", strict_by_syscall},
-              {"strict_child", strict_child}, {"no_counter", no_counter},
-              {"no_counter_by_syscall", no_counter_by_syscall}, {"folder_gone", folder_gone},
-              {"filtered_exec", filtered_exec}, {"heir", heir}, {"heirs", heirs}, {"no_proc", no_proc},
-              {"without_proc", without_proc})
+              {"strict_child", strict_child}, {"strict_deep", strict_deep}, {"late_threads", late_threads},
+              {"no_counter", no_counter}, {"no_counter_by_syscall", no_counter_by_syscall},
+              {"folder_gone", folder_gone}, {"filtered_exec", filtered_exec}, {"heir", heir},
+              {"heirs", heirs}, {"no_proc", no_proc}, {"without_proc", without_proc})

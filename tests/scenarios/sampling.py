@@ -121,6 +121,13 @@ sampled = record(dawn, "dawn.wake", ["--sample", "512K"])
 check.equal("before relocation", (0, []), (sampled.status, sampled.status == 0 and truth(sampled)["complaints"]))
 check.sound("dawn.wake")
 
+# The first sample may come when the program has shut itself in, and nothing may be asked of the kernel.
+for case in ("strict", "strict_by_syscall", "strict_deep", "late_threads"):
+    cage = [os.path.join(os.environ["BUILD"], "tests/hostile/cage"), case]
+    for rate in ("64K", "1M", "16M"):
+        check.equal(f"{case}, sampled at {rate}", 0, record(cage, "cage.wake", ["--sample", rate]).status)
+        check.sound("cage.wake")
+
 # A rate of one byte samples everything: then the estimate is the truth.
 told = truth(record([workload("spans")], "all.wake", ["--sample", "1"]))
 ledger = Ledger(events("all.wake"))
