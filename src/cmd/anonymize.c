@@ -75,7 +75,7 @@ static bool anonymize_tell(const struct anonymize_options *o, const struct wake_
 int command_anonymize(int argc, char **argv)
 {
     struct anonymize_options o = {.level = VEIL_FULL};
-    struct asking asking;
+    struct asking asking = {0};
     struct wake_reader *r = NULL;
     struct err err;
     err_init(&err);

@@ -34,7 +34,6 @@ static bool asking_is_stopped(void *of)
 void asking_begin(struct asking *a)
 {
     struct sigaction interrupt = {.sa_handler = asking_take_interrupt, .sa_flags = SA_RESTART};
-    a->has_said_end = false;
     sigaction(SIGINT, &interrupt, &a->before);
     progress_begin(&a->progress);
 }

@@ -149,7 +149,7 @@ static int export_refuse(const struct export_request *q)
 
 static int export_run(struct export_request *q)
 {
-    struct asking a;
+    struct asking a = {0};
     struct err err;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     if (export_refuse(q) != EXIT_DONE)

@@ -88,7 +88,7 @@ static int history_show(const struct history_options *o, struct section_history 
 int command_history(int argc, char **argv)
 {
     struct history_options o = {0};
-    struct asking asking;
+    struct asking asking = {0};
     struct traces traces;
     struct touches touches;
     struct strbuf out;

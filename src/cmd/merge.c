@@ -98,7 +98,7 @@ static bool merge_tell(const struct merge *m)
 int command_merge(int argc, char **argv)
 {
     struct merge m = {0};
-    struct asking asking;
+    struct asking asking = {0};
     struct err err;
     err_init(&err);
     int code = merge_take(&m, argc, argv, &err);

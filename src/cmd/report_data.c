@@ -250,7 +250,10 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     query_result_init(&answer);
     if (code == 0 && o->since.when != WHEN_UNSET)
         code = report_data_ask(d, o, r, &o->since, &answer, err);
-    if (code == 0 && o->since.when != WHEN_UNSET && answer.moment_ns > until_ns)
+    bool is_backward =
+        answer.moment_ns > until_ns ||
+        (o->since.when == WHEN_NS && o->query.moment.when == WHEN_NS && o->query.moment.ns < o->since.ns);
+    if (code == 0 && o->since.when != WHEN_UNSET && is_backward)
         code = err_set(err, ERR_USAGE, "--until lies before --since.");
     if (code == 0)
         code = combine_add(&d->since, &answer, base, err);

@@ -219,12 +219,23 @@ static bool pair_try(struct pair *p, struct item *i)
     }
 }
 
+/* Applies a realloc without its release, which still waits for its own block: then that is freed, and no chain. */
+static void pair_give_up_link(struct pair *p, struct item *i)
+{
+    uint32_t before, release = 0;
+    if (i->kind == KIND_REALLOC && !i->linked && i->old != i->address)
+        release = pair_parked_release(p, i->old, i, &before);
+    if (release != 0)
+        p->parked.entries.data[release].item.op = ITEM_FREE;
+    i->linked = 1;
+}
+
 /* Nothing can make this fit any more. */
 static void pair_decide(struct pair *p, struct item *i)
 {
     struct block *b = blocks_find(&p->blocks, i->address);
     if (i->op == ITEM_ALLOC) {
-        i->linked = 1;
+        pair_give_up_link(p, i);
         if (b != NULL && !b->limbo) { /* one in limbo is freed by pair_try_alloc, if it is a block at all */
             p->implied_frees++;
             pair_store_free(p, i, HOW_FREE, b);
@@ -315,6 +326,8 @@ void pair_fit(struct pair *p, const struct item *given)
     bool ends = i.op == ITEM_REALLOC_FAILED || i.op == ITEM_REALLOC_FREED;
     uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, i.address);
     bool behind = !ends && queue != 0 && parked_find_lane(&p->parked, queue, i.lane) != 0;
+    if (behind && i.op == ITEM_ALLOC && i.kind == KIND_REALLOC && i.old != i.address)
+        (void)pair_link(p, &i); /* whatever it waits for, its old block is gone */
     if (behind || !pair_try(p, &i)) {
         if (p->is_alone && !behind) {
             pair_decide(p, &i);

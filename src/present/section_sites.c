@@ -43,7 +43,7 @@ static void section_sites_title(struct page *p, const struct section_sites *s)
     page_add(p, COLOUR_TITLE, measure_title(s->measure));
     if (s->measure == MEASURE_LIVE && s->moment_ns != UINT64_MAX)
         page_addf(p, COLOUR_TITLE, " at %s", units_time(a, s->moment_ns));
-    if (s->measure == MEASURE_TEMPORARY && s->sample_rate != 0) {
+    if (blocks == 0 && s->measure == MEASURE_TEMPORARY && s->sample_rate != 0) {
         page_add(p, COLOUR_PLAIN, ": not known in a sampled recording");
     } else if (blocks == 0) {
         page_add(p, COLOUR_PLAIN, ": nothing");

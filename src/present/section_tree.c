@@ -82,7 +82,7 @@ static uint32_t section_tree_frame(const void *of, uint32_t node)
     return t->nodes.data[node].frame;
 }
 
-/* note: what stands behind it. */
+/* note: what stands behind it, if there is room. */
 static void section_tree_line(struct page *p, const struct section_tree *s,
                               const struct section_tree_item *item, const char *note)
 {
@@ -98,6 +98,8 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
              units_count(b, node->all.blocks));
     page_add(p, COLOUR_PLAIN, numbers);
     used += strlen(numbers);
+    if (p->width < used + strlen(note) + 12)
+        note = "";
     used += strlen(note) + 2;
     size_t left = p->width > used + 10 ? p->width - used : 10;
     if (node->rest != 0) {

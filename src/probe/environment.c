@@ -87,7 +87,7 @@ uint64_t environment_size(const char *name, uint64_t low, uint64_t high, uint64_
         if ((*unit & ~0x20) == units[i])
             shift = 10 * (i + 1);
     }
-    if ((*unit != '\0') != (shift != 0) || (shift != 0 && unit[1] != '\0') || value > UINT64_MAX >> 44)
+    if ((*unit != '\0') != (shift != 0) || (shift != 0 && unit[1] != '\0') || value > UINT64_MAX >> shift)
         return otherwise;
     value <<= shift;
     return value >= low && value <= high ? value : otherwise;

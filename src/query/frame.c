@@ -237,6 +237,13 @@ static bool frame_is_token(const char *name, size_t length, const char *kind)
            strspn(name + n, "0123456789abcdef") == length - n;
 }
 
+bool frame_is_wrapper(const struct frame *f)
+{
+    size_t length;
+    const char *name = frame_find_name(f->function, &length);
+    return frame_is_any(name, length, wrapper_functions, COUNT(wrapper_functions));
+}
+
 enum frame_role frame_find_role(const struct frame *f)
 {
     size_t length;

@@ -35,6 +35,8 @@ struct frame {
 
 /* What the names and the module tell. */
 enum frame_role frame_find_role(const struct frame *f);
+/* Is it called like a well-known wrapper of malloc? The program's own may be. */
+bool frame_is_wrapper(const struct frame *f);
 
 /* The part of a path behind the last slash. */
 const char *frame_basename(const char *path);

@@ -93,7 +93,7 @@ bool veil_frame(struct veil *v, struct frame *f)
 {
     if (v->level == VEIL_NONE || f->role == FRAME_GAP)
         return true;
-    bool is_known = v->level == VEIL_PARTIAL && f->role != FRAME_OWN;
+    bool is_known = v->level == VEIL_PARTIAL && f->role != FRAME_OWN && !frame_is_wrapper(f);
     f->linkage = "";
     f->function = veil_function(v, f);
     f->file =

@@ -86,11 +86,26 @@ static void full_keeps_no_name(void **state)
     veil_release(&v);
 }
 
+/* It may be the program's own. */
+static void a_wrapper_has_no_file(void **state)
+{
+    struct veil v;
+    (void)state;
+    veil_init(&v, VEIL_PARTIAL, 7);
+    struct frame f = frame_of("xmalloc", "/bin/app");
+    assert_int_equal(f.role, FRAME_LIBRARY);
+    assert_true(veil_frame(&v, &f));
+    assert_string_equal(f.function, "xmalloc");
+    assert_null(strstr(f.file, "own"));
+    veil_release(&v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_name_is_the_same_token),
         cmocka_unit_test(partial_keeps_what_everybody_has),
+        cmocka_unit_test(a_wrapper_has_no_file),
         cmocka_unit_test(full_keeps_no_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,8 @@ check.equal("the same as the end", json.loads(end.out)["live"], json.loads(late.
 check.holds(re.fullmatch(r"heapwake: The recording ends at [0-9.]+ (ms|s): a later moment is taken as that\.\n", late.err.decode()),
             f"It is not said: {late.err!r}")
 check.equal("nothing is said of the end", b"", end.err)
+check.equal("it is said once", 1, tool("report", "--at", "1000s", "--histogram", "--include", "main", "siblings.wake").err.count(b"ends at"))
+check.equal("backward, behind the end", 2, tool("report", "--since", "900s", "--until", "800s", "siblings.wake").status)
 check.holds(b"ends at" in tool("diff", "siblings.wake@0", "siblings.wake@1000s").err, "diff does not say it.")
 
 check.about("wrappers")
