@@ -56,9 +56,14 @@ struct sites_order {
     enum measure measure;
 };
 
+enum { SITES_COMPARED = 256 };
+
 int sites_compare_traces(const struct traces *c, uint32_t a, uint32_t b)
 {
-    for (; a != 0 && b != 0; a = traces_parent(c, a), b = traces_parent(c, b)) {
+    uint32_t depth = c->traces.data[a].depth, other = c->traces.data[b].depth;
+    for (unsigned n = 0; a != b && a != 0 && b != 0; a = traces_parent(c, a), b = traces_parent(c, b)) {
+        if (n++ == SITES_COMPARED && depth != other)
+            return depth < other ? -1 : 1; /* a recursion, as a rule: there is no end to what is the same */
         const struct frame *f = traces_frame(c, a), *g = traces_frame(c, b);
         if (f == g)
             continue;
