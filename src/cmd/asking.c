@@ -114,8 +114,8 @@ void asking_prepare(struct asking *a, struct query *ready, const struct query *q
     ready->interrupt = &asking_interrupt;
 }
 
-/* A moment behind the end is the end. */
-static void asking_end_moment(struct asking *a, const struct wake_reader *r, struct query_result *result)
+/* A moment behind the end is the end: says so. */
+static void asking_tell_end(struct asking *a, const struct wake_reader *r, uint64_t asked_ns)
 {
     uint64_t end_ns = 0;
     char text[UNITS_MAX];
@@ -123,9 +123,8 @@ static void asking_end_moment(struct asking *a, const struct wake_reader *r, str
         const struct wake_process *p = wake_reader_process(r, i);
         end_ns = p->end.end_ns > end_ns ? p->end.end_ns : end_ns;
     }
-    if (result->moment_ns <= end_ns)
+    if (asked_ns <= end_ns)
         return;
-    result->moment_ns = end_ns;
     if (!a->has_said_end)
         command_say("The recording ends at %s: a later moment is taken as that.", units_time(text, end_ns));
     a->has_said_end = true;
@@ -138,7 +137,7 @@ int asking_run(struct asking *a, const struct query *query, struct wake_reader *
     asking_prepare(a, &q, query, r);
     int code = query_run(&q, r, result, err);
     if (code == 0 && query->moment.when == WHEN_NS)
-        asking_end_moment(a, r, result);
+        asking_tell_end(a, r, query->moment.ns);
     return code;
 }
 

@@ -146,11 +146,13 @@ static int follow_read(struct follow *f, const struct when *w, struct wake_reade
     int code = ERR_MEMORY;
     if (slots_init(&f->slots, f->filter->query, f->filter->process))
         code = f->calls->begin != NULL ? f->calls->begin(f->context, process) : 0;
-    if (code == 0)
+    /* Of what it had nothing may be left in the window. */
+    bool is_gone = when_is_gone(f->filter->process, w->window.min);
+    if (code == 0 && !is_gone)
         code = wake_reader_visit_columns(reader, process, 0, w->window.max, columns, follow_events, f, err);
-    if (code == 0 && !f->is_open)
+    if (code == 0 && !is_gone && !f->is_open)
         code = follow_open(f);
-    if (code == 0 && f->calls->left != NULL)
+    if (code == 0 && !is_gone && f->calls->left != NULL)
         code = follow_tell_live(f, true);
     numbered_release(&f->live);
     slots_release(&f->slots);

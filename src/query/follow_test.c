@@ -65,7 +65,7 @@ static int compare_expected(const void *a, const void *b)
 static void expect_block(struct listener *l, const struct naive_asked *a, const struct naive_block *b)
 {
     bool before = b->born_ns < a->from, died_before = b->freed && b->died_ns < a->from;
-    if (b->born_ns > a->to || died_before)
+    if (b->born_ns > a->to || died_before || naive_is_gone(a, b->process, a->from))
         return;
     (void)vec_push(&l->expected, ((struct expected){before ? CALL_EARLIER : CALL_ALLOC, b->process,
                                                     before ? b->number : b->born, b}));

@@ -48,9 +48,10 @@ static bool was_temporary(const struct naive_asked *a, const struct naive_mappin
     return between < a->query->temporary_allocations;
 }
 
-static bool was_alive(const struct naive_mapping *m, uint64_t ns)
+static bool was_alive(const struct naive_asked *a, const struct naive_mapping *m, uint64_t ns)
 {
-    return m->made_ns <= ns && (m->left != 0 || m->died_ns > ns);
+    ns = naive_not_later(a, ns);
+    return m->made_ns <= ns && (m->left != 0 || m->died_ns > ns) && !naive_is_gone(a, m->process, ns);
 }
 
 static bool fits_time(const struct naive_asked *a, const struct naive_mapping *m)
@@ -70,8 +71,8 @@ static bool fits_time(const struct naive_asked *a, const struct naive_mapping *m
         return false;
     if (f->kept_until.when != WHEN_UNSET && freed && m->died_ns < naive_time(a, &f->kept_until, 0))
         return false;
-    if ((f->alive_at.when != WHEN_UNSET && !was_alive(m, naive_time(a, &f->alive_at, 0))) ||
-        (f->alive_at_2.when != WHEN_UNSET && !was_alive(m, naive_time(a, &f->alive_at_2, 0))))
+    if ((f->alive_at.when != WHEN_UNSET && !was_alive(a, m, naive_time(a, &f->alive_at, 0))) ||
+        (f->alive_at_2.when != WHEN_UNSET && !was_alive(a, m, naive_time(a, &f->alive_at_2, 0))))
         return false;
     return (f->allocated == SIDE_ANY || made_inside == (f->allocated == SIDE_INSIDE)) &&
            (f->freed == SIDE_ANY || died_inside == (f->freed == SIDE_INSIDE)) &&

@@ -61,6 +61,7 @@ struct naive_page {
 struct naive_process {
     uint32_t pid;
     uint64_t start_ns, end_ns, events;
+    bool has_ended;      /* as the file says: what it did not release is gone then */
     VEC(uint64_t) times; /* of the events */
     VEC(struct wake_sample) samples;
     VEC(struct wake_mark) marks;
@@ -415,6 +416,7 @@ static inline void naive_end_process(struct naive_maker *m)
             (void)vec_push(&live, ((struct wake_live_block){b->number, b->address, b->size, b->stack}));
     }
     p->end_ns = end.end_ns;
+    p->has_ended = true;
     wake_writer_end_process(m->writer, m->process, &end, totals, NAIVE_STACKS - 1, live.data, live.count);
     vec_release(&live);
 }

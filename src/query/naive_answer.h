@@ -16,6 +16,7 @@ struct naive_asked {
     const struct naive *naive;
     const struct query *query;
     uint64_t run_from, run_to, from, to, moment;
+    bool is_moment_asked;
     uint64_t rss_bytes, rss_ns;
 };
 
@@ -47,6 +48,15 @@ static inline uint64_t naive_time(const struct naive_asked *a, const struct quer
     return best;
 }
 
+/* A moment behind the end of the recording is its end. */
+static inline uint64_t naive_not_later(const struct naive_asked *a, uint64_t ns)
+{
+    uint64_t end_ns = 0;
+    for (uint32_t i = 0; i < a->naive->processes.count; i++)
+        end_ns = a->naive->processes.data[i].end_ns > end_ns ? a->naive->processes.data[i].end_ns : end_ns;
+    return ns == UINT64_MAX || ns < end_ns ? ns : end_ns;
+}
+
 static inline void naive_understand(struct naive_asked *a, const struct naive *n, const struct query *q)
 {
     *a = (struct naive_asked){.naive = n, .query = q, .run_from = UINT64_MAX};
@@ -69,7 +79,8 @@ static inline void naive_understand(struct naive_asked *a, const struct naive *n
                 a->rss_ns = s.time_ns;
             }
         }
-    a->moment = naive_time(a, &q->moment, a->to);
+    a->moment = naive_not_later(a, naive_time(a, &q->moment, a->to));
+    a->is_moment_asked = q->moment.when != WHEN_UNSET;
 }
 
 /* ----------------------------------------------------------------- matching */
@@ -79,9 +90,22 @@ static inline bool naive_in(const struct query_range *r, uint64_t value)
     return value >= r->min && value <= r->max;
 }
 
-static inline bool naive_alive(const struct naive_block *b, uint64_t ns)
+/* Is a process gone at a time? At the end of the run it is looked at as it was when it ended. */
+static inline bool naive_is_gone(const struct naive_asked *a, uint32_t process, uint64_t ns)
+{
+    const struct naive_process *p = &a->naive->processes.data[process];
+    return p->has_ended && ns != UINT64_MAX && ns > p->end_ns;
+}
+
+/* Neither released by then, whatever became of its process. */
+static inline bool naive_is_left(const struct naive_block *b, uint64_t ns)
 {
     return b->born_ns <= ns && !(b->freed && b->died_ns <= ns);
+}
+
+static inline bool naive_alive(const struct naive_asked *a, const struct naive_block *b, uint64_t ns)
+{
+    return naive_is_left(b, ns) && !naive_is_gone(a, b->process, ns);
 }
 
 static inline uint64_t naive_lifetime(const struct naive_asked *a, const struct naive_block *first,
@@ -275,9 +299,11 @@ static inline bool naive_matches(const struct naive_asked *a, const struct naive
         return false;
     if (f->kept_until.when != WHEN_UNSET && b->freed && b->died_ns < naive_time(a, &f->kept_until, 0))
         return false;
-    if (f->alive_at.when != WHEN_UNSET && !naive_alive(b, naive_time(a, &f->alive_at, 0)))
+    if (f->alive_at.when != WHEN_UNSET &&
+        !naive_alive(a, b, naive_not_later(a, naive_time(a, &f->alive_at, 0))))
         return false;
-    if (f->alive_at_2.when != WHEN_UNSET && !naive_alive(b, naive_time(a, &f->alive_at_2, 0)))
+    if (f->alive_at_2.when != WHEN_UNSET &&
+        !naive_alive(a, b, naive_not_later(a, naive_time(a, &f->alive_at_2, 0))))
         return false;
     if (f->allocated != SIDE_ANY && born_inside != (f->allocated == SIDE_INSIDE))
         return false;
@@ -353,6 +379,8 @@ static inline void naive_peak(const struct naive_asked *a, const bool *match, ui
     uint64_t bytes, blocks;
     *event = naive_event_before(p, a->from);
     naive_level(a, match, process, *event, highest, &blocks);
+    if (naive_is_gone(a, process, a->from))
+        *highest = 0;
     *time_ns = *highest > 0 ? a->from : 0;
     if (*highest == 0)
         *event = UINT64_MAX;
@@ -398,8 +426,11 @@ static inline struct metrics naive_metrics(const struct naive_asked *a, const bo
         bool at_peak = b->process == peak_process && peak_event != UINT64_MAX && naive_is_live(b, peak_event);
         m.peak_blocks += at_peak;
         m.peak_bytes += at_peak ? b->size : 0;
-        m.live_blocks += naive_alive(b, a->moment);
-        m.live_bytes += naive_alive(b, a->moment) ? b->size : 0;
+        bool is_live = a->is_moment_asked
+                           ? naive_alive(a, b, a->moment)
+                           : naive_is_left(b, a->moment) && !naive_is_gone(a, b->process, a->from);
+        m.live_blocks += is_live;
+        m.live_bytes += is_live ? b->size : 0;
         if (b->born_ns >= a->from && b->born_ns <= a->to) {
             m.first_ns = m.allocated_blocks == 0 || b->born_ns < m.first_ns ? b->born_ns : m.first_ns;
             m.last_ns = b->born_ns > m.last_ns ? b->born_ns : m.last_ns;

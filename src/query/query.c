@@ -120,6 +120,8 @@ struct answer {
     uint64_t peak_bytes; /* of the process with the highest peak so far */
     bool has_peak;
     uint64_t *medians; /* counts of all processes, when asked for */
+    /* Of the process at hand: it has not ended before the moment of live_*, nor before the window. */
+    bool lives_at_moment, lives_in_window;
 };
 
 /* Totals have all the rows that are asked for. */
@@ -191,6 +193,10 @@ static bool answer_is_empty(const struct metrics *m)
 static int answer_add_row(struct answer *a, const struct query_row *from, struct err *err)
 {
     struct query_row row = *from;
+    if (!a->lives_at_moment)
+        row.m.live_blocks = row.m.live_bytes = 0;
+    if (!a->lives_in_window)
+        row.m.peak_blocks = row.m.peak_bytes = 0;
     if (answer_is_empty(&row.m))
         return 0;
     /* Some ways to the answer know more than was asked for. */
@@ -207,6 +213,8 @@ static int answer_add_row(struct answer *a, const struct query_row *from, struct
 static int answer_add_peak(struct answer *a, uint32_t process, uint64_t bytes, uint64_t time_ns,
                            struct err *err)
 {
+    if (!a->lives_in_window)
+        bytes = time_ns = 0;
     const struct query_peak peak = {process, time_ns};
     if (a->query->each_peak && !vec_push(&a->result->peaks, peak))
         return err_set(err, ERR_MEMORY, "There is no memory for the peaks of the processes.");
@@ -489,6 +497,10 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
 static int answer_process(struct answer *a, uint32_t process, struct err *err)
 {
     struct filter filter;
+    const struct wake_process *p = wake_reader_process(a->reader, process);
+    a->lives_in_window = !when_is_gone(p, a->when.window.min);
+    a->lives_at_moment =
+        a->query->moment.when == WHEN_UNSET ? a->lives_in_window : !when_is_gone(p, a->when.moment);
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
     if (code == 0)
         code = mapped_check(&filter, &a->watch, a->reader, process, err);

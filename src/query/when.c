@@ -23,6 +23,7 @@ static int when_choose(struct when *w, const struct query *q, const struct wake_
     size_t count = wake_reader_process_count(reader);
     for (uint32_t i = 0; i < count; i++) {
         const struct wake_process *p = wake_reader_process(reader, i);
+        w->end = p->end.end_ns > w->end ? p->end.end_ns : w->end;
         if (q->pids.count > 0 && !when_has_pid(q, p->info.pid))
             continue;
         if (!vec_push(&w->processes, i))
@@ -138,6 +139,16 @@ static void when_find_rss(struct when *w, const struct wake_reader *reader)
     }
 }
 
+/* A moment behind the end of the recording is its end. */
+static void when_end_moments(struct when *w)
+{
+    uint64_t *const moments[] = {&w->moment, &w->alive_at[0], &w->alive_at[1]};
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        if (*moments[i] != UINT64_MAX && *moments[i] > w->end)
+            *moments[i] = w->end;
+    }
+}
+
 static uint64_t when_amount(const struct when *w, const struct query_amount *a, uint64_t unset)
 {
     return !a->is_set ? unset : a->is_percent ? when_share(w, a->percent) : a->number;
@@ -182,12 +193,19 @@ int when_resolve(struct when *w, const struct query *q, const struct wake_reader
     w->group_interval.max = when_amount(w, &f->group_interval_max, UINT64_MAX);
     when_find_rss(w, reader);
     w->moment = w->window.max;
-    if (q->moment.when != WHEN_PEAK_RSS)
-        return when_get(w, reader, &q->moment, &w->moment, err);
-    if (w->rss_bytes == 0)
+    if (q->moment.when == WHEN_PEAK_RSS && w->rss_bytes == 0)
         return err_set(err, ERR_ABSENT, "The recording has no sample of the resident set in this window.");
-    w->moment = w->rss_ns;
-    return 0;
+    if (q->moment.when == WHEN_PEAK_RSS)
+        w->moment = w->rss_ns;
+    else
+        code = when_get(w, reader, &q->moment, &w->moment, err);
+    when_end_moments(w);
+    return code;
+}
+
+bool when_is_gone(const struct wake_process *p, uint64_t ns)
+{
+    return p->ended && !p->end.goes_on && ns != UINT64_MAX && ns > p->end.end_ns;
 }
 
 void when_release(struct when *w)
