@@ -22,6 +22,7 @@ struct facts {
     uint64_t peak_rss_bytes;
     uint64_t cull_threshold_ns, culled_blocks, culled_bytes; /* lived too short to be among the events */
     uint64_t sample_rate, samples;     /* rate 0: every block was recorded; else sums are estimates */
+    uint64_t off_ns;                   /* the longest that recording was switched off in a process */
     uint64_t limit_ns, limited_events; /* left out since the file has its size */
     bool complete;
     bool made_up; /* a process was imported from sums */

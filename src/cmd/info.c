@@ -95,6 +95,7 @@ static void info_json_totals(struct json *j, const struct facts *f, const struct
     json_add_number(j, "cut_stacks", f->cut_stacks);
     json_add_number(j, "lost_events", f->lost_events);
     json_add_number(j, "unrecorded_processes", f->unrecorded_processes);
+    json_add_number(j, "off_ns", f->off_ns);
     json_add_number(j, "unknown_frees", f->unknown_frees);
     json_add_number(j, "inherited_frees", f->inherited_frees);
     json_add_number(j, "implied_frees", f->implied_frees);
@@ -194,6 +195,8 @@ static void info_text_losses(struct strbuf *out, const struct wake_reader *r, co
                     f->unrecorded_processes == 1 ? "" : "es");
     if (f->lost_events != 0)
         strbuf_addf(out, ", %s events lost", units_count(a, f->lost_events));
+    if (f->off_ns != 0)
+        strbuf_addf(out, ", switched off for %s", units_time(a, f->off_ns));
     if (!s->closed)
         strbuf_add_text(out, ", the recorder did not close the file");
     if (s->write_error != 0)

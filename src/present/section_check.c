@@ -25,9 +25,16 @@ bool section_check_is_fine(const struct section_check *s)
     return fine;
 }
 
-static const char *section_check_amount(char *text, const struct budget_outcome *o, uint64_t amount)
+/* To the byte where what is seen and what is allowed would read the same otherwise. */
+static const char *section_check_amount(char text[UNITS_MAX], const struct budget_outcome *o, uint64_t amount)
 {
-    return o->is_bytes ? units_bytes(text, amount) : units_count(text, amount);
+    char a[UNITS_MAX], b[UNITS_MAX];
+    if (!o->is_bytes)
+        return units_count(text, amount);
+    if (o->seen == o->allowed || strcmp(units_bytes(a, o->seen), units_bytes(b, o->allowed)) != 0)
+        return units_bytes(text, amount);
+    snprintf(text, UNITS_MAX, "%llu bytes", (unsigned long long)amount);
+    return text;
 }
 
 /* "of at most 4.0 KiB", and where that comes from. */
@@ -38,8 +45,8 @@ static void section_check_allowed(char *text, size_t size, const struct budget_o
         snprintf(text, size, "of at most %s; the base has %s", section_check_amount(a, o, o->allowed),
                  section_check_amount(b, o, o->base));
     else if (o->limit == BUDGET_LEAK_PER_SITE && o->offenders > 0)
-        snprintf(text, size, "of at most %s; %s site%s above it", section_check_amount(a, o, o->allowed),
-                 units_count(b, o->offenders), o->offenders == 1 ? " is" : "s are");
+        snprintf(text, size, "of at most %s; %s site%s over", section_check_amount(a, o, o->allowed),
+                 units_count(b, o->offenders), units_plural(o->offenders));
     else
         snprintf(text, size, "of at most %s", section_check_amount(a, o, o->allowed));
 }

@@ -126,15 +126,18 @@ static void section_head_losses(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     section_head_label(p, "recorded");
-    bool is_whole = h->complete && h->unrecorded_processes == 0;
-    if (is_whole && h->lost_events == 0)
-        page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", "whole");
+    bool is_whole = h->complete && h->unrecorded_processes == 0 && h->off_ns == 0;
+    if (h->lost_events == 0 && (is_whole || (h->complete && h->unrecorded_processes == 0)))
+        page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", is_whole ? "whole" : "in part");
     else
         page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", is_whole ? "whole" : "in part",
                   units_count(a, h->lost_events), units_plural(h->lost_events));
     page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->cut_stacks),
               units_count(b, h->stacks));
     page_end_line(p);
+    if (h->off_ns != 0)
+        section_head_more(p, COLOUR_ALARM, "it was switched off for %s: of that nothing is known",
+                          units_time(a, h->off_ns));
     if (h->unrecorded_processes != 0)
         section_head_more(p, COLOUR_ALARM, "%s more process%s could not be recorded",
                           units_count(a, h->unrecorded_processes), h->unrecorded_processes == 1 ? "" : "es");
@@ -175,9 +178,10 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
                   units_count(a, h->samples), units_bytes(b, h->sample_rate));
         page_end_line(p);
         section_head_more(
-            p, COLOUR_PLAIN, "within %.1f %%, the peak within %.1f %%, 95 of 100 times",
+            p, COLOUR_PLAIN, "bytes within %.1f %%, the peak %.1f %%, 19 of 20 times;",
             section_head_percent(weight_error(h->sample_rate, h->allocated_bytes), h->allocated_bytes),
             section_head_percent(weight_error(h->sample_rate, h->peak_bytes), h->peak_bytes));
+        section_head_more(p, COLOUR_PLAIN, "counts of small blocks vary more");
     }
     if (h->limited_events != 0) {
         section_head_label(p, "limited");
@@ -254,6 +258,7 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "peak_rss_bytes", h->peak_rss_bytes);
     json_add_number(j, "lost_events", h->lost_events);
     json_add_number(j, "unrecorded_processes", h->unrecorded_processes);
+    json_add_number(j, "off_ns", h->off_ns);
     json_add_number(j, "stacks", h->stacks);
     json_add_number(j, "cut_stacks", h->cut_stacks);
     json_add_number(j, "sample_rate", h->sample_rate);

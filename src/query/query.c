@@ -38,6 +38,7 @@
 #include "query/leave.h"
 #include "query/listing.h"
 #include "query/mapped.h"
+#include "query/measure.h"
 #include "query/memo.h"
 #include "query/reckon.h"
 #include "query/release.h"
@@ -159,32 +160,6 @@ static uint64_t answer_omitted(const struct answer *a, uint32_t process)
 /* ------------------------------------------------------------------ results */
 
 /* Counts are added here; peaks when all processes are known. */
-static void answer_sum(struct metrics *sum, const struct metrics *m)
-{
-    if (m->allocated_blocks > 0) {
-        sum->first_ns =
-            sum->allocated_blocks == 0 || m->first_ns < sum->first_ns ? m->first_ns : sum->first_ns;
-        sum->last_ns = m->last_ns > sum->last_ns ? m->last_ns : sum->last_ns;
-    }
-    if (m->freed_blocks > 0) {
-        if (sum->freed_blocks == 0 || m->lifetime_min_ns < sum->lifetime_min_ns)
-            sum->lifetime_min_ns = m->lifetime_min_ns;
-        if (m->lifetime_max_ns > sum->lifetime_max_ns)
-            sum->lifetime_max_ns = m->lifetime_max_ns;
-    }
-    sum->allocated_blocks += m->allocated_blocks;
-    sum->allocated_bytes += m->allocated_bytes;
-    sum->freed_blocks += m->freed_blocks;
-    sum->freed_bytes += m->freed_bytes;
-    sum->live_blocks += m->live_blocks;
-    sum->live_bytes += m->live_bytes;
-    sum->leaked_blocks += m->leaked_blocks;
-    sum->leaked_bytes += m->leaked_bytes;
-    sum->temporary_blocks += m->temporary_blocks;
-    sum->temporary_bytes += m->temporary_bytes;
-    sum->slack_bytes += m->slack_bytes;
-}
-
 static bool answer_is_empty(const struct metrics *m)
 {
     return m->allocated_blocks == 0 && m->freed_blocks == 0 && m->peak_blocks == 0 && m->live_blocks == 0;
@@ -206,7 +181,7 @@ static int answer_add_row(struct answer *a, const struct query_row *from, struct
         row.m.slack_bytes = 0;
     if (!vec_push(&a->result->rows, row))
         return err_set(err, ERR_MEMORY, "There is no memory for the rows of the answer.");
-    answer_sum(&a->result->total, &row.m);
+    measure_add(&a->result->total, &row.m);
     return 0;
 }
 
@@ -525,6 +500,7 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
 static void answer_finish(struct answer *a)
 {
     struct query_result *r = a->result;
+    r->total.peak_blocks = r->total.peak_bytes = r->total.lifetime_median_ns = 0;
     for (size_t i = 0; i < r->rows.count; i++) {
         struct metrics *m = &r->rows.data[i].m;
         if (r->rows.data[i].process == r->peak_process) {

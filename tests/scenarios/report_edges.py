@@ -54,6 +54,18 @@ def depths(lines):
     return found
 
 
+check.about("switched off")
+record(["./siblings"], "off.wake", ["--enabled", "no"])
+head = tool("report", "off.wake").out.decode()
+check.holds("in part  nothing lost" in head and re.search(r"it was switched off for 4\d\d ms", head), f"Nothing is said of it:\n{head[:600]}")
+check.holds(json.loads(tool("info", "--json", "off.wake").out)["off_ns"] > 300000000, "info does not know.")
+check.equal("on all the time", 0, json.loads(tool("info", "--json", "siblings.wake").out)["off_ns"])
+off = tool("check", "--max-leak", "1000", "siblings.wake")
+check.holds(off.status == 1, "The limit is kept.")
+leaked = json.loads(tool("report", "--json", "siblings.wake").out)["summary"]["leaked_bytes"]
+text = tool("check", "--max-leak", str(leaked - 1), "siblings.wake").out.decode()
+check.holds(f"{leaked} bytes" in text and f"of at most {leaked - 1} bytes" in text, f"The limit reads like what was seen:\n{text}")
+
 check.about("exec")
 record(["sh", "-c", "exec sh -c 'exec \"$0\"; exit 9' /bin/false"], "became.wake")
 head = tool("report", "became.wake").out.decode().splitlines()[1]

@@ -87,6 +87,21 @@ check.equal("groups", 2 * len(told), twice["group_count"])
 check.equal("total", whole["peak"]["total_bytes"], twice["total_bytes"])
 check.equal("sum", 2 * sum(peak for peak, _ in told.values()), sum(g["bytes"] for g in twice["groups"]))
 
+check.about("the dead")
+ends = {p["pid"]: p["end_ns"] for p in json.loads(tool("info", "--json", "tribe.wake").out)["processes_list"]}
+parent = whole["summary"]["peak_pid"]
+for pid, end_ns in ends.items():
+    for share, when in (("half way", end_ns // 2), ("behind its end", end_ns + 1000000)):
+        live = answer("--at", f"{when}ns", "--by", "process", "tribe.wake")["live"]
+        seen = {g["pid"] for g in live["groups"]}
+        check.holds(all(ends[other] >= when for other in seen), f"{share} of {pid}: the dead hold memory: {seen}")
+late = json.loads(tool("report", "--json", "--peak", "--from", f"{ends[min(set(ends) - {parent})] + 1}ns", "--pid",
+                       str(min(set(ends) - {parent})), "tribe.wake").out)["peak"]
+check.equal("peak behind the end", 0, late["total_bytes"])
+check.equal("alive behind its end", 0, json.loads(tool(
+    "report", "--json", "--allocated", "--where", f"alive-at={ends[min(set(ends) - {parent})] + 1}ns", "--pid",
+    str(min(set(ends) - {parent})), "tribe.wake").out)["allocated"]["total_blocks"])
+
 check.about("page")
 page = tool("report", "--peak", "--by", "process", "tribe.wake").out.decode()
 table = page[page.index("The peak of each process"):].splitlines()[2:]
