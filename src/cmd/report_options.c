@@ -213,13 +213,11 @@ static int report_option_pools(struct report_options *o, const char *value, stru
 
 static int report_option_include(struct report_options *o, const char *value, struct err *err)
 {
-    o->has_conditions = true;
     return sieve_add(&o->sieve, value, false, err);
 }
 
 static int report_option_exclude(struct report_options *o, const char *value, struct err *err)
 {
-    o->has_conditions = true;
     return sieve_add(&o->sieve, value, true, err);
 }
 
@@ -305,21 +303,34 @@ static const struct {
 };
 
 /* Takes the option at argv[*at].  0, or why not. */
+static void report_options_note(struct report_options *o, char **argv, int from, int to)
+{
+    o->has_conditions = true;
+    for (int i = from; i <= to; i++) {
+        strbuf_add_text(&o->conditions, o->conditions.length == 0 ? "" : " ");
+        strbuf_add_text(&o->conditions, argv[i]);
+    }
+}
+
 static int report_options_take(struct report_options *o, char **argv, int *at, struct err *err)
 {
+    int first = *at;
     for (size_t i = 0; i < sizeof report_option_list / sizeof *report_option_list; i++) {
         const char *value = NULL, *name = report_option_list[i].name;
         if (!command_option(argv, at, name, report_option_list[i].has_value ? &value : NULL))
             continue;
         if (report_option_list[i].has_value && value[0] == '\0')
             return err_set(err, ERR_USAGE, "%s needs a value; 'heapwake help report' says which.", name);
+        if (report_option_list[i].set == report_option_include ||
+            report_option_list[i].set == report_option_exclude)
+            report_options_note(o, argv, first, *at);
         if (report_option_list[i].set != NULL)
             return report_option_list[i].set(o, value, err);
         o->measures |= 1u << report_option_list[i].measure;
         return 0;
     }
     if (where_take(&o->query, argv, at, err)) {
-        o->has_conditions = true;
+        report_options_note(o, argv, first, *at);
         return err->code;
     }
     return err_set(err, ERR_USAGE, "'heapwake report' has no option '%s'; 'heapwake help report' lists them.",
@@ -377,6 +388,7 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
     sieve_init(&o->sieve);
     what_if_init(&o->what_if);
     query_init(&o->query);
+    strbuf_init(&o->conditions);
     o->built_in = true;
     for (int i = 1; i < argc; i++) {
         int code = 0;
@@ -403,6 +415,7 @@ void report_options_release(struct report_options *o)
         globfree(&o->globbed);
     vec_release(&o->suppressions);
     vec_release(&o->wrappers);
+    strbuf_release(&o->conditions);
     sieve_release(&o->sieve);
     what_if_release(&o->what_if);
     query_release(&o->query);

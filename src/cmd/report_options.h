@@ -14,6 +14,7 @@
 #include "query/tree.h"
 #include "query/what_if.h"
 #include "tool/err.h"
+#include "tool/strbuf.h"
 #include "tool/vec.h"
 
 #include <glob.h>
@@ -36,9 +37,10 @@ struct report_options {
     size_t limit;
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
-    bool has_conditions; /* that blocks have to meet */
-    enum worst worst;    /* of the files only this one is looked at */
-    glob_t globbed;      /* names that patterns stand for */
+    bool has_conditions;      /* that blocks have to meet: */
+    struct strbuf conditions; /* as they were given */
+    enum worst worst;         /* of the files only this one is looked at */
+    glob_t globbed;           /* names that patterns stand for */
     bool histograms;
     bool misuse, advice, maps;
     enum maps_sort sort; /* of mappings */

@@ -205,6 +205,20 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
     }
 }
 
+static void section_head_conditions(struct page *p, const struct section_head *h)
+{
+    struct strbuf line;
+    if (h->conditions == NULL)
+        return;
+    strbuf_init(&line);
+    strbuf_add_text(&line, "below: only what meets ");
+    safe_add_text(&line, h->conditions);
+    section_head_label(p, "shown");
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
+    page_end_line(p);
+    strbuf_release(&line);
+}
+
 void section_head_text(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
@@ -227,6 +241,7 @@ void section_head_text(struct page *p, const struct section_head *h)
     section_head_names(p, h);
     section_head_omissions(p, h);
     section_head_origin(p, h);
+    section_head_conditions(p, h);
 }
 
 void section_head_json(struct json *j, const struct section_head *h)

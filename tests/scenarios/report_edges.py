@@ -66,6 +66,12 @@ leaked = json.loads(tool("report", "--json", "siblings.wake").out)["summary"]["l
 text = tool("check", "--max-leak", str(leaked - 1), "siblings.wake").out.decode()
 check.holds(f"{leaked} bytes" in text and f"of at most {leaked - 1} bytes" in text, f"The limit reads like what was seen:\n{text}")
 
+check.about("conditions")
+text = tool("report", "--leaks", "--where", "size-min=500", "--from", "1%", "--exclude", "inner", "siblings.wake").out.decode()
+check.holds("\n  shown      below: only what meets --where size-min=500 --from 1% --exclude\n             inner\n" in text,
+            f"What is shown is not told:\n{text[:900]}")
+check.holds("shown" not in tool("report", "--leaks", "siblings.wake").out.decode(), "There is no condition.")
+
 check.about("exec")
 record(["sh", "-c", "exec sh -c 'exec \"$0\"; exit 9' /bin/false"], "became.wake")
 head = tool("report", "became.wake").out.decode().splitlines()[1]
