@@ -115,16 +115,9 @@ void asking_prepare(struct asking *a, struct query *ready, const struct query *q
 }
 
 /* A moment behind the end is the end: says so. */
-static void asking_tell_end(struct asking *a, const struct wake_reader *r, uint64_t asked_ns)
+static void asking_tell_end(struct asking *a, uint64_t end_ns)
 {
-    uint64_t end_ns = 0;
     char text[UNITS_MAX];
-    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
-        const struct wake_process *p = wake_reader_process(r, i);
-        end_ns = p->end.end_ns > end_ns ? p->end.end_ns : end_ns;
-    }
-    if (asked_ns <= end_ns)
-        return;
     if (!a->has_said_end)
         command_say("The recording ends at %s: a later moment is taken as that.", units_time(text, end_ns));
     a->has_said_end = true;
@@ -136,8 +129,8 @@ int asking_run(struct asking *a, const struct query *query, struct wake_reader *
     struct query q;
     asking_prepare(a, &q, query, r);
     int code = query_run(&q, r, result, err);
-    if (code == 0 && query->moment.when == WHEN_NS)
-        asking_tell_end(a, r, query->moment.ns);
+    if (code == 0 && query->moment.when == WHEN_NS && query->moment.ns > result->moment_ns)
+        asking_tell_end(a, result->moment_ns);
     return code;
 }
 

@@ -211,13 +211,25 @@ static int report_option_pools(struct report_options *o, const char *value, stru
     return 0;
 }
 
+/* A word of a condition, as it was given. */
+static void report_options_note(struct report_options *o, const char *word)
+{
+    o->has_conditions = true;
+    strbuf_add_text(&o->conditions, o->conditions.length == 0 ? "" : " ");
+    strbuf_add_text(&o->conditions, word);
+}
+
 static int report_option_include(struct report_options *o, const char *value, struct err *err)
 {
+    report_options_note(o, "--include");
+    report_options_note(o, value);
     return sieve_add(&o->sieve, value, false, err);
 }
 
 static int report_option_exclude(struct report_options *o, const char *value, struct err *err)
 {
+    report_options_note(o, "--exclude");
+    report_options_note(o, value);
     return sieve_add(&o->sieve, value, true, err);
 }
 
@@ -230,8 +242,6 @@ static int report_option_suppressions(struct report_options *o, const char *valu
 
 static int report_option_wrapper(struct report_options *o, const char *value, struct err *err)
 {
-    if (value[0] == '\0')
-        return err_set(err, ERR_USAGE, "--wrapper needs the name of a function.");
     if (!vec_push(&o->wrappers, value))
         return err_set(err, ERR_MEMORY, "There is no memory for the options.");
     return 0;
@@ -303,15 +313,6 @@ static const struct {
 };
 
 /* Takes the option at argv[*at].  0, or why not. */
-static void report_options_note(struct report_options *o, char **argv, int from, int to)
-{
-    o->has_conditions = true;
-    for (int i = from; i <= to; i++) {
-        strbuf_add_text(&o->conditions, o->conditions.length == 0 ? "" : " ");
-        strbuf_add_text(&o->conditions, argv[i]);
-    }
-}
-
 static int report_options_take(struct report_options *o, char **argv, int *at, struct err *err)
 {
     int first = *at;
@@ -321,16 +322,14 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
             continue;
         if (report_option_list[i].has_value && value[0] == '\0')
             return err_set(err, ERR_USAGE, "%s needs a value; 'heapwake help report' says which.", name);
-        if (report_option_list[i].set == report_option_include ||
-            report_option_list[i].set == report_option_exclude)
-            report_options_note(o, argv, first, *at);
         if (report_option_list[i].set != NULL)
             return report_option_list[i].set(o, value, err);
         o->measures |= 1u << report_option_list[i].measure;
         return 0;
     }
     if (where_take(&o->query, argv, at, err)) {
-        report_options_note(o, argv, first, *at);
+        for (int i = first; i <= *at; i++)
+            report_options_note(o, argv[i]);
         return err->code;
     }
     return err_set(err, ERR_USAGE, "'heapwake report' has no option '%s'; 'heapwake help report' lists them.",

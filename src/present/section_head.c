@@ -126,12 +126,13 @@ static void section_head_losses(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     section_head_label(p, "recorded");
-    bool is_whole = h->complete && h->unrecorded_processes == 0 && h->off_ns == 0;
-    if (h->lost_events == 0 && (is_whole || (h->complete && h->unrecorded_processes == 0)))
-        page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", is_whole ? "whole" : "in part");
+    bool is_complete = h->complete && h->unrecorded_processes == 0;
+    const char *word = is_complete && h->off_ns == 0 ? "whole" : "in part";
+    if (is_complete && h->lost_events == 0)
+        page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", word);
     else
-        page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", is_whole ? "whole" : "in part",
-                  units_count(a, h->lost_events), units_plural(h->lost_events));
+        page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", word, units_count(a, h->lost_events),
+                  units_plural(h->lost_events));
     page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->cut_stacks),
               units_count(b, h->stacks));
     page_end_line(p);

@@ -365,7 +365,9 @@ static void event_put_name(struct lane *lane, uint32_t tid, const uint64_t name[
 
 void event_meet(const void *frame)
 {
-    struct lane *lane = tls_lane == NULL ? lane_enter(frame) : NULL;
+    if (life.state != LIFE_ON || tls_lane != NULL)
+        return;
+    struct lane *lane = lane_enter(frame);
     if (lane != NULL)
         lane_leave(lane);
 }

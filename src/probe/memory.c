@@ -10,7 +10,7 @@
 
 enum {
     MEMORY_PAGE = 4096,
-    MEMORY_STORE = 32 << 20, /* a thousand threads that are yet to come, or some very deep stacks */
+    MEMORY_STORE = 32 << 20, /* four thousand threads that are yet to come, or some very deep stacks */
 };
 
 static unsigned char *memory_store;
@@ -35,9 +35,10 @@ void memory_lay_in(void)
     if (life_sandbox || __atomic_load_n(&memory_store, __ATOMIC_ACQUIRE) != NULL)
         return;
     unsigned char *store = memory_map(MEMORY_STORE);
-    if (store != NULL &&
-        !__atomic_compare_exchange_n(&memory_store, &none, store, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        (void)sys_munmap(store, MEMORY_STORE); /* another thread was faster */
+    /* Another thread, or a handler, that was faster may be in the sandbox already: then these addresses stay unused. */
+    if (store != NULL)
+        (void)__atomic_compare_exchange_n(&memory_store, &none, store, false, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE);
 }
 
 /* Out of what was laid in. */

@@ -26,8 +26,9 @@
 struct metrics {
     uint64_t allocated_blocks, allocated_bytes;
     uint64_t freed_blocks, freed_bytes;
-    uint64_t peak_blocks, peak_bytes;           /* live when the matched bytes were at their highest */
-    uint64_t live_blocks, live_bytes;           /* live at the query's moment (its end unless it says) */
+    uint64_t peak_blocks, peak_bytes; /* live when the matched bytes were at their highest */
+    /* Live at the query's moment (its end unless it says); a process that had ended by then has nothing. */
+    uint64_t live_blocks, live_bytes;
     uint64_t leaked_blocks, leaked_bytes;       /* never freed */
     uint64_t temporary_blocks, temporary_bytes; /* freed by the same thread almost at once */
     uint64_t slack_bytes;                       /* usable size beyond what was asked for, of all allocated */
