@@ -228,6 +228,7 @@ static int check_read(struct check *c, struct err *err)
     struct section_check *s = &c->section;
     s->traces = &c->traces;
     s->sites = &c->now.sites;
+    s->suppress = &c->now.suppress;
     s->compare = b->has_growth ? &c->compare : NULL;
     s->outcomes = c->outcomes;
     s->count = budget_check(b, &c->now.sites, b->has_growth ? &c->base.sites.total : NULL, c->outcomes);

@@ -179,9 +179,12 @@ static struct section_diff_side diff_describe(const struct diff *d, size_t which
     bool by_moment = (o->measures >> MEASURE_LIVE & 1) != 0;
     uint64_t end_ns = diff_find_end(d->sides[which].reader);
     end_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
-    return (struct section_diff_side){
-        o->files[which], by_moment && o->moments[which] == NULL ? "end" : o->moments[which],
-        r->moment_ns < end_ns ? r->moment_ns : end_ns, r->total, r->peak_time_ns};
+    return (struct section_diff_side){o->files[which],
+                                      by_moment && o->moments[which] == NULL ? "end" : o->moments[which],
+                                      r->moment_ns < end_ns ? r->moment_ns : end_ns,
+                                      r->total,
+                                      r->peak_time_ns,
+                                      suppress_bytes(&d->sides[which].suppress)};
 }
 
 static void diff_text(struct diff *d)
@@ -191,8 +194,12 @@ static void diff_text(struct diff *d)
     screen_init(&page, &d->out);
     section_diff_head_text(&page, &before, &after);
     for (enum measure m = 0; m < MEASURE_COUNT; m++) {
-        struct section_diff s = {&d->traces, &d->compare, m,
-                                 d->options->has_limit ? d->options->limit : DIFF_SITES_SHOWN, false};
+        struct section_diff s = {.traces = &d->traces,
+                                 .compare = &d->compare,
+                                 .measure = m,
+                                 .limit = d->options->has_limit ? d->options->limit : DIFF_SITES_SHOWN,
+                                 .suppressed_before = before.suppressed_bytes,
+                                 .suppressed_after = after.suppressed_bytes};
         if ((d->options->measures >> m & 1) == 0)
             continue;
         page_end_line(&page);
@@ -210,8 +217,10 @@ static void diff_json(struct diff *d)
     section_diff_head_json(&j, "before", &before);
     section_diff_head_json(&j, "after", &after);
     for (enum measure m = 0; m < MEASURE_COUNT; m++) {
-        struct section_diff s = {&d->traces, &d->compare, m,
-                                 d->options->has_limit ? d->options->limit : DIFF_JSON_SHOWN, false};
+        struct section_diff s = {.traces = &d->traces,
+                                 .compare = &d->compare,
+                                 .measure = m,
+                                 .limit = d->options->has_limit ? d->options->limit : DIFF_JSON_SHOWN};
         if ((d->options->measures >> m & 1) != 0)
             section_diff_json(&j, &s);
     }

@@ -138,8 +138,8 @@ static int report_groups(struct report *r, const enum measure *measures, size_t 
     int code = rollup_add(&groups, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
         struct section_groups s = {
-            &r->data.traces, &groups,     measures[i],    report_limit(o, REPORT_GROUPS_SHOWN),
-            o->threshold,    labels_kind, &r->data.result};
+            &r->data.traces, &groups,     measures[i],     report_limit(o, REPORT_GROUPS_SHOWN),
+            o->threshold,    labels_kind, &r->data.result, &r->data.suppress};
         if (o->json) {
             section_groups_json(&r->json, &s);
         } else {
@@ -159,7 +159,7 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
         struct tree tree;
-        struct section_tree s = {&r->data.traces, &tree, o->root};
+        struct section_tree s = {&r->data.traces, &tree, o->root, &r->data.suppress};
         tree_init(&tree, o->way, measures[i], o->has_threshold ? o->threshold : 0.01);
         code = tree_build(&tree, &r->data.traces, &sites, o->root, err);
         if (code == 0 && o->json) {

@@ -117,10 +117,8 @@ static int report_data_suppress_head(struct report_data *d, const struct report_
     struct suppress s;
     suppress_init(&s);
     int code = report_data_suppress(d, o, &s, &d->whole, err);
-    for (size_t i = 0; i < s.rules.count; i++) {
-        d->head.suppressed_bytes += s.rules.data[i].bytes;
-        d->head.suppressed_blocks += s.rules.data[i].blocks;
-    }
+    d->head.suppressed_bytes += suppress_bytes(&s);
+    d->head.suppressed_blocks += suppress_blocks(&s);
     suppress_release(&s);
     return code;
 }

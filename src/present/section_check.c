@@ -38,7 +38,8 @@ static const char *section_check_amount(char text[UNITS_MAX], const struct budge
 }
 
 /* "of at most 4.0 KiB", and where that comes from. */
-static void section_check_allowed(char *text, size_t size, const struct budget_outcome *o)
+static void section_check_allowed(char *text, size_t size, const struct section_check *s,
+                                  const struct budget_outcome *o)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     if (o->limit >= BUDGET_GROWTH_PEAK)
@@ -49,13 +50,21 @@ static void section_check_allowed(char *text, size_t size, const struct budget_o
                  units_count(b, o->offenders), units_plural(o->offenders));
     else
         snprintf(text, size, "of at most %s", section_check_amount(a, o, o->allowed));
+    size_t length = strlen(text);
+    if (o->limit == BUDGET_LEAK && suppress_blocks(s->suppress) != 0)
+        snprintf(text + length, size - length, "; without %s suppressed",
+                 units_bytes(a, suppress_bytes(s->suppress)));
 }
 
 /* The sites to blame, with their stacks. */
 static void section_check_blame(struct page *p, const struct section_check *s, const struct budget_outcome *o)
 {
     if (o->limit >= BUDGET_GROWTH_PEAK && s->compare != NULL) {
-        struct section_diff d = {s->traces, s->compare, o->measure, SECTION_CHECK_SITES, true};
+        struct section_diff d = {.traces = s->traces,
+                                 .compare = s->compare,
+                                 .measure = o->measure,
+                                 .limit = SECTION_CHECK_SITES,
+                                 .is_grown_only = true};
         section_diff_text(p, &d);
         return;
     }
@@ -72,11 +81,11 @@ static void section_check_blame(struct page *p, const struct section_check *s, c
 void section_check_text(struct page *p, const struct section_check *s)
 {
     struct table t;
-    char a[UNITS_MAX], allowed[3 * UNITS_MAX];
+    char a[UNITS_MAX], allowed[6 * UNITS_MAX];
     table_init(&t, 4);
     for (size_t i = 0; i < s->count; i++) {
         const struct budget_outcome *o = &s->outcomes[i];
-        section_check_allowed(allowed, sizeof allowed, o);
+        section_check_allowed(allowed, sizeof allowed, s, o);
         table_add(&t, o->is_kept ? "ok" : "over");
         table_add(&t, budget_name(o->limit));
         table_add(&t, section_check_amount(a, o, o->seen));
@@ -143,6 +152,7 @@ void section_check_json(struct json *j, const struct section_check *s)
     json_add_bool(j, "sure", s->doubt == NULL);
     if (s->program != NULL)
         json_add_text(j, "program", s->program, strlen(s->program));
+    json_add_number(j, "suppressed_bytes", suppress_bytes(s->suppress));
     json_open_array(j, "limits");
     for (size_t i = 0; i < s->count; i++) {
         const struct budget_outcome *o = &s->outcomes[i];
@@ -184,7 +194,7 @@ static void section_check_add_foreign(struct strbuf *out, const char *text,
 static void section_check_junit_case(struct strbuf *out, const struct section_check *s,
                                      const struct budget_outcome *o)
 {
-    char seen[UNITS_MAX], allowed[3 * UNITS_MAX];
+    char seen[UNITS_MAX], allowed[6 * UNITS_MAX];
     strbuf_addf(out, "    <testcase classname=\"heapwake\" name=\"%s\"", budget_name(o->limit));
     if (o->is_kept) {
         strbuf_add_text(out, "/>\n");
@@ -193,7 +203,7 @@ static void section_check_junit_case(struct strbuf *out, const struct section_ch
     struct strbuf blame;
     strbuf_init(&blame);
     section_check_plain(&blame, s, o);
-    section_check_allowed(allowed, sizeof allowed, o);
+    section_check_allowed(allowed, sizeof allowed, s, o);
     strbuf_addf(out, ">\n      <failure message=\"%s %s\">", section_check_amount(seen, o, o->seen), allowed);
     markup_add_xml(out, strbuf_get(&blame));
     strbuf_add_text(out, "</failure>\n    </testcase>\n");
@@ -233,7 +243,7 @@ void section_check_junit(struct strbuf *out, const struct section_check *s)
 
 void section_check_markdown(struct strbuf *out, const struct section_check *s)
 {
-    char seen[UNITS_MAX], allowed[3 * UNITS_MAX];
+    char seen[UNITS_MAX], allowed[6 * UNITS_MAX];
     struct strbuf text;
     strbuf_init(&text);
     strbuf_add_text(out, "## Heap of `");
@@ -241,7 +251,7 @@ void section_check_markdown(struct strbuf *out, const struct section_check *s)
     strbuf_add_text(out, "`\n\n| | limit | seen | |\n|---|---|---:|---|\n");
     for (size_t i = 0; i < s->count; i++) {
         const struct budget_outcome *o = &s->outcomes[i];
-        section_check_allowed(allowed, sizeof allowed, o);
+        section_check_allowed(allowed, sizeof allowed, s, o);
         strbuf_addf(out, "| %s | %s | %s | %s |\n", o->is_kept ? "ok" : "**over**", budget_name(o->limit),
                     section_check_amount(seen, o, o->seen), allowed);
     }

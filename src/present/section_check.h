@@ -12,6 +12,7 @@
 #include "query/budget.h"
 #include "query/compare.h"
 #include "query/site.h"
+#include "query/suppress.h"
 #include "query/trace.h"
 
 #include <stdbool.h>
@@ -19,8 +20,9 @@
 
 struct section_check {
     const struct traces *traces;
-    struct sites *sites;     /* are put in order */
-    struct compare *compare; /* with the base; NULL = none */
+    struct sites *sites;             /* are put in order */
+    struct compare *compare;         /* with the base; NULL = none */
+    const struct suppress *suppress; /* what leaks are left out */
     const struct budget_outcome *outcomes;
     size_t count;
     const char *subject; /* the recording or the command line */

@@ -29,8 +29,8 @@ static void section_diff_head_line(struct page *p, const char *word, const struc
     } else {
         char c[UNITS_MAX];
         snprintf(facts, sizeof facts, "peak %s, leaked %s, %s call%s", units_bytes(a, s->total.peak_bytes),
-                 units_bytes(b, s->total.leaked_bytes), units_count(c, s->total.allocated_blocks),
-                 units_plural(s->total.allocated_blocks));
+                 units_bytes(b, s->total.leaked_bytes + s->suppressed_bytes),
+                 units_count(c, s->total.allocated_blocks), units_plural(s->total.allocated_blocks));
     }
     page_addf(p, COLOUR_QUIET, "%-8s", word);
     size_t wide = width_of(facts), room = p->width > wide + 12 ? p->width - wide - 10 : 10;
@@ -56,7 +56,8 @@ void section_diff_head_json(struct json *j, const char *key, const struct sectio
         json_add_number(j, "moment_ns", s->moment_ns);
     json_add_number(j, "peak_bytes", s->total.peak_bytes);
     json_add_number(j, "peak_time_ns", s->peak_time_ns);
-    json_add_number(j, "leaked_bytes", s->total.leaked_bytes);
+    json_add_number(j, "leaked_bytes", s->total.leaked_bytes + s->suppressed_bytes);
+    json_add_number(j, "suppressed_bytes", s->suppressed_bytes);
     json_add_number(j, "live_bytes", s->total.live_bytes);
     json_add_number(j, "allocations", s->total.allocated_blocks);
     json_add_number(j, "allocated_bytes", s->total.allocated_bytes);
@@ -82,6 +83,9 @@ static void section_diff_title(struct page *p, const struct section_diff *s, siz
     if (changed == 0)
         page_add(p, COLOUR_PLAIN, ", no site differs");
     page_end_line(p);
+    if (s->measure == MEASURE_LEAKED && s->suppressed_before + s->suppressed_after != 0)
+        page_addf(p, COLOUR_QUIET, "  without %s, then %s suppressed\n", units_bytes(a, s->suppressed_before),
+                  units_bytes(b, s->suppressed_after));
 }
 
 /* "new", "gone", or how much more. */

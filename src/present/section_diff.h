@@ -19,8 +19,9 @@ struct section_diff {
     const struct traces *traces;
     struct compare *compare; /* is put in order */
     enum measure measure;
-    size_t limit;       /* sites shown; 0 = all */
-    bool is_grown_only; /* on a page: no sites that have become less */
+    size_t limit;                                 /* sites shown; 0 = all */
+    bool is_grown_only;                           /* on a page: no sites that have become less */
+    uint64_t suppressed_before, suppressed_after; /* bytes of leaks that are left out */
 };
 
 void section_diff_text(struct page *p, const struct section_diff *s);
@@ -34,6 +35,7 @@ struct section_diff_side {
     uint64_t moment_ns;
     struct metrics total;
     uint64_t peak_time_ns;
+    uint64_t suppressed_bytes; /* leaked, and not in total */
 };
 
 void section_diff_head_text(struct page *p, const struct section_diff_side *before,

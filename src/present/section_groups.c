@@ -6,6 +6,7 @@
 
 #include "present/frames.h"
 #include "present/safe.h"
+#include "present/suppressed.h"
 #include "present/table.h"
 #include "present/units.h"
 
@@ -152,6 +153,7 @@ void section_groups_text(struct page *p, const struct section_groups *s)
         page_addf(p, COLOUR_TITLE, "The peak of each process");
     else
         page_addf(p, COLOUR_TITLE, "%s by %s", measure_title(s->measure), rollup_by_name(s->groups->by));
+    suppressed_note(p, s->measure, s->suppress);
     page_end_line(p);
     table_add(&t, stacked ? "self" : measure_name(s->measure));
     table_add(&t, section_groups_are_peaks(s) ? "at" : "");

@@ -16,6 +16,7 @@
 #include "present/page.h"
 #include "query/measure.h"
 #include "query/rollup.h"
+#include "query/suppress.h"
 
 #include <stddef.h>
 
@@ -27,6 +28,7 @@ struct section_groups {
     double threshold; /* share of the total (0 to 1), inclusive, below which none is shown */
     const char *(*kind)(unsigned kind); /* the word for a kind of allocation */
     const struct query_result *result;  /* when each process was at its peak; may be NULL otherwise */
+    const struct suppress *suppress;    /* what leaks are left out; may be NULL */
 };
 
 void section_groups_text(struct page *p, const struct section_groups *s);

@@ -85,12 +85,14 @@ static void section_head_peak(struct page *p, const struct section_head *h)
 static void section_head_leaked(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX];
-    uint64_t bytes = h->leaked_bytes - h->suppressed_bytes, blocks = h->leaked_blocks - h->suppressed_blocks;
+    bool is_known = h->leaked_blocks == h->suppressed_blocks;
     section_head_label(p, "leaked");
-    page_addf(p, blocks > 0 ? COLOUR_ALARM : COLOUR_PLAIN, "%10s", units_bytes(a, bytes));
-    page_addf(p, COLOUR_PLAIN, "  in %s block%s", units_count(a, blocks), units_plural(blocks));
+    page_addf(p, is_known ? COLOUR_PLAIN : COLOUR_ALARM, "%10s", units_bytes(a, h->leaked_bytes));
+    page_addf(p, COLOUR_PLAIN, "  in %s block%s", units_count(a, h->leaked_blocks),
+              units_plural(h->leaked_blocks));
     if (h->suppressed_blocks != 0)
-        page_addf(p, COLOUR_PLAIN, "; %s more suppressed", units_bytes(a, h->suppressed_bytes));
+        page_addf(p, COLOUR_PLAIN, "; %s of it suppressed",
+                  is_known ? "all" : units_bytes(a, h->suppressed_bytes));
     page_end_line(p);
 }
 

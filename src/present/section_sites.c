@@ -6,7 +6,7 @@
 
 #include "present/callers.h"
 #include "present/frames.h"
-#include "present/safe.h"
+#include "present/suppressed.h"
 #include "present/table.h"
 #include "present/units.h"
 #include "present/verdicts.h"
@@ -14,8 +14,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-enum { SECTION_SITES_RULES = 20 };
 
 /* Sites that have something of the measure, and how many of them are shown. */
 static size_t section_sites_count(const struct section_sites *s, size_t *shown)
@@ -55,6 +53,7 @@ static void section_sites_title(struct page *p, const struct section_sites *s)
         page_addf(p, COLOUR_PLAIN, ": %s in %s block%s", units_bytes(a, measure_bytes(m, s->measure)),
                   units_count(b, blocks), blocks == 1 ? "" : "s");
     }
+    suppressed_note(p, s->measure, s->suppress);
     page_end_line(p);
 }
 
@@ -126,50 +125,6 @@ static void section_sites_rest(struct page *p, const struct section_sites *s, si
               units_count(b, count - shown), count - shown == 1 ? "" : "s");
 }
 
-/* Rules of one name count as one, which is the first of them.  False: this is not it, or none fitted. */
-static bool section_sites_rule(const struct suppress *s, size_t i, struct suppress_rule *sum)
-{
-    *sum = s->rules.data[i];
-    for (size_t k = 0; k < s->rules.count; k++) {
-        const struct suppress_rule *r = &s->rules.data[k];
-        if (k == i || r->built_in != sum->built_in || strcmp(r->pattern, sum->pattern) != 0)
-            continue;
-        if (k < i)
-            return false;
-        sum->bytes += r->bytes;
-        sum->blocks += r->blocks;
-    }
-    return sum->blocks != 0;
-}
-
-static void section_sites_suppressed(struct page *p, const struct section_sites *s)
-{
-    struct table t;
-    char a[UNITS_MAX];
-    table_init(&t, 3);
-    for (size_t i = 0; s->suppress != NULL && i < s->suppress->rules.count; i++) {
-        struct suppress_rule r;
-        if (t.cells.count >= SECTION_SITES_RULES * 3 || !section_sites_rule(s->suppress, i, &r))
-            continue;
-        if (t.cells.count == 0) {
-            table_add(&t, "bytes");
-            table_add(&t, "blocks");
-            table_add(&t, "suppressed by");
-        }
-        struct strbuf name;
-        strbuf_init(&name);
-        safe_add_text(&name, r.pattern);
-        if (r.built_in)
-            strbuf_add_text(&name, " (built in)");
-        table_add(&t, units_bytes(a, r.bytes));
-        table_add(&t, units_count(a, r.blocks));
-        table_add(&t, strbuf_get(&name));
-        strbuf_release(&name);
-    }
-    table_print(&t, p);
-    table_release(&t);
-}
-
 void section_sites_text(struct page *p, const struct section_sites *s)
 {
     struct table t;
@@ -185,37 +140,11 @@ void section_sites_text(struct page *p, const struct section_sites *s)
     p->out->failed |= t.failed;
     section_sites_rest(p, s, shown, count);
     if (s->measure == MEASURE_LEAKED && !s->brief)
-        section_sites_suppressed(p, s);
+        suppressed_print(p, s->suppress);
     table_release(&t);
 }
 
 /* ---------------------------------------------------------------------- JSON */
-
-static void section_sites_json_suppressed(struct json *j, const struct suppress *suppress)
-{
-    uint64_t bytes = 0, blocks = 0;
-    for (size_t i = 0; i < suppress->rules.count; i++) {
-        bytes += suppress->rules.data[i].bytes;
-        blocks += suppress->rules.data[i].blocks;
-    }
-    json_open_object(j, "suppressed");
-    json_add_number(j, "total_bytes", bytes);
-    json_add_number(j, "total_blocks", blocks);
-    json_open_array(j, "rules");
-    for (size_t i = 0; i < suppress->rules.count; i++) {
-        struct suppress_rule r;
-        if (!section_sites_rule(suppress, i, &r))
-            continue;
-        json_open_object(j, NULL);
-        json_add_text(j, "pattern", r.pattern, strlen(r.pattern));
-        json_add_bool(j, "built_in", r.built_in);
-        json_add_number(j, "bytes", r.bytes);
-        json_add_number(j, "blocks", r.blocks);
-        json_close_object(j);
-    }
-    json_close_array(j);
-    json_close_object(j);
-}
 
 void section_sites_json(struct json *j, const struct section_sites *s)
 {
@@ -244,6 +173,6 @@ void section_sites_json(struct json *j, const struct section_sites *s)
     }
     json_close_array(j);
     if (s->measure == MEASURE_LEAKED && s->suppress != NULL)
-        section_sites_json_suppressed(j, s->suppress);
+        suppressed_json(j, s->suppress);
     json_close_object(j);
 }

@@ -9,6 +9,7 @@
 #include "present/frames.h"
 #include "present/rounds.h"
 #include "present/safe.h"
+#include "present/suppressed.h"
 #include "present/units.h"
 #include "present/width.h"
 #include "tool/vec.h"
@@ -148,6 +149,7 @@ void section_tree_text(struct page *p, const struct section_tree *s)
     const struct tree_value *total = &s->tree->nodes.data[0].all;
     page_addf(p, COLOUR_TITLE, "%s: %sB in %s block%s", measure_title(s->tree->measure),
               units_count(a, total->bytes), units_count(b, total->blocks), units_plural(total->blocks));
+    suppressed_note(p, s->tree->measure, s->suppress);
     page_addf(p, COLOUR_QUIET, ", %s below", s->tree->way == TREE_CALLERS ? "callers" : "callees");
     page_end_line(p);
     if (total->blocks == 0 && s->root != NULL) {

@@ -20,12 +20,14 @@
 
 #include "present/json.h"
 #include "present/page.h"
+#include "query/suppress.h"
 #include "query/tree.h"
 
 struct section_tree {
     const struct traces *traces;
-    const struct tree *tree; /* built */
-    const char *root;        /* the function that was asked for; NULL = all */
+    const struct tree *tree;         /* built */
+    const char *root;                /* the function that was asked for; NULL = all */
+    const struct suppress *suppress; /* what leaks are left out; may be NULL */
 };
 
 void section_tree_text(struct page *p, const struct section_tree *s);

@@ -231,3 +231,19 @@ int suppress_apply(struct suppress *s, struct traces *c, struct query_result *r,
     }
     return 0;
 }
+
+uint64_t suppress_bytes(const struct suppress *s)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < s->rules.count; i++)
+        bytes += s->rules.data[i].bytes;
+    return bytes;
+}
+
+uint64_t suppress_blocks(const struct suppress *s)
+{
+    uint64_t blocks = 0;
+    for (size_t i = 0; i < s->rules.count; i++)
+        blocks += s->rules.data[i].blocks;
+    return blocks;
+}

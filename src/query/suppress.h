@@ -55,4 +55,8 @@ bool suppress_matches(const char *pattern, const char *name);
  * the first rule that matches gets them on its account.  ERR_MEMORY. */
 int suppress_apply(struct suppress *s, struct traces *c, struct query_result *r, struct err *err);
 
+/* What all rules have on their accounts. */
+uint64_t suppress_bytes(const struct suppress *s);
+uint64_t suppress_blocks(const struct suppress *s);
+
 #endif

@@ -265,6 +265,37 @@ def check_head():
         check.equal(f"summary with {asked}", told, json.loads(tool("report", "--json", *asked, LEAKY).out)["summary"])
 
 
+def kib(n):
+    return f"{n / 1024:.1f} KiB"
+
+
+def check_faces():
+    """What was never freed is the same figure everywhere, and what is suppressed is said beside it."""
+    said = tool("record", "-o", "faces.wake", workload("../../examples/kitchen")).err.decode()
+    told = json.loads(tool("report", "--json", "faces.wake").out)["summary"]
+    leaked, known = told["leaked_bytes"], told["suppressed_bytes"]
+    rest = kib(leaked - known)
+    check.holds(0 < known < leaked, "Nothing is suppressed, or all: this tests too little.")
+    check.holds(f"leaked {kib(leaked)} in {told['leaked_blocks']:,} blocks" in said, f"record says {said!r}")
+    check.equal("info", leaked, json.loads(tool("info", "--json", "faces.wake").out)["leaked_bytes"])
+    side = json.loads(tool("diff", "--json", "faces.wake", "faces.wake").out)["after"]
+    check.equal("diff", (leaked, known), (side["leaked_bytes"], side["suppressed_bytes"]))
+    limits = json.loads(tool("check", "--json", "--max-leak", "1G", "faces.wake").out)
+    check.equal("check", (leaked - known, known), (limits["limits"][0]["seen"], limits["suppressed_bytes"]))
+    without = f"without {kib(known)} suppressed"
+    for argv, words in [
+            (["report"], f"leaked {kib(leaked)} in {told['leaked_blocks']:,} blocks; {kib(known)} of it suppressed"),
+            (["report"], f"Leaked: {rest} in {told['leaked_blocks'] - told['suppressed_blocks']:,} blocks, {without}"),
+            (["report", "--leaks", "--by", "module"], f"Leaked by module, {without}"),
+            (["report", "--leaks", "--tree"], f"Leaked: {leaked - known:,}B in "),
+            (["report", "--leaks", "--tree"], without),
+            (["report", "--no-built-in-suppressions"], f"Leaked: {kib(leaked)} in {told['leaked_blocks']:,} blocks "),
+            (["diff", "faces.wake"], f"({rest}, then {rest}), no site differs without {kib(known)}, then {kib(known)} suppressed"),
+            (["check", "--max-leak", "1G"], f"{rest} of at most 1.0 GiB; {without}")]:
+        text = " ".join(tool(*argv, "faces.wake").out.decode().split())
+        check.holds(words in text, f"{argv} does not say {words!r}: {text}")
+
+
 def check_misuse():
     for argv, sentence in [
             (["--colour", "blame.wake"], "'heapwake report' has no option '--colour'"),
@@ -301,5 +332,6 @@ check_hostile()
 check_several(told)
 check_cut()
 check_head()
+check_faces()
 check_misuse()
 check.done()

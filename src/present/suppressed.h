@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * suppressed: what a list of leaks leaves out, because a rule names it, and which rule.
+ */
+#ifndef HW_PRESENT_SUPPRESSED_H
+#define HW_PRESENT_SUPPRESSED_H
+
+#include "present/json.h"
+#include "present/page.h"
+#include "query/measure.h"
+#include "query/suppress.h"
+
+/* For the title of a list: ", without 75.0 KiB suppressed", if this measure has any.  s may be NULL. */
+void suppressed_note(struct page *p, enum measure measure, const struct suppress *s);
+/* A table of the rules that fitted; s may be NULL. */
+void suppressed_print(struct page *p, const struct suppress *s);
+/* An object called "suppressed". */
+void suppressed_json(struct json *j, const struct suppress *s);
+
+#endif
