@@ -431,7 +431,11 @@ static inline void naive_make(struct naive *n, const char *path, uint64_t seed, 
     if (wake_writer_open(&w, path, NULL) != 0)
         abort();
     for (uint32_t i = 0; i < processes; i++) {
-        struct naive_process p = {.pid = 100 + i, .start_ns = naive_below(n, 20000)};
+        /* Beside the one before it, or behind it, as after an exec. */
+        bool is_next = i != 0 && naive_below(n, 3) == 0;
+        uint64_t start_ns =
+            is_next ? n->processes.data[i - 1].end_ns + 50 * naive_below(n, 3) : naive_below(n, 20000);
+        struct naive_process p = {.pid = 100 + i, .start_ns = start_ns};
         struct naive_maker m = {.naive = n, .writer = w, .process = i, .now = p.start_ns};
         (void)vec_push(&n->processes, p);
         wake_writer_add_process(

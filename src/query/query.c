@@ -40,6 +40,7 @@
 #include "query/mapped.h"
 #include "query/measure.h"
 #include "query/memo.h"
+#include "query/overlap.h"
 #include "query/reckon.h"
 #include "query/release.h"
 #include "query/scan.h"
@@ -121,6 +122,7 @@ struct answer {
     uint64_t peak_bytes; /* of the process with the highest peak so far */
     bool has_peak;
     uint64_t *medians; /* counts of all processes, when asked for */
+    struct overlap overlap;
     /* Of the process at hand: it has not ended before the moment of live_*, nor before the window. */
     bool lives_at_moment, lives_in_window;
 };
@@ -477,6 +479,8 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     a->lives_at_moment =
         a->query->moment.when == WHEN_UNSET ? a->lives_in_window : !when_is_gone(p, a->when.moment);
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
+    if (a->query->ticks != 0)
+        timeline_add_samples(a->result, &a->when, p);
     if (code == 0)
         code = mapped_check(&filter, &a->watch, a->reader, process, err);
     if (code == 0)
@@ -493,6 +497,8 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
         code = answer_read(a, &filter, process, err);
     }
     filter_release(&filter);
+    if (code >= 0 && a->when.processes.count > 1 && !overlap_take(&a->overlap, a->result, p))
+        code = err_set(err, ERR_MEMORY, "There is no memory for the timeline of several processes.");
     return code;
 }
 
@@ -547,15 +553,17 @@ static int query_answer(const struct query *q, struct wake_reader *reader, struc
         code = err_set(err, ERR_MEMORY, "There is no memory for the medians.");
     if (code == 0) {
         answer_begin(&a);
-        if (q->ticks != 0 && !timeline_init(result, q, &a.when, reader))
+        if (q->ticks != 0 && !timeline_init(result, q, &a.when))
             code = err_set(err, ERR_MEMORY, "There is no memory for %u ticks.", q->ticks);
     }
     for (size_t i = 0; i < a.when.processes.count && code == 0 && !a.watch.interrupted; i++)
         code = answer_process(&a, a.when.processes.data[i], err);
     if (code >= 0) {
+        overlap_give(&a.overlap, result);
         answer_finish(&a);
         code = 0;
     }
+    overlap_release(&a.overlap);
     when_release(&a.when);
     free(a.medians);
     return code;

@@ -52,7 +52,7 @@ struct query_peak {
 };
 
 /* A stretch of time.  Levels are the highest in it; counts are sums.  Of several
- * processes the highest levels of each are added; one that has ended has none. */
+ * processes the highest levels of those are added that are there at once (query/overlap.h). */
 struct query_tick {
     uint64_t from_ns; /* up to that of the next tick */
     uint64_t live_bytes, live_blocks;

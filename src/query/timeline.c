@@ -21,9 +21,7 @@ size_t timeline_find(const struct query_result *result, uint64_t time_ns)
     return low;
 }
 
-/* The highest sample of each process in each tick; those of several are added. */
-static void timeline_add_samples(struct query_result *result, const struct when *w,
-                                 const struct wake_process *p)
+void timeline_add_samples(struct query_result *result, const struct when *w, const struct wake_process *p)
 {
     uint64_t highest = 0;
     size_t at = 0;
@@ -42,8 +40,7 @@ static void timeline_add_samples(struct query_result *result, const struct when 
     result->timeline.data[at].rss_bytes += highest;
 }
 
-bool timeline_init(struct query_result *result, const struct query *q, const struct when *w,
-                   const struct wake_reader *reader)
+bool timeline_init(struct query_result *result, const struct query *q, const struct when *w)
 {
     uint64_t from = w->window.min > w->run_from ? w->window.min : w->run_from;
     uint64_t to = w->window.max < w->run_to ? w->window.max : w->run_to;
@@ -55,8 +52,6 @@ bool timeline_init(struct query_result *result, const struct query *q, const str
     for (uint64_t i = 0; i < ticks; i++)
         result->timeline.data[result->timeline.count++] =
             (struct query_tick){.from_ns = from + length / ticks * i + length % ticks * i / ticks};
-    for (size_t i = 0; i < w->processes.count; i++)
-        timeline_add_samples(result, w, wake_reader_process(reader, w->processes.data[i]));
     return true;
 }
 

@@ -17,10 +17,10 @@
 #include "query/when.h"
 #include "store/reader.h"
 
-/* Makes q->ticks empty ticks (fewer when the run has fewer nanoseconds) with the samples of the
- * resident set in them.  False: no memory. */
-bool timeline_init(struct query_result *result, const struct query *q, const struct when *w,
-                   const struct wake_reader *reader);
+/* Makes q->ticks empty ticks (fewer when the run has fewer nanoseconds).  False: no memory. */
+bool timeline_init(struct query_result *result, const struct query *q, const struct when *w);
+/* The highest sample of a process' resident set in each. */
+void timeline_add_samples(struct query_result *result, const struct when *w, const struct wake_process *p);
 /* Index of the tick that a moment of the window falls into. */
 size_t timeline_find(const struct query_result *result, uint64_t time_ns);
 /* Adds a process from what the headers of its chunks say. */

@@ -102,6 +102,15 @@ check.equal("alive behind its end", 0, json.loads(tool(
     "report", "--json", "--allocated", "--where", f"alive-at={ends[min(set(ends) - {parent})] + 1}ns", "--pid",
     str(min(set(ends) - {parent})), "tribe.wake").out)["allocated"]["total_blocks"])
 
+check.about("together")
+lives = {p["pid"]: (p["start_ns"], p["end_ns"]) for p in json.loads(tool("info", "--json", "tribe.wake").out)["processes_list"]}
+most = max(sum(told[pid][0] for pid, (begin, end) in lives.items() if begin <= start < end or begin == start)
+           for start, _ in lives.values())
+check.holds(most < sum(peak for peak, _ in told.values()), "All are there at once: this tests too little.")
+ticks = json.loads(tool("report", "--json", "tribe.wake").out)["timeline"]
+check.holds(told[parent][0] <= max(t["live_bytes"] for t in ticks) <= most,
+            f"At most {most} bytes were held at once, and the timeline has {max(t['live_bytes'] for t in ticks)}.")
+
 check.about("page")
 page = tool("report", "--peak", "--by", "process", "tribe.wake").out.decode()
 table = page[page.index("The peak of each process"):].splitlines()[2:]
