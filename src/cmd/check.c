@@ -7,10 +7,12 @@
  */
 #include "cmd/check_run.h"
 #include "cmd/command.h"
+#include "cmd/facts.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
 #include "cmd/whole_file.h"
 #include "present/section_check.h"
+#include "present/units.h"
 #include "query/budget.h"
 #include "tool/file.h"
 
@@ -283,41 +285,45 @@ static bool check_print(struct check *c)
 enum check_trust {
     CHECK_WHOLE,
     CHECK_PART,    /* of all there was: sums and peaks are that high at least */
+    CHECK_NOTHING, /* it was switched off */
     CHECK_SAMPLES, /* figures are estimates */
 };
 
-static enum check_trust check_trust(struct wake_reader *r)
-{
-    const struct wake_summary *s = wake_reader_summary(r);
-    bool is_whole = s->complete && s->unrecorded == 0 && wake_reader_damage_count(r) == 0;
-    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
-        const struct wake_process *p = wake_reader_process(r, i);
-        if (p->omitted.sample_rate != 0)
-            return CHECK_SAMPLES;
-        is_whole = is_whole && p->end.lost_events == 0;
-    }
-    return is_whole ? CHECK_WHOLE : CHECK_PART;
-}
+static const char *const check_doubts[] = {
+    [CHECK_PART] = "is not complete: what was kept is not sure. 'heapwake verify' says more.",
+    [CHECK_NOTHING] = "was switched off all the time: there is nothing that a limit could be held against.",
+    [CHECK_SAMPLES] = "has samples only: its figures are estimates, which no limit can be held against. "
+                      "Record without --sample.",
+};
 
 /* Reads all of it for that: totals are read without the events that they are of. */
-static enum check_trust check_side(struct check *c, struct side *side, const char *path)
+static enum check_trust check_trust(struct wake_reader *r, const struct facts *facts)
 {
     struct err err;
     err_init(&err);
+    bool is_sound = wake_reader_verify(r, &err) == 0 && wake_reader_damage_count(r) == 0;
+    if (facts->sample_rate != 0)
+        return CHECK_SAMPLES;
+    if (!is_sound || !facts->complete || facts->unrecorded_processes != 0 || facts->lost_events != 0)
+        return CHECK_PART;
+    return facts->off_ns != 0 && facts->allocations == 0 ? CHECK_NOTHING : CHECK_WHOLE;
+}
+
+static enum check_trust check_side(struct check *c, struct side *side, const char *path)
+{
+    struct facts facts;
+    char off[UNITS_MAX];
     if (side->reader == NULL)
         return CHECK_WHOLE;
-    enum check_trust trust =
-        wake_reader_verify(side->reader, &err) != 0 ? CHECK_PART : check_trust(side->reader);
-    if (trust == CHECK_PART)
-        (void)err_set(&c->doubt, ERR_INPUT,
-                      "%s is not complete: what was kept is not sure. 'heapwake verify' says more.", path);
-    else if (trust == CHECK_SAMPLES)
-        (void)err_set(&c->doubt, ERR_INPUT,
-                      "%s has samples only: its figures are estimates, which no limit can be held against. "
-                      "Record without --sample.",
-                      path);
-    if (trust != CHECK_WHOLE)
+    facts_gather(&facts, side->reader);
+    enum check_trust trust = check_trust(side->reader, &facts);
+    if (trust != CHECK_WHOLE) {
+        (void)err_set(&c->doubt, ERR_INPUT, "%s %s", path, check_doubts[trust]);
         command_say("%s", c->doubt.text);
+    } else if (facts.off_ns != 0) { /* by somebody's wish: that part of the run is not to be judged */
+        command_say("%s was switched off for %s: limits are held against what was recorded.", path,
+                    units_time(off, facts.off_ns));
+    }
     c->section.doubt = c->doubt.text[0] != '\0' ? c->doubt.text : NULL;
     return trust;
 }
