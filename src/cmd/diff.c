@@ -123,6 +123,8 @@ static int diff_take(struct diff_options *o, int argc, char **argv, struct err *
         return err_set(err, ERR_USAGE, "At a moment only live blocks can be compared.");
     if (o->measures == 0)
         o->measures = has_moment ? 1u << MEASURE_LIVE : 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
+    for (unsigned i = 0; i < 2 && code == 0 && has_moment; i++)
+        code = o->moments[i] == NULL ? where_set(&o->queries[i], "at", "end", err) : 0;
     for (unsigned i = 0; i < 2 && code == 0; i++)
         code = command_spare(o->files[i], o->svg, err);
     return code;

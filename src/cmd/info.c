@@ -179,8 +179,11 @@ static void info_text_losses(struct strbuf *out, const struct wake_reader *r, co
     }
     if (f->cull_threshold_ns != 0) {
         info_line(out, "culled");
-        strbuf_addf(out, "%s of ", units_count(a, f->culled_blocks));
-        strbuf_addf(out, "%s that lived ", units_bytes(a, f->culled_bytes));
+        strbuf_addf(out, "%s ", units_count(a, f->culled_blocks));
+        if (f->sample_rate == 0)
+            strbuf_addf(out, "of %s that lived ", units_bytes(a, f->culled_bytes));
+        else
+            strbuf_addf(out, "sample%s that lived ", units_plural(f->culled_blocks));
         strbuf_addf(out, "less than %s\n", units_time(a, f->cull_threshold_ns));
     }
     if (f->limited_events != 0) {

@@ -90,7 +90,7 @@ static int report_option_threshold(struct report_options *o, const char *value, 
 static int report_option_moment(struct report_options *o, const char *value, struct err *err)
 {
     const char *before = o->query.key_of_blocks;
-    int code = query_parse(&o->query, "at", value, err);
+    int code = where_set(&o->query, "at", value, err);
     o->query.key_of_blocks = before;
     return code;
 }
@@ -105,6 +105,7 @@ static int report_option_since(struct report_options *o, const char *value, stru
 {
     struct query q = o->query; /* for the words that a moment is given in */
     q.moment = (struct query_time){0};
+    memset(q.given, 0, sizeof q.given);
     int code = query_parse(&q, "at", value, err);
     o->query.arena = q.arena;
     o->since = q.moment;
@@ -316,6 +317,7 @@ static const struct {
 static int report_options_take(struct report_options *o, char **argv, int *at, struct err *err)
 {
     int first = *at;
+    unsigned conditions = o->query.conditions;
     for (size_t i = 0; i < sizeof report_option_list / sizeof *report_option_list; i++) {
         const char *value = NULL, *name = report_option_list[i].name;
         if (!command_option(argv, at, name, report_option_list[i].has_value ? &value : NULL))
@@ -328,7 +330,7 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
         return 0;
     }
     if (where_take(&o->query, argv, at, err)) {
-        for (int i = first; i <= *at; i++)
+        for (int i = first; i <= *at && o->query.conditions > conditions; i++)
             report_options_note(o, argv[i]);
         return err->code;
     }
@@ -372,6 +374,16 @@ static int report_options_agree(const struct report_options *o, struct err *err)
     if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || has_more))
         return err_set(err, ERR_USAGE,
                        "--since and --until make a list of their own; no other can be with it.");
+    const char *condition =
+        o->sieve.rules.count != 0 ? "--include and --exclude" : query_find_condition(&o->query);
+    if (condition != NULL && (o->misuse || o->advice || o->pools || o->what_if.without.count > 0))
+        return err_set(err, ERR_USAGE,
+                       "%s is about all blocks of a process: it does not go with %s; --pid does.",
+                       o->misuse   ? "--misuse"
+                       : o->advice ? "--advice"
+                       : o->pools  ? "--pools"
+                                   : "--without",
+                       condition);
     if (o->depth != 0 && !o->changes)
         return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
     if ((o->has_sort || o->is_reverse) && !o->maps)
@@ -402,6 +414,8 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
     }
     if (o->files.count == 0)
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
+    if (o->changes && o->until_text == NULL && report_option_moment(o, "end", err) != 0)
+        return err->code;
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     return report_options_agree(o, err);

@@ -10,12 +10,12 @@
 
 #include <string.h>
 
-/* Reads the list of blocks that a condition has named. */
-static int where_read_list(struct query *q, struct err *err)
+/* Two that differ cannot both hold, and nobody shall wonder which of them does. */
+int where_set(struct query *q, const char *key, const char *value, struct err *err)
 {
-    if (q->filter.blocks != NULL)
-        return err_set(err, ERR_USAGE, "--where blocks was given twice; it takes one list.");
-    return listing_read(&q->filter.blocks, q->filter.blocks_from, err);
+    if (query_has_key(q, key))
+        return err_set(err, ERR_USAGE, "'%s' is given twice; it takes one value.", key);
+    return query_parse(q, key, value, err);
 }
 
 /* KEY=VALUE in the engine's words. */
@@ -29,8 +29,10 @@ static int where_pair(struct query *q, const char *pair, struct err *err)
     memcpy(key, pair, length);
     key[length] = '\0';
     const char *list = q->filter.blocks_from;
-    int code = query_parse(q, key, pair + length + 1, err);
-    return code == 0 && q->filter.blocks_from != list ? where_read_list(q, err) : code;
+    int code = where_set(q, key, pair + length + 1, err);
+    return code == 0 && q->filter.blocks_from != list
+               ? listing_read(&q->filter.blocks, q->filter.blocks_from, err)
+               : code;
 }
 
 bool where_take(struct query *q, char **argv, int *at, struct err *err)
@@ -40,7 +42,7 @@ bool where_take(struct query *q, char **argv, int *at, struct err *err)
     const char *value;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (command_option(argv, at, options[i], &value)) {
-            (void)query_parse(q, keys[i], value, err);
+            (void)where_set(q, keys[i], value, err);
             return true;
         }
     }

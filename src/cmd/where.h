@@ -14,5 +14,7 @@
 /* Takes the option at argv[*at] if it is one of these; false: it is not.
  * err->code is set when its value makes no sense. */
 bool where_take(struct query *q, char **argv, int *at, struct err *err);
+/* One key, which an option of its own stands for.  ERR_USAGE: its value makes no sense, or it has one. */
+int where_set(struct query *q, const char *key, const char *value, struct err *err);
 
 #endif

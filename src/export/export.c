@@ -73,18 +73,18 @@ void export_note_omissions(const struct export_job *job, const struct export_for
     uint64_t blocks = 0;
     bool is_sampled = false;
     for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
-        const struct wake_omissions *o = &wake_reader_process(job->reader, i)->omitted;
+        const struct wake_process *p = wake_reader_process(job->reader, i);
         if (!export_has_process(job, i))
             continue;
-        blocks += o->culled_blocks + o->allocations + o->elsewhere_allocations;
-        is_sampled |= o->sample_rate != 0;
+        blocks += wake_process_omitted(p);
+        is_sampled |= p->omitted.sample_rate != 0;
     }
     if (blocks != 0 && (format->options & EXPORT_EVENTS) != 0)
-        strbuf_addf(
-            job->remarks,
-            "%s%s is made of single events: %llu blocks that the recording knows by count alone are not "
-            "in it.",
-            job->remarks->length > 0 ? " " : "", format->name, (unsigned long long)blocks);
+        strbuf_addf(job->remarks,
+                    "%s%s is made of single events: %llu %s that the recording knows by count alone are not "
+                    "in it.",
+                    job->remarks->length > 0 ? " " : "", format->name, (unsigned long long)blocks,
+                    is_sampled ? "samples" : "blocks");
     if (is_sampled && (format->options & EXPORT_BLOCKS) != 0)
         strbuf_addf(job->remarks, "%sThe recording is sampled: %s lists the samples, %s.",
                     job->remarks->length > 0 ? " " : "", format->name,

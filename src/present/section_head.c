@@ -128,10 +128,12 @@ static void section_head_losses(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     section_head_label(p, "recorded");
-    bool is_complete = h->complete && h->unrecorded_processes == 0;
-    const char *word = is_complete && h->off_ns == 0 ? "whole" : "in part";
-    if (is_complete && h->lost_events == 0)
+    bool is_whole = h->complete && h->unrecorded_processes == 0 && h->off_ns == 0;
+    const char *word = is_whole ? "whole" : "in part";
+    if (h->complete && h->lost_events == 0)
         page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", word);
+    else if (h->lost_events == 0)
+        page_addf(p, COLOUR_ALARM, "%10s  how much is missing is not known; ", word);
     else
         page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", word, units_count(a, h->lost_events),
                   units_plural(h->lost_events));
@@ -169,8 +171,13 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
     char a[UNITS_MAX], b[UNITS_MAX];
     if (h->cull_threshold_ns != 0) {
         section_head_label(p, "culled");
-        page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, lived less than ", units_bytes(a, h->culled_bytes),
-                  units_count(b, h->culled_blocks), units_plural(h->culled_blocks));
+        if (h->sample_rate != 0)
+            page_addf(p, COLOUR_PLAIN, "%10s  sample%s lived less than ", units_count(b, h->culled_blocks),
+                      units_plural(h->culled_blocks));
+        else
+            page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, lived less than ",
+                      units_bytes(a, h->culled_bytes), units_count(b, h->culled_blocks),
+                      units_plural(h->culled_blocks));
         page_addf(p, COLOUR_PLAIN, "%s:", units_time(a, h->cull_threshold_ns));
         page_end_line(p);
         section_head_more(p, COLOUR_PLAIN, "they are in the totals, not among the events");
@@ -195,7 +202,8 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
     }
     if (h->omitted_blocks != 0) {
         section_head_label(p, "not shown");
-        page_addf(p, COLOUR_ALARM, "%10s  calls are not in what follows,", units_count(a, h->omitted_blocks));
+        page_addf(p, COLOUR_ALARM, "%10s  %s are not in what follows,", units_count(a, h->omitted_blocks),
+                  h->sample_rate != 0 ? "samples" : "calls");
         page_end_line(p);
         section_head_more(p, COLOUR_ALARM, "which is made of single events");
     }

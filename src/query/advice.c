@@ -190,7 +190,7 @@ int advices_read(struct advices *a, const struct query *q, struct wake_reader *r
                             .sample_rate = p->omitted.sample_rate,
                             .watch = {.query = q, .total = p->events}};
     a->is_sampled = a->is_sampled || w.sample_rate != 0;
-    a->left_out += p->omitted.culled_blocks + p->omitted.allocations + p->omitted.elsewhere_allocations;
+    a->left_out += wake_process_omitted(p);
     numbered_init(&w.live);
     numbered_init(&w.between);
     w.rows = memory_new_zeroed(w.count, sizeof *w.rows);

@@ -9,7 +9,7 @@
 #include "store/names.h"
 
 /* Who gives queries a further member spells it below. */
-_Static_assert(sizeof(void *) != 8 || (sizeof(struct query_filter) == 872 && sizeof(struct query) == 1120),
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct query_filter) == 872 && sizeof(struct query) == 1144),
                "kept_spell knows every member of a query");
 
 void kept_init(struct kept *k)

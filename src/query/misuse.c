@@ -175,6 +175,7 @@ struct misuse_spot {
     uint64_t address;
     uint64_t number; /* of the block, while it is live in the process that is read */
     bool is_live, is_inherited;
+    bool is_used_up; /* what an ancestor that is not in the file may have had here is freed */
     struct misuse_block block;
 };
 
@@ -183,6 +184,7 @@ struct misuse_follow {
     uint32_t process;
     uint64_t surely_ns;        /* of an ancestor: what it freed later may have been live when it forked */
     bool is_own;               /* the process that is asked about; else one of its ancestors */
+    bool has_unseen_parent;    /* the oldest of them was forked by a process that is not in the file */
     struct misuse_spot *spots; /* by rising address */
     size_t count;
     struct numbered live; /* number -> address of a block that covers a spot */
@@ -270,10 +272,10 @@ static void misuse_follow_free(struct misuse_follow *f, const struct wake_block 
     }
 }
 
-static enum misuse_kind misuse_classify(const struct misuse_spot *spot)
+static enum misuse_kind misuse_classify(const struct misuse_follow *f, const struct misuse_spot *spot)
 {
-    if (!spot->block.is_known)
-        return MISUSE_NEVER;
+    if (!spot->block.is_known) /* nothing is held against a process that nobody can know */
+        return f->has_unseen_parent && !spot->is_used_up ? MISUSE_INHERITED : MISUSE_NEVER;
     if (spot->block.address != spot->address)
         return MISUSE_INSIDE;
     if (spot->is_live)
@@ -287,11 +289,12 @@ static bool misuse_follow_unknown(struct misuse_follow *f, const struct wake_blo
     bool is_followed = at < f->count && f->spots[at].address == b->address[i];
     struct misuse_spot none = {.address = b->address[i]};
     struct misuse_spot *spot = is_followed ? &f->spots[at] : &none;
-    struct misuse one = misuse_of(f->process, misuse_classify(spot), b, i);
+    struct misuse one = misuse_of(f->process, misuse_classify(f, spot), b, i);
     if (one.kind != MISUSE_NEVER)
         one.block = spot->block;
     if (spot->is_live && spot->is_inherited)
         misuse_bury(spot, b, i);
+    spot->is_used_up = true;
     return !f->is_own || misuses_add(f->to, &one);
 }
 
@@ -320,6 +323,7 @@ static int misuse_follow_run(struct misuse_follow *f, struct wake_reader *r, uin
         const struct wake_process *p = wake_reader_process(r, at);
         if (!vec_push(&line, at))
             code = ERR_MEMORY;
+        f->has_unseen_parent = p->info.forked && p->info.parent == 0;
         if (!p->info.forked || p->info.parent == 0 || p->info.parent > at)
             break; /* a parent stands before its children; another order is no tree */
         at = p->info.parent - 1;

@@ -80,7 +80,7 @@ static inline void naive_understand(struct naive_asked *a, const struct naive *n
             }
         }
     a->moment = naive_not_later(a, naive_time(a, &q->moment, a->to));
-    a->is_moment_asked = q->moment.when != WHEN_UNSET;
+    a->is_moment_asked = a->moment != UINT64_MAX;
 }
 
 /* ----------------------------------------------------------------- matching */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/near.h"
 #include "query/pattern.h"
 #include "query/quantity.h"
 #include "wire/record.h"
@@ -415,7 +416,8 @@ static const struct parse_key keys[] = {
      0},
     {"freed", side_words, "freed in the window, or not", ABOUT_BOTH, parse_side, AT(filter.freed), 0},
     {"state", "leaked|freed|temporary|chain-leaked|group-leaked|all",
-     "what became of it; several with commas", ABOUT_BOTH, parse_state, AT(filter.states), 0},
+     "what became of it; of several, with commas, all must hold", ABOUT_BOTH, parse_state, AT(filter.states),
+     0},
     {"mark", "NAME", "allocated behind a mark and before the next one", ABOUT_BOTH, parse_text,
      AT(filter.mark), 0},
 
@@ -469,8 +471,8 @@ static const struct parse_key keys[] = {
      FIELD_MODULE | FREEING},
     {"not-freed-module", "REGEX", "it was freed, and no module on that stack matches", ABOUT_BOTH,
      parse_pattern, 0, FIELD_MODULE | FREEING | NEGATED},
-    {"kind", "malloc|calloc|new|...", "allocated by these functions, with commas", ABOUT_BLOCKS, parse_kinds,
-     AT(filter.kinds), 0},
+    {"kind", "malloc|calloc|realloc|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|new|new[]",
+     "allocated by one of these functions, with commas", ABOUT_BLOCKS, parse_kinds, AT(filter.kinds), 0},
 
     {"mapped", yes_words, "glibc gave it a mapping of its own, or did not", ABOUT_BLOCKS, parse_mapped,
      AT(filter.mapped), 0},
@@ -518,6 +520,8 @@ static const struct parse_key keys[] = {
 
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
 
+_Static_assert(sizeof keys / sizeof *keys <= QUERY_KEYS, "a bit for each");
+
 bool query_get_key(size_t i, struct query_key *key)
 {
     if (i >= KEY_COUNT)
@@ -526,38 +530,47 @@ bool query_get_key(size_t i, struct query_key *key)
     return true;
 }
 
-/* --------------------------------------------------------------- strange keys */
-
-enum { NEAR_LENGTH = 24 };
-
-/* How many letters have to be changed, added or left out to make b of a. */
-static unsigned parse_distance(const char *a, const char *b)
+/* Does it say which blocks, and not what is shown of them? */
+static bool parse_is_condition(const struct parse_key *k)
 {
-    unsigned row[NEAR_LENGTH + 1];
-    size_t n = strnlen(a, NEAR_LENGTH), m = strnlen(b, NEAR_LENGTH);
-    for (size_t j = 0; j <= m; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= n; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= m; j++) {
-            unsigned swap = diagonal + (a[i - 1] != b[j - 1]);
-            unsigned less = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = swap < less ? swap : less;
-        }
-    }
-    return row[m];
+    return k->to != AT(moment) && k->read != parse_temporary && k->read != parse_split &&
+           k->read != parse_ticks && k->read != parse_want;
 }
+
+const char *query_find_condition(const struct query *q)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        bool is_given = (q->given[i / 64] >> i % 64 & 1) != 0;
+        if (is_given && keys[i].to != AT(pids) && parse_is_condition(&keys[i]))
+            return keys[i].name;
+    }
+    return NULL;
+}
+
+/* Does it add to a list when it is given again? */
+static bool parse_is_list(const struct parse_key *k)
+{
+    return k->read == parse_numbers || k->read == parse_thread || k->read == parse_pattern;
+}
+
+bool query_has_key(const struct query *q, const char *key)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(keys[i].name, key) == 0)
+            return !parse_is_list(&keys[i]) && (q->given[i / 64] >> i % 64 & 1) != 0;
+    }
+    return false;
+}
+
+/* --------------------------------------------------------------- strange keys */
 
 static int parse_unknown(const char *key, struct err *err)
 {
     char near[128] = "";
-    size_t length = 0, asked = strlen(key);
-    for (size_t i = 0; i < KEY_COUNT && asked > 0; i++) {
-        bool begins = asked >= 3 && strncmp(keys[i].name, key, asked) == 0;
+    size_t length = 0;
+    for (size_t i = 0; i < KEY_COUNT; i++) {
         size_t need = strlen(keys[i].name) + 2;
-        if ((!begins && parse_distance(key, keys[i].name) > 2) || length + need >= sizeof near)
+        if (!near_is(key, keys[i].name) || length + need >= sizeof near)
             continue;
         memcpy(near + length, length > 0 ? ", " : "", length > 0 ? 2 : 0);
         length += length > 0 ? 2 : 0;
@@ -583,6 +596,8 @@ int query_parse(struct query *q, const char *key, const char *value, struct err 
         if (code != 0)
             return err_set(err, code, "\"%.100s\" is no value for %s, which takes %s (%s).", value, k->name,
                            k->value, k->help);
+        q->given[i / 64] |= UINT64_C(1) << i % 64;
+        q->conditions += parse_is_condition(k);
         if (k->about == ABOUT_BLOCKS)
             q->key_of_blocks = k->name;
         else if (k->about == ABOUT_MAPPINGS)

@@ -7,6 +7,7 @@
 #ifndef HW_QUERY_PARSE_H
 #define HW_QUERY_PARSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "query/query.h"
@@ -16,6 +17,10 @@
  * ERR_USAGE and a sentence: no such key (and which is near), or a value that
  * cannot be; ERR_MEMORY.  Then the query is as before. */
 int query_parse(struct query *q, const char *key, const char *value, struct err *err);
+/* A key that was given and says which blocks of a process count; NULL = none. */
+const char *query_find_condition(const struct query *q);
+/* Was it given, so that another value would replace that? */
+bool query_has_key(const struct query *q, const char *key);
 
 /* The keys in their order, for help: i from 0 on.  False: no more. */
 struct query_key {

@@ -155,8 +155,7 @@ static bool answer_is_plain(const struct answer *a, const struct filter *f, uint
 /* Allocations that are not among the events. */
 static uint64_t answer_omitted(const struct answer *a, uint32_t process)
 {
-    const struct wake_omissions *o = &wake_reader_process(a->reader, process)->omitted;
-    return o->culled_blocks + o->allocations + o->elsewhere_allocations;
+    return wake_process_omitted(wake_reader_process(a->reader, process));
 }
 
 /* ------------------------------------------------------------------ results */
@@ -448,7 +447,9 @@ static int answer_remembered(struct answer *a, struct filter *f, bool agrees, ui
 static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
     bool agrees = decide_totals_agree(a->reader, process);
-    bool is_partial = answer_omitted(a, process) != 0 || answer_is_sampled(a, process);
+    const struct wake_omissions *o = &wake_reader_process(a->reader, process)->omitted;
+    bool is_partial =
+        o->culled_blocks + o->allocations + o->elsewhere_allocations != 0 || o->sample_rate != 0;
     bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
     struct bitset chosen;
     int code = has_rows ? ANSWER_NOT : answer_remembered(a, f, agrees, process, err);
@@ -476,8 +477,7 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     struct filter filter;
     const struct wake_process *p = wake_reader_process(a->reader, process);
     a->lives_in_window = !when_is_gone(p, a->when.window.min);
-    a->lives_at_moment =
-        a->query->moment.when == WHEN_UNSET ? a->lives_in_window : !when_is_gone(p, a->when.moment);
+    a->lives_at_moment = a->when.moment == UINT64_MAX ? a->lives_in_window : !when_is_gone(p, a->when.moment);
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
     if (a->query->ticks != 0)
         timeline_add_samples(a->result, &a->when, p);

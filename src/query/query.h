@@ -175,10 +175,12 @@ typedef bool query_stack_fn(void *context, uint32_t process, uint32_t stack);
 /* Called now and then: events read, and to be read in all. */
 typedef void query_progress_fn(void *context, uint64_t done, uint64_t total);
 
+enum { QUERY_KEYS = 128 };
+
 struct query {
     struct query_numbers pids;  /* empty = all processes */
     struct query_time from, to; /* the window; unset: the whole run */
-    struct query_time moment;   /* of live_*; unset: the end of the window */
+    struct query_time moment;   /* of live_*; unset: the end of the window, of an open one that of each process */
     struct query_filter filter;
     enum query_split split;
     unsigned want;    /* enum query_want */
@@ -202,6 +204,8 @@ struct query {
     struct arena arena;                     /* texts */
     /* The latest key that makes sense of blocks alone, of mappings alone; NULL = none. */
     const char *key_of_blocks, *key_of_mappings;
+    uint64_t given[QUERY_KEYS / 64]; /* which keys were, in the order of their table (query/parse.h) */
+    unsigned conditions;             /* how many of them say which blocks */
 };
 
 void query_init(struct query *q);

@@ -216,6 +216,13 @@ const struct wake_process *wake_reader_process(const struct wake_reader *r, size
     return process < r->shelves.count ? &r->shelves.data[process]->process : NULL;
 }
 
+uint64_t wake_process_omitted(const struct wake_process *p)
+{
+    const struct wake_omissions *o = &p->omitted;
+    uint64_t elsewhere = o->elsewhere_allocations, carried = p->carried.count;
+    return o->culled_blocks + o->allocations + (elsewhere > carried ? elsewhere - carried : 0);
+}
+
 const struct wake_thread *wake_process_find_thread(const struct wake_process *p, uint32_t number)
 {
     /* A process is the first member of its shelf. */

@@ -216,7 +216,8 @@ static void splice_add_ends(struct splice_source *x)
         uint32_t process = x->base + (uint32_t)i;
         struct wake_process_end end = p->end;
         end.end_ns = splice_time(x, end.end_ns);
-        end.peak_time_ns = splice_time(x, end.peak_time_ns);
+        if (end.peak_bytes != 0) /* else it never had one */
+            end.peak_time_ns = splice_time(x, end.peak_time_ns);
         splice_add_omissions(x, p, process);
         splice_add_totals(x->s, p, process);
         if (!p->derived)

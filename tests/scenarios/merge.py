@@ -82,6 +82,13 @@ set_wall("again.wake", (1 << 64) - 1)
 check.equal("a clock at the end of time", 1, tool("merge", "first.wake", "again.wake", "-o", "never.wake").status)
 check.holds(not os.path.exists("never.wake"), "A merge that failed has left a file.")
 
+# A process that has allocated nothing has no peak, in whichever file.
+subprocess.run(["gcc", "-x", "c", "-o", "idle", "-"], input=b"int main(void) { return 0; }", check=True)
+record(["./idle"], "idle.wake")
+check.equal("allocations of one that does nothing", 0, info("idle.wake")["allocations"])
+tool("merge", "first.wake", "idle.wake", "-o", "later.wake")
+check.sound("later.wake")
+
 # Onto one of themselves.
 before = open("blame.wake", "rb").read()
 os.link("blame.wake", "other-name.wake")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`heapwake report --misuse` and `heapwake history` against a program that releases
 what it should not, and says what."""
+import glob
 import json
 
 from support import Check, events, record, tool, truths, workload
@@ -126,6 +127,18 @@ def check_family():
     check.equal("history of the child alone", 1, len(alone))
 
 
+def check_apart():
+    """A child whose parent is in another file is not blamed for what it may have got from there."""
+    record([workload("misuse"), "fork"], "apart.%p.wake")
+    kinds = []
+    for path in sorted(glob.glob("apart.*.wake")):
+        kinds += [one["kind"] for one in json.loads(tool("report", "--misuse", "--json", path).out)["misuse"]]
+        check.holds("Misuse: none seen" in tool("report", "--misuse", path).out.decode(), f"{path} is blamed.")
+    check.equal("kinds in two files", ["inherited"], kinds)
+    check.equal("merge", 0, tool("merge", *glob.glob("apart.*.wake"), "-o", "together.wake").status)
+    check.holds("Misuse: none seen" in tool("report", "--misuse", "together.wake").out.decode(), "Together they are blamed.")
+
+
 def check_history():
     """The history of every address against the stream of events."""
     check.about("history")
@@ -153,6 +166,7 @@ double = check_one("double", "double-free", 777, "twice")
 check_one("inside", "inside-block", 888, "inside")
 check_one("never", "never-allocated", None, None)
 check_family()
+check_apart()
 _, fine, page = run("good")
 check.equal("misuse of a proper program", [], fine)
 check.holds("Misuse: none seen" in page, f"The page says {page}")

@@ -54,6 +54,24 @@ def depths(lines):
     return found
 
 
+check.about("conditions")
+for argv, sentence in [
+        (["--where", "size-min=1000", "--where", "size-min=1"], "'size-min' is given twice"),
+        (["--at", "10%", "--where", "at=20%"], "'at' is given twice"),
+        (["--where", "state=leaked", "--where", "state=freed"], "'state' is given twice"),
+        (["--without", "main", "--where", "size-min=1"], "--without is about all blocks of a process: it does not go with size-min"),
+        (["--misuse", "--include", "main"], "--misuse is about all blocks of a process"),
+        (["--advice", "--from", "10%"], "--advice is about all blocks of a process: it does not go with from"),
+        (["--where", "kind=foo"], "posix_memalign|valloc|pvalloc|new|new[]")]:
+    done = tool("report", *argv, "siblings.wake")
+    check.holds(done.status == 2 and sentence in done.err.decode(), f"{argv} says {done.err.decode()!r}")
+for argv in (["--where", "thread=1", "--where", "thread=2"], ["--where", "function=a", "--where", "function=b"],
+             ["--until", "90%", "--since", "10%"], ["--misuse", "--pid", "1"]):
+    done = tool("report", *argv, "siblings.wake")
+    check.holds(b"twice" not in done.err and b"does not go" not in done.err, f"{argv} says {done.err.decode()!r}")
+for word in ("ticks=10", "detail=yes", "split=thread", "temporary=2"):
+    check.holds(b"only what meets" not in tool("report", "--where", word, "siblings.wake").out, f"{word} is no condition.")
+
 check.about("switched off")
 record(["./siblings"], "off.wake", ["--enabled", "no"])
 head = tool("report", "off.wake").out.decode()

@@ -102,6 +102,14 @@ check.equal("alive behind its end", 0, json.loads(tool(
     "report", "--json", "--allocated", "--where", f"alive-at={ends[min(set(ends) - {parent})] + 1}ns", "--pid",
     str(min(set(ends) - {parent})), "tribe.wake").out)["allocated"]["total_blocks"])
 
+end_ns = max(ends.values())
+for asked, words in (("tribe.wake@end", "tribe.wake"), ("tribe.wake", f"tribe.wake@{end_ns}ns")):
+    sides = json.loads(tool("diff", "--json", asked, words).out)
+    check.equal(f"{asked} and {words}", sides["before"]["live_bytes"], sides["after"]["live_bytes"])
+for when in (end_ns // 2, end_ns):
+    there = json.loads(tool("export", "-f", "json", "--to", f"{when}ns", "tribe.wake").out)["total"]["live_bytes"]
+    check.equal(f"live at {when}, export and report", answer("--at", f"{when}ns", "tribe.wake")["live"]["total_bytes"], there)
+
 check.about("together")
 lives = {p["pid"]: (p["start_ns"], p["end_ns"]) for p in json.loads(tool("info", "--json", "tribe.wake").out)["processes_list"]}
 most = max(sum(told[pid][0] for pid, (begin, end) in lives.items() if begin <= start < end or begin == start)

@@ -97,6 +97,12 @@ for maker, account in told.items():
                 (sum(b for b, _ in left), sum(s for _, s in left)))
 alone(paths)
 
+# What one file alone shows, and what it says is not in it, are all that there was.
+for path in paths:
+    one = report([path], "--allocated", "--histogram")
+    check.equal(f"{path}: shown and not shown", one["summary"]["allocations"] - one["summary"]["omitted_blocks"],
+                sum(b["blocks"] for b in one["sizes"]))
+
 # By time, in a tree of processes, some of which have ended before.
 tree = f"{workload('turnover')} 1000; {workload('spans')} & {workload('turnover')} 20000; wait"
 check.equal("a tree", 0, record(["sh", "-c", tree], "tree.wake", ["--rotate", "200ms"]).status)

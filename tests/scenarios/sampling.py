@@ -219,6 +219,13 @@ check.equal("what blocks of json stand for", estimate, (sum(b["blocks"] for b in
 check.equal("export -f sqlite", 0, tool("export", "-f", "sqlite", "-o", "faces.db", "faces.wake").status)
 with contextlib.closing(sqlite3.connect("faces.db")) as db:
     check.equal("what blocks of sqlite stand for", estimate, db.execute("SELECT sum(blocks), sum(bytes) FROM block").fetchone())
+# What is culled of samples are samples.
+check.equal("strip", 0, tool("strip", "--threshold", "1h", "faces.wake", "-o", "stripped.wake").status)
+culled, kept = info("stripped.wake"), len(list(events("stripped.wake")))
+check.equal("samples culled", (len(list(events("faces.wake"))) - kept) // 2, culled["culled_blocks"])
+page = " ".join(tool("report", "--calls", "--where", "size-min=1", "stripped.wake").out.decode().split())
+for words in (f"{culled['culled_blocks']:,} samples lived less than", f"{culled['culled_blocks']:,} samples are not in what follows"):
+    check.holds(words in page, f"The page does not say {words!r}: {page[:900]}")
 tool("export", "-f", "heaptrack", "-o", "faces.heaptrack", "faces.wake")
 check.equal("import", 0, tool("import", "-o", "back.wake", "faces.heaptrack").status)
 back = info("back.wake")
