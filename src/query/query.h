@@ -180,7 +180,8 @@ enum { QUERY_KEYS = 128 };
 struct query {
     struct query_numbers pids;  /* empty = all processes */
     struct query_time from, to; /* the window; unset: the whole run */
-    struct query_time moment;   /* of live_*; unset: the end of the window, of an open one that of each process */
+    struct query_time
+        moment; /* of live_*; unset: the end of the window, of an open one that of each process */
     struct query_filter filter;
     enum query_split split;
     unsigned want;    /* enum query_want */
