@@ -57,6 +57,8 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
     strbuf_addf(out, "%s block%s", units_count(a, s->leaked_blocks), s->leaked_blocks == 1 ? "" : "s");
     if (s->processes > 1)
         strbuf_addf(out, ", %s processes", units_count(a, s->processes));
+    if (s->sample_rate != 0)
+        strbuf_addf(out, " (estimates, one block in %s)", units_bytes(a, s->sample_rate));
     closing_files(out, &c->output);
     if (s->unshared != 0)
         strbuf_addf(out, "; %s more process%s could not be recorded for want of memory to share",

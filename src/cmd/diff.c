@@ -3,6 +3,7 @@
  * diff: what changed between two recordings, or two moments of one.
  */
 #include "cmd/command.h"
+#include "cmd/facts.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
 #include "cmd/where.h"
@@ -64,11 +65,11 @@ static bool diff_take_measure(struct diff_options *o, char **argv, int *at)
 static bool diff_take_where(struct diff_options *o, char **argv, int *at, struct err *err)
 {
     int again = *at;
-    if (!where_take(&o->queries[0], argv, &again, err))
+    if (!where_take(&o->queries[0], argv, &again, NULL, err))
         return false;
     if (err->code == 0 && o->queries[0].filter.blocks != NULL)
         (void)err_set(err, ERR_USAGE, "--where blocks lists the blocks of one recording; diff compares two.");
-    return err->code != 0 || where_take(&o->queries[1], argv, at, err);
+    return err->code != 0 || where_take(&o->queries[1], argv, at, NULL, err);
 }
 
 static int diff_take_option(struct diff_options *o, char **argv, int *at, struct err *err)
@@ -179,6 +180,8 @@ static struct section_diff_side diff_describe(const struct diff *d, size_t which
     const struct diff_options *o = d->options;
     const struct query_result *r = &d->sides[which].result;
     bool by_moment = (o->measures >> MEASURE_LIVE & 1) != 0;
+    struct facts facts;
+    facts_gather(&facts, d->sides[which].reader);
     uint64_t end_ns = diff_find_end(d->sides[which].reader);
     end_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
     return (struct section_diff_side){o->files[which],
@@ -186,7 +189,8 @@ static struct section_diff_side diff_describe(const struct diff *d, size_t which
                                       r->moment_ns < end_ns ? r->moment_ns : end_ns,
                                       r->total,
                                       r->peak_time_ns,
-                                      suppress_bytes(&d->sides[which].suppress)};
+                                      suppress_bytes(&d->sides[which].suppress),
+                                      facts.sample_rate};
 }
 
 static void diff_text(struct diff *d)

@@ -23,6 +23,7 @@ struct export_request {
     enum veil_level veil;
     struct query query;
     struct strbuf remarks; /* of the exporter */
+    struct strbuf conditions;
 };
 
 /* Where an export goes: a new file or standard output, perhaps by way of graphviz. */
@@ -67,8 +68,9 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
         code = query_run(&query, r, &result, err);
     if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
-    const struct export_job job = {r,       &query,      &result,    &traces, &sites,
-                                   &t->out, &q->remarks, q->measure, &veil,   t->file.temp};
+    const struct export_job job = {r,          &query,  &result,        &traces,
+                                   &sites,     &t->out, &q->conditions, &q->remarks,
+                                   q->measure, &veil,   t->file.temp};
     if (code == 0)
         code = q->format->run(&job, err);
     if (code == 0)
@@ -224,7 +226,7 @@ static int export_parse(struct export_request *q, int argc, char **argv)
             if (strcmp(value, "partial") != 0 && strcmp(value, "full") != 0)
                 return command_misused("--anonymize takes partial or full, not '%s'.", value);
             q->veil = value[0] == 'p' ? VEIL_PARTIAL : VEIL_FULL;
-        } else if (where_take(&q->query, argv, &i, &err)) {
+        } else if (where_take(&q->query, argv, &i, &q->conditions, &err)) {
             if (err.code != 0)
                 return command_misused("%s", err.text);
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
@@ -245,10 +247,12 @@ int command_export(int argc, char **argv)
     struct export_request q = {0};
     query_init(&q.query);
     strbuf_init(&q.remarks);
+    strbuf_init(&q.conditions);
     int status = export_parse(&q, argc, argv);
     if (status == EXIT_DONE)
         status = export_run(&q);
     query_release(&q.query);
     strbuf_release(&q.remarks);
+    strbuf_release(&q.conditions);
     return status;
 }

@@ -137,9 +137,15 @@ static int report_groups(struct report *r, const enum measure *measures, size_t 
     rollup_init(&groups, o->by);
     int code = rollup_add(&groups, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
-        struct section_groups s = {
-            &r->data.traces, &groups,     measures[i],     report_limit(o, REPORT_GROUPS_SHOWN),
-            o->threshold,    labels_kind, &r->data.result, &r->data.suppress};
+        struct section_groups s = {&r->data.traces,
+                                   &groups,
+                                   measures[i],
+                                   report_limit(o, REPORT_GROUPS_SHOWN),
+                                   o->threshold,
+                                   labels_kind,
+                                   &r->data.result,
+                                   &r->data.suppress,
+                                   r->data.head.sample_rate != 0};
         if (o->json) {
             section_groups_json(&r->json, &s);
         } else {
@@ -159,7 +165,8 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
         struct tree tree;
-        struct section_tree s = {&r->data.traces, &tree, o->root, &r->data.suppress};
+        struct section_tree s = {&r->data.traces, &tree, o->root, &r->data.suppress,
+                                 r->data.head.sample_rate != 0};
         tree_init(&tree, o->way, measures[i], o->has_threshold ? o->threshold : 0.01);
         code = tree_build(&tree, &r->data.traces, &sites, o->root, err);
         if (code == 0 && o->json) {
@@ -311,7 +318,8 @@ static void report_say_nothing_fits(const struct report *r)
 {
     char text[UNITS_MAX];
     const struct report_options *o = r->options;
-    if (!o->has_conditions || o->changes || !report_options_list_blocks(o) || r->data.head.allocations == 0)
+    if (o->conditions.length == 0 || o->changes || !report_options_list_blocks(o) ||
+        r->data.head.allocations == 0)
         return;
     for (unsigned i = 0; i < MEASURE_COUNT; i++) {
         if (measure_blocks(&r->data.result.total, (enum measure)i) != 0)

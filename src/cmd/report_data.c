@@ -319,7 +319,8 @@ static int report_data_sieve_histograms(struct report_data *d, const struct repo
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err)
 {
     int code = 0;
-    d->head.conditions = o->has_conditions ? strbuf_get(&o->conditions) : NULL;
+    d->head.conditions = strbuf_get(&o->conditions);
+    d->head.conditions_length = o->conditions.length;
     d->traces.wrappers = o->wrappers.data;
     d->traces.wrapper_count = o->wrappers.count;
     if (o->worst != WORST_NONE)

@@ -212,25 +212,17 @@ static int report_option_pools(struct report_options *o, const char *value, stru
     return 0;
 }
 
-/* A word of a condition, as it was given. */
-static void report_options_note(struct report_options *o, const char *word)
-{
-    o->has_conditions = true;
-    strbuf_add_text(&o->conditions, o->conditions.length == 0 ? "" : " ");
-    strbuf_add_text(&o->conditions, word);
-}
-
 static int report_option_include(struct report_options *o, const char *value, struct err *err)
 {
-    report_options_note(o, "--include");
-    report_options_note(o, value);
+    strbuf_add(&o->conditions, "--include", sizeof "--include");
+    strbuf_add(&o->conditions, value, strlen(value) + 1);
     return sieve_add(&o->sieve, value, false, err);
 }
 
 static int report_option_exclude(struct report_options *o, const char *value, struct err *err)
 {
-    report_options_note(o, "--exclude");
-    report_options_note(o, value);
+    strbuf_add(&o->conditions, "--exclude", sizeof "--exclude");
+    strbuf_add(&o->conditions, value, strlen(value) + 1);
     return sieve_add(&o->sieve, value, true, err);
 }
 
@@ -316,8 +308,6 @@ static const struct {
 /* Takes the option at argv[*at].  0, or why not. */
 static int report_options_take(struct report_options *o, char **argv, int *at, struct err *err)
 {
-    int first = *at;
-    unsigned conditions = o->query.conditions;
     for (size_t i = 0; i < sizeof report_option_list / sizeof *report_option_list; i++) {
         const char *value = NULL, *name = report_option_list[i].name;
         if (!command_option(argv, at, name, report_option_list[i].has_value ? &value : NULL))
@@ -329,11 +319,8 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
         o->measures |= 1u << report_option_list[i].measure;
         return 0;
     }
-    if (where_take(&o->query, argv, at, err)) {
-        for (int i = first; i <= *at && o->query.conditions > conditions; i++)
-            report_options_note(o, argv[i]);
+    if (where_take(&o->query, argv, at, &o->conditions, err))
         return err->code;
-    }
     return err_set(err, ERR_USAGE, "'heapwake report' has no option '%s'; 'heapwake help report' lists them.",
                    argv[*at]);
 }

@@ -37,8 +37,7 @@ struct report_options {
     size_t limit;
     double threshold; /* 0 to 1 */
     bool has_limit, has_threshold;
-    bool has_conditions;      /* that blocks have to meet: */
-    struct strbuf conditions; /* as they were given */
+    struct strbuf conditions; /* that blocks have to meet, as they were given, a NUL behind each word */
     enum worst worst;         /* of the files only this one is looked at */
     glob_t globbed;           /* names that patterns stand for */
     bool histograms;

@@ -35,7 +35,7 @@ static int where_pair(struct query *q, const char *pair, struct err *err)
                : code;
 }
 
-bool where_take(struct query *q, char **argv, int *at, struct err *err)
+static bool where_take_option(struct query *q, char **argv, int *at, struct err *err)
 {
     static const char *const keys[] = {"from", "to", "pid"};
     static const char *const options[] = {"--from", "--to", "--pid"};
@@ -49,5 +49,16 @@ bool where_take(struct query *q, char **argv, int *at, struct err *err)
     if (!command_option(argv, at, "--where", &value))
         return false;
     (void)where_pair(q, value, err);
+    return true;
+}
+
+bool where_take(struct query *q, char **argv, int *at, struct strbuf *said, struct err *err)
+{
+    int first = *at;
+    unsigned conditions = q->conditions;
+    if (!where_take_option(q, argv, at, err))
+        return false;
+    for (int i = first; i <= *at && said != NULL && q->conditions > conditions; i++)
+        strbuf_add(said, argv[i], strlen(argv[i]) + 1);
     return true;
 }

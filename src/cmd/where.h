@@ -8,12 +8,13 @@
 
 #include "query/query.h"
 #include "tool/err.h"
+#include "tool/strbuf.h"
 
 #include <stdbool.h>
 
 /* Takes the option at argv[*at] if it is one of these; false: it is not.
- * err->code is set when its value makes no sense. */
-bool where_take(struct query *q, char **argv, int *at, struct err *err);
+ * err->code is set when its value makes no sense.  said: gets the words of a condition, a NUL behind each; may be NULL. */
+bool where_take(struct query *q, char **argv, int *at, struct strbuf *said, struct err *err);
 /* One key, which an option of its own stands for.  ERR_USAGE: its value makes no sense, or it has one. */
 int where_set(struct query *q, const char *key, const char *value, struct err *err);
 

@@ -64,6 +64,7 @@ struct collector_sums {
     uint64_t processes, events;
     uint64_t peak_bytes; /* of the process with the largest */
     uint64_t leaked_blocks, leaked_bytes;
+    uint64_t sample_rate; /* the largest; 0 = all blocks were told of */
     uint64_t lost_events, anomalies;
     uint32_t stop_reason; /* of the first process that gave up, enum record_lost */
     bool out_of_memory;

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "export/html_data.h"
+#include "present/safe.h"
 #include "present/units.h"
 #include "query/combine.h"
 #include "query/suppress.h"
@@ -76,9 +77,7 @@ static int html_find_suppressed(const struct export_job *job, uint64_t *bytes, s
         code = suppress_add_built_in(&s, err);
     if (code == 0)
         code = suppress_apply(&s, job->traces, &rest, err);
-    *bytes = 0;
-    for (size_t i = 0; i < s.rules.count; i++)
-        *bytes += s.rules.data[i].bytes;
+    *bytes = suppress_bytes(&s);
     query_result_release(&rest);
     suppress_release(&s);
     return code;
@@ -94,6 +93,16 @@ static void html_put_leaked(const struct export_job *job, uint64_t suppressed)
         snprintf(what + length, sizeof what - (size_t)length, "; reports suppress %s of it",
                  units_bytes(known, suppressed));
     html_put_card(job->out, units_bytes(text, t->leaked_bytes), what);
+}
+
+static uint64_t html_sample_rate(const struct export_job *job)
+{
+    uint64_t rate = 0;
+    for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
+        uint64_t one = wake_reader_process(job->reader, i)->omitted.sample_rate;
+        rate = export_has_process(job, i) && one > rate ? one : rate;
+    }
+    return rate;
 }
 
 static void html_put_cards(const struct export_job *job, uint64_t suppressed)
@@ -112,11 +121,31 @@ static void html_put_cards(const struct export_job *job, uint64_t suppressed)
     double share =
         t->allocated_blocks == 0 ? 0 : 100 * (double)t->temporary_blocks / (double)t->allocated_blocks;
     snprintf(text, sizeof text, "%.1f %%", share);
-    html_put_card(o, text, "of the calls are temporary");
+    if (html_sample_rate(job) == 0)
+        html_put_card(o, text, "of the calls are temporary");
     if (export_peak_rss(job) != 0)
         html_put_card(o, units_bytes(text, export_peak_rss(job)), "resident at most");
     html_put_card(o, units_time(text, window.max - window.min), "run time");
     out_text(o, "</div>\n");
+}
+
+/* What the page is not about. */
+static void html_put_limits(const struct export_job *job)
+{
+    char text[UNITS_MAX];
+    uint64_t rate = html_sample_rate(job);
+    if (!wake_reader_summary(job->reader)->complete)
+        out_text(job->out, "; the recording is not whole, and so is this page");
+    if (rate != 0)
+        out_f(job->out, "; samples, one in %s: all figures are estimates", units_bytes(text, rate));
+    if (job->conditions->length != 0) {
+        struct strbuf line;
+        strbuf_init(&line);
+        safe_add_command(&line, strbuf_get(job->conditions), job->conditions->length);
+        out_text(job->out, "; only what meets ");
+        html_add(job->out, strbuf_get(&line));
+        strbuf_release(&line);
+    }
 }
 
 static void html_put_body(struct out *o)
@@ -143,7 +172,6 @@ static void html_put_body(struct out *o)
 int export_html(const struct export_job *job, struct err *err)
 {
     struct out *o = job->out;
-    const struct wake_summary *summary = wake_reader_summary(job->reader);
     size_t processes = 0;
     struct strbuf command;
     uint64_t suppressed;
@@ -161,8 +189,9 @@ int export_html(const struct export_job *job, struct err *err)
     out_text(o, "<body>\n<main>\n<h1>");
     html_add(o, strbuf_get(&command));
     strbuf_release(&command);
-    out_f(o, "</h1>\n<p class=\"sub\">%zu process%s%s</p>\n", processes, processes == 1 ? "" : "es",
-          summary->complete ? "" : "; the recording is not whole, and so is this page");
+    out_f(o, "</h1>\n<p class=\"sub\">%zu process%s", processes, processes == 1 ? "" : "es");
+    html_put_limits(job);
+    out_text(o, "</p>\n");
     html_put_cards(job, suppressed);
     out_text(o, "<noscript><p>The graphs and tables of this page need JavaScript, all of which is in the "
                 "page itself.</p></noscript>\n");

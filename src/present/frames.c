@@ -60,9 +60,8 @@ void frames_add_name(struct strbuf *out, const struct frame *f)
         return;
     }
     if (f->function[0] == '\0') {
-        if (f->module[0] != '\0')
-            safe_add_text(out, frame_basename(f->module));
-        strbuf_addf(out, "%s0x%llx", f->module[0] == '\0' ? "" : "+", (unsigned long long)f->address);
+        char place[FRAME_PLACE_MAX];
+        safe_add_text(out, frame_spell_place(place, f->module, f->address));
         return;
     }
     const char *name = frame_find_name(f->function, &length);

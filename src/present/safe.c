@@ -91,20 +91,57 @@ static bool safe_is_plain(const char *text, size_t length)
     return length > 0;
 }
 
+/* Whether all of it can stand in a shell's single quotes and be seen for what it is. */
+static bool safe_is_visible(const char *text, size_t length)
+{
+    unsigned point;
+    for (size_t used; length > 0; text += used, length -= used) {
+        used = safe_decode(text, length, &point);
+        if (used == 0 || point < 0x20 || safe_is_hidden(point))
+            return false;
+    }
+    return true;
+}
+
+/* In $'...', where shells know escapes. */
+static void safe_add_escaped(struct strbuf *out, const char *text, size_t length)
+{
+    unsigned point;
+    for (size_t used; length > 0; text += used, length -= used) {
+        used = safe_decode(text, length, &point);
+        if (used != 0 && point >= 0x80 && safe_is_hidden(point))
+            strbuf_addf(out, point > 0xffff ? "\\U%08x" : "\\u%04x", point);
+        else if (used == 1 && point == '\'')
+            strbuf_add_text(out, "\\'");
+        else
+            safe_add(out, text, used == 0 ? 1 : used);
+        used = used == 0 ? 1 : used;
+    }
+}
+
+static void safe_add_argument(struct strbuf *out, const char *text, size_t length)
+{
+    bool is_visible = safe_is_visible(text, length);
+    if (is_visible && safe_is_plain(text, length)) {
+        safe_add(out, text, length);
+    } else if (is_visible) {
+        strbuf_add_char(out, '\'');
+        for (size_t i = 0; i < length; i++)
+            text[i] == '\'' ? strbuf_add_text(out, "'\\''") : strbuf_add_char(out, text[i]);
+        strbuf_add_char(out, '\'');
+    } else {
+        strbuf_add_text(out, "$'");
+        safe_add_escaped(out, text, length);
+        strbuf_add_char(out, '\'');
+    }
+}
+
 void safe_add_command(struct strbuf *out, const char *args, size_t length)
 {
-    bool first = true;
-    while (length > 0) {
+    for (bool first = true; length > 0; first = false) {
         size_t n = strnlen(args, length);
-        if (!first)
-            strbuf_add_char(out, ' ');
-        first = false;
-        bool plain = safe_is_plain(args, n);
-        if (!plain)
-            strbuf_add_char(out, '\'');
-        safe_add(out, args, n);
-        if (!plain)
-            strbuf_add_char(out, '\'');
+        strbuf_add_text(out, first ? "" : " ");
+        safe_add_argument(out, args, n);
         args += n < length ? n + 1 : n;
         length -= n < length ? n + 1 : n;
     }

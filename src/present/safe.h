@@ -17,8 +17,8 @@
 
 void safe_add(struct strbuf *out, const char *text, size_t length);
 void safe_add_text(struct strbuf *out, const char *text);
-/* The same for a command line: NUL between arguments becomes a space, and
- * arguments that need it are put in single quotes. */
+/* The same for a command line, as a shell would read it: NUL between arguments becomes a space, and arguments
+ * that need it are put in single quotes, or in $'...' where they have something to be escaped. */
 void safe_add_command(struct strbuf *out, const char *args, size_t length);
 
 /* The length of the UTF-8 sequence at text, 0 = not well-formed; *point gets

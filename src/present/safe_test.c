@@ -46,6 +46,10 @@ static void commands_are_quoted(void **state)
     strbuf_init(&out);
     safe_add_command(&out, args, sizeof args - 1);
     assert_string_equal(strbuf_get(&out), "ls -l 'two words'");
+    static const char odd[] = "sh\0-c\0it's \\n\0one's\nline\\\0\xe2\x80\x8b\xff";
+    strbuf_clear(&out);
+    safe_add_command(&out, odd, sizeof odd - 1);
+    assert_string_equal(strbuf_get(&out), "sh -c 'it'\\''s \\n' $'one\\'s\\nline\\\\' $'\\u200b\\xff'");
     strbuf_release(&out);
 }
 

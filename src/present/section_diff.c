@@ -42,8 +42,14 @@ static void section_diff_head_line(struct page *p, const char *word, const struc
 void section_diff_head_text(struct page *p, const struct section_diff_side *before,
                             const struct section_diff_side *after)
 {
+    char a[UNITS_MAX];
+    uint64_t rate = before->sample_rate > after->sample_rate ? before->sample_rate : after->sample_rate;
     section_diff_head_line(p, "before", before);
     section_diff_head_line(p, "after", after);
+    if (rate != 0)
+        page_addf(p, COLOUR_ALARM,
+                  "sampled one block in %s: figures are estimates, and differ by chance too\n",
+                  units_bytes(a, rate));
 }
 
 void section_diff_head_json(struct json *j, const char *key, const struct section_diff_side *s)
@@ -58,6 +64,7 @@ void section_diff_head_json(struct json *j, const char *key, const struct sectio
     json_add_number(j, "peak_time_ns", s->peak_time_ns);
     json_add_number(j, "leaked_bytes", s->total.leaked_bytes + s->suppressed_bytes);
     json_add_number(j, "suppressed_bytes", s->suppressed_bytes);
+    json_add_number(j, "sample_rate", s->sample_rate);
     json_add_number(j, "live_bytes", s->total.live_bytes);
     json_add_number(j, "allocations", s->total.allocated_blocks);
     json_add_number(j, "allocated_bytes", s->total.allocated_bytes);

@@ -36,6 +36,7 @@ struct section_diff_side {
     struct metrics total;
     uint64_t peak_time_ns;
     uint64_t suppressed_bytes; /* leaked, and not in total */
+    uint64_t sample_rate;      /* 0: every block is counted */
 };
 
 void section_diff_head_text(struct page *p, const struct section_diff_side *before,

@@ -147,6 +147,11 @@ void section_groups_text(struct page *p, const struct section_groups *s)
     char time[UNITS_MAX];
     rollup_sort(s->groups, s->traces, s->measure);
     size_t count = section_groups_count(s), shown = 0;
+    if (s->is_sampled && s->measure == MEASURE_TEMPORARY) {
+        page_add(p, COLOUR_TITLE, "Temporary: not known in a sampled recording");
+        page_end_line(p);
+        return;
+    }
     strbuf_init(&name);
     table_init(&t, stacked ? 5 : 3);
     if (section_groups_are_peaks(s))

@@ -188,10 +188,11 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
                   units_count(a, h->samples), units_bytes(b, h->sample_rate));
         page_end_line(p);
         section_head_more(
-            p, COLOUR_PLAIN, "bytes within %.1f %%, the peak %.1f %%, 19 of 20 times;",
+            p, COLOUR_PLAIN, "allocated within %.1f %%, peak %.1f %%, leaked %.1f %%,",
             section_head_percent(weight_error(h->sample_rate, h->allocated_bytes), h->allocated_bytes),
-            section_head_percent(weight_error(h->sample_rate, h->peak_bytes), h->peak_bytes));
-        section_head_more(p, COLOUR_PLAIN, "counts of small blocks vary more");
+            section_head_percent(weight_error(h->sample_rate, h->peak_bytes), h->peak_bytes),
+            section_head_percent(weight_error(h->sample_rate, h->leaked_bytes), h->leaked_bytes));
+        section_head_more(p, COLOUR_PLAIN, "19 of 20 times; counts of small blocks vary more");
     }
     if (h->limited_events != 0) {
         section_head_label(p, "limited");
@@ -219,11 +220,11 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
 static void section_head_conditions(struct page *p, const struct section_head *h)
 {
     struct strbuf line;
-    if (h->conditions == NULL)
+    if (h->conditions_length == 0)
         return;
     strbuf_init(&line);
     strbuf_add_text(&line, "below: only what meets ");
-    safe_add_text(&line, h->conditions);
+    safe_add_command(&line, h->conditions, h->conditions_length);
     section_head_label(p, "shown");
     page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
     page_end_line(p);

@@ -37,7 +37,8 @@ struct section_head {
     bool made_up;                 /* imported from sums: nothing is known of single blocks */
     const char *origin;           /* a sentence about where it was imported from; NULL: it was not */
     uint64_t nameless_bytes;      /* allocated where the program's own frame has no line */
-    const char *conditions;       /* that what follows meets, as they were given; NULL = none */
+    const char *conditions;       /* that what follows meets, as they were given, a NUL behind each word */
+    size_t conditions_length;     /* 0 = none */
     const char *nameless_modules; /* whose, the worst first: "libx.so, app"; "" = none */
 };
 

@@ -230,7 +230,7 @@ static void groups_are_a_table(void **state)
     screen_init(&s);
     rollup_init(&g, ROLLUP_FUNCTION);
     assert_int_equal(rollup_add(&g, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
-    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 3, 0, NULL, NULL, NULL};
+    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 3, 0, NULL, NULL, NULL, false};
     section_groups_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out), "Leaked by function\n"
                                             "        self          with callees           function\n"
@@ -258,7 +258,7 @@ static void lines_that_are_not_known_are_places(void **state)
     fake_leak(&s.fake, 0, "main > eat", 1, 500);
     rollup_init(&g, ROLLUP_LINE);
     assert_int_equal(rollup_add(&g, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
-    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 0, 0, NULL, NULL, NULL};
+    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 0, 0, NULL, NULL, NULL, false};
     section_groups_text(&s.page, &section);
     assert_non_null(strstr(strbuf_get(&s.out), "  a.c:20\n"));
     assert_non_null(strstr(strbuf_get(&s.out), "  eat  app+0x"));
@@ -277,7 +277,7 @@ static void trees_are_indented_where_they_branch(void **state)
     s.page.width = 70;
     tree_init(&t, TREE_CALLEES, MEASURE_LEAKED, 0.3);
     assert_int_equal(tree_build(&t, &s.fake.traces, &s.sites, "main", &err), 0);
-    struct section_tree section = {&s.fake.traces, &t, NULL, NULL};
+    struct section_tree section = {&s.fake.traces, &t, NULL, NULL, false};
     section_tree_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out),
                         "Leaked: 4,096B in 4 blocks, callees below\n"
@@ -369,7 +369,7 @@ static void every_line_fits_the_page(void **state)
     section_sites_text(&page, &list);
     tree_init(&t, TREE_CALLERS, MEASURE_LEAKED, 0);
     assert_int_equal(tree_build(&t, &c, &sites, NULL, &err), 0);
-    section_tree_text(&page, &(struct section_tree){&c, &t, NULL, NULL});
+    section_tree_text(&page, &(struct section_tree){&c, &t, NULL, NULL, false});
     assert_null(memchr(strbuf_get(&out), '\033', out.length));
     assert_null(memchr(strbuf_get(&out), '\a', out.length));
     size_t lines = 0;

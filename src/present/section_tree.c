@@ -147,6 +147,11 @@ void section_tree_text(struct page *p, const struct section_tree *s)
     if (s->tree->nodes.count == 0)
         return;
     const struct tree_value *total = &s->tree->nodes.data[0].all;
+    if (s->is_sampled && s->tree->measure == MEASURE_TEMPORARY) {
+        page_add(p, COLOUR_TITLE, "Temporary: not known in a sampled recording");
+        page_end_line(p);
+        return;
+    }
     page_addf(p, COLOUR_TITLE, "%s: %sB in %s block%s", measure_title(s->tree->measure),
               units_count(a, total->bytes), units_count(b, total->blocks), units_plural(total->blocks));
     suppressed_note(p, s->tree->measure, s->suppress);

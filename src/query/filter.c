@@ -185,6 +185,18 @@ static int filter_check_arenas(const struct filter *f, struct err *err)
     return 0;
 }
 
+/* Which allocation of its thread comes next is not known where most are not told of. */
+static int filter_check_temporary(const struct filter *f, struct err *err)
+{
+    if ((f->checks & CHECK_TEMPORARY) == 0 || f->query->temporary_ns != 0 ||
+        f->process->omitted.sample_rate == 0)
+        return 0;
+    return err_set(err, ERR_ABSENT,
+                   "Which blocks of process %u were temporary is not known, as it was sampled. "
+                   "'--where temporary=1ms' goes by their time.",
+                   f->process->info.pid);
+}
+
 int filter_init(struct filter *f, const struct query *q, const struct when *w,
                 const struct wake_reader *reader, uint32_t process, struct err *err)
 {
@@ -203,6 +215,8 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
     if (!filter_list_leaked(f))
         return err_set(err, ERR_MEMORY, "There is no memory for the list of leaked blocks.");
     int code = filter_check_arenas(f, err);
+    if (code == 0)
+        code = filter_check_temporary(f, err);
     if (code == 0 && q->filter.blocks != NULL) {
         code = listing_check(q->filter.blocks, wake_reader_process_count(reader), err);
         f->listed = listing_blocks(q->filter.blocks, process);

@@ -8,6 +8,7 @@
  */
 #include "query/frame.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Modules by the beginning of their file name. */
@@ -265,11 +266,21 @@ enum frame_role frame_find_role(const struct frame *f)
     return FRAME_OWN;
 }
 
+const char *frame_spell_place(char text[FRAME_PLACE_MAX], const char *module, uint64_t address)
+{
+    snprintf(text, FRAME_PLACE_MAX, "%s%s0x%llx", frame_basename(module), module[0] == '\0' ? "" : "+",
+             (unsigned long long)address);
+    return text;
+}
+
 bool frame_is_called(const struct frame *f, const char *wanted)
 {
     size_t length, want = strlen(wanted);
+    char place[FRAME_PLACE_MAX];
     if (want == 0)
         return false;
+    if (f->function[0] == '\0')
+        return strcmp(frame_spell_place(place, f->module, f->address), wanted) == 0;
     if (strcmp(f->function, wanted) == 0 || strcmp(f->linkage, wanted) == 0)
         return true;
     const char *name = frame_find_name(f->function, &length);

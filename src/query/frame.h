@@ -45,8 +45,13 @@ const char *frame_basename(const char *path);
  * parameters: "void a::b<int>::c(char) const" has "a::b<int>::c". */
 const char *frame_find_name(const char *function, size_t *length);
 
+enum { FRAME_PLACE_MAX = 300 };
+
+/* What stands for a function that has no name: "git+0xa44e5".  Returns text. */
+const char *frame_spell_place(char text[FRAME_PLACE_MAX], const char *module, uint64_t address);
+
 /* Whether a person who says `wanted` means this function: the whole signature,
- * the qualified name, or its last part. */
+ * the qualified name, its last part, or the place of one without a name. */
 bool frame_is_called(const struct frame *f, const char *wanted);
 
 #endif

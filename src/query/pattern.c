@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/frame.h"
 #include "tool/map.h"
 #include "tool/memory.h"
+#include "wire/record.h"
 
 int pattern_check(const char *text, struct err *err)
 {
@@ -42,21 +44,42 @@ static bool pattern_matches(const struct pattern *p, const char *text)
     return text != NULL && text[0] != '\0' && regexec(&p->expression, text, 0, NULL, 0) == 0;
 }
 
+/* The module of a node; NULL = none. */
+static const struct wake_module *pattern_module(const struct pattern *p, const struct wake_node *node)
+{
+    bool has_module = node->module != 0 && node->module <= p->process->modules.count;
+    return has_module ? &p->process->modules.data[node->module - 1] : NULL;
+}
+
+static const char *pattern_path(const struct pattern *p, const struct wake_module *module)
+{
+    const char *exe = p->process->info.exe != NULL ? p->process->info.exe : "";
+    return module == NULL ? "" : module->path[0] != '\0' ? module->path : exe;
+}
+
+/* The same for a function without a name, which reports call by its place. */
+static bool pattern_matches_place(const struct pattern *p, const struct wake_node *node)
+{
+    char text[FRAME_PLACE_MAX];
+    const struct wake_module *module = pattern_module(p, node);
+    uint64_t address = (node->address & ~RECORD_FRAME_EXACT) - (module == NULL ? 0 : module->bias);
+    return pattern_matches(p, frame_spell_place(text, pattern_path(p, module), address));
+}
+
 /* Whether the frame of a node matches, all functions that were inlined there included. */
 static bool pattern_look(const struct pattern *p, const struct wake_node *node)
 {
-    if (p->asked->field == FIELD_MODULE) {
-        if (node->module == 0 || node->module > p->process->modules.count)
-            return false;
-        const char *path = p->process->modules.data[node->module - 1].path;
-        return pattern_matches(p, path[0] != '\0' ? path : p->process->info.exe);
-    }
+    if (p->asked->field == FIELD_MODULE)
+        return pattern_matches(p, pattern_path(p, pattern_module(p, node)));
     const struct name_place *place = p->query->find_place(p->query->place_context, p->index, node);
     for (uint32_t i = 0; place != NULL && i < place->count; i++)
         if (pattern_matches(p, p->asked->field == FIELD_SOURCE ? place->frames[i].file
                                                                : place->frames[i].function))
             return true;
-    return false;
+    bool is_nameless =
+        place == NULL || place->count == 0 ||
+        (place->count == 1 && (place->frames[0].function == NULL || place->frames[0].function[0] == '\0'));
+    return is_nameless && p->asked->field == FIELD_FUNCTION && pattern_matches_place(p, node);
 }
 
 /* matches[node] for every node.  False: no memory. */

@@ -55,7 +55,10 @@ int sieve_add(struct sieve *s, const char *pattern, bool exclude, struct err *er
 
 static bool sieve_matches(const regex_t *regex, const struct frame *f)
 {
-    return regexec(regex, f->function, 0, NULL, 0) == 0 || regexec(regex, f->file, 0, NULL, 0) == 0 ||
+    char place[FRAME_PLACE_MAX];
+    const char *function =
+        f->function[0] != '\0' ? f->function : frame_spell_place(place, f->module, f->address);
+    return regexec(regex, function, 0, NULL, 0) == 0 || regexec(regex, f->file, 0, NULL, 0) == 0 ||
            regexec(regex, f->module, 0, NULL, 0) == 0;
 }
 

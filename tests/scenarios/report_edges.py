@@ -54,6 +54,17 @@ def depths(lines):
     return found
 
 
+check.about("no names")
+subprocess.run(["cp", "siblings", "stripped"], check=True)
+subprocess.run(["strip", "stripped"], check=True)
+record(["./stripped"], "stripped.wake")
+groups = json.loads(tool("report", "--json", "--allocated", "--by", "function", "stripped.wake").out)["allocated"]["groups"]
+place = next(g for g in groups if g["name"].startswith("stripped+0x") and g["bytes"] > 0)
+for argv in (["--callers", place["name"]], ["--callees", place["name"]], ["--include", "^" + re.escape(place["name"]) + "$"],
+             ["--where", "function=^" + re.escape(place["name"]) + "$"]):
+    seen = json.loads(tool("report", "--json", "--allocated", *argv, "stripped.wake").out)["allocated"]
+    check.equal(f"{argv}", place["bytes"], seen["total_bytes"])
+
 check.about("conditions")
 for argv, sentence in [
         (["--where", "size-min=1000", "--where", "size-min=1"], "'size-min' is given twice"),

@@ -219,6 +219,21 @@ check.equal("what blocks of json stand for", estimate, (sum(b["blocks"] for b in
 check.equal("export -f sqlite", 0, tool("export", "-f", "sqlite", "-o", "faces.db", "faces.wake").status)
 with contextlib.closing(sqlite3.connect("faces.db")) as db:
     check.equal("what blocks of sqlite stand for", estimate, db.execute("SELECT sum(blocks), sum(bytes) FROM block").fetchone())
+# That figures are estimates is said wherever they stand, and that some are not known.
+for argv, words in [
+        (["record", "-o", "again.wake", "--sample", "64K", workload("turnover"), "2000"], "(estimates, one block in 64.0 KiB)"),
+        (["diff", "faces.wake", "again.wake"], "figures are estimates"),
+        (["export", "-f", "html", "faces.wake"], "all figures are estimates"),
+        (["export", "-f", "html", "--where", "size-min=10", "faces.wake"], "only what meets --where size-min=10"),
+        (["report", "faces.wake"], "leaked "),
+        (["report", "--temporary", "--tree", "faces.wake"], "Temporary: not known in a sampled recording"),
+        (["report", "--temporary", "--by", "module", "faces.wake"], "Temporary: not known in a sampled recording"),
+        (["report", "--where", "state=temporary", "faces.wake"], "were temporary is not known, as it was sampled")]:
+    done = tool(*argv)
+    check.holds(words in done.out.decode() + done.err.decode(), f"{argv} does not say {words!r}: {done.err.decode()}")
+check.holds(b"calls are temporary" not in tool("export", "-f", "html", "faces.wake").out, "The page knows of temporary blocks.")
+check.equal("temporary by time", 0, tool("report", "--where", "state=temporary", "--where", "temporary=1h", "faces.wake").status)
+check.equal("rate in diff", RATE, json.loads(tool("diff", "--json", "faces.wake", "again.wake").out)["before"]["sample_rate"])
 # What is culled of samples are samples.
 check.equal("strip", 0, tool("strip", "--threshold", "1h", "faces.wake", "-o", "stripped.wake").status)
 culled, kept = info("stripped.wake"), len(list(events("stripped.wake")))
