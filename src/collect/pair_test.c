@@ -378,6 +378,51 @@ static void a_history_with_inverted_stamps_is_rebuilt(void **state)
     }
 }
 
+/* A thread grows a block that was made while nobody recorded, in place, and frees it; then another is given its address. */
+static void what_waits_behind_an_unknown_release_is_not_overtaken(void **state)
+{
+    uint32_t gaps = 1;
+    (void)state;
+    for (uint64_t pause = 1; pause < 10000000; pause *= 100) {
+        struct world w;
+        world_open(&w, false);
+        w.pair.has_gaps = &gaps;
+        give(&w, ITEM_RELEASE, A, 0);
+        complete(&w, A, A, 0);
+        w.stamp += pause;
+        give(&w, ITEM_FREE, A, 0);
+        w.stamp += pause;
+        give(&w, ITEM_ALLOC, A, 1);
+        give(&w, ITEM_FREE, A, 1);
+        assert_string_equal(fake_story(0), "alloc0 free0 alloc1 free1");
+        assert_int_equal(w.pair.totals.live_blocks, 0);
+        rounds(&w, 3);
+        assert_int_equal(w.pair.parked.count, 0);
+        world_close(&w);
+    }
+}
+
+/* The same, but the one that is given the address is read first: it waits until the older ones have come. */
+static void a_release_in_the_way_is_decided_with_all_behind_it(void **state)
+{
+    struct world w;
+    uint32_t gaps = 1;
+    (void)state;
+    world_open(&w, false);
+    w.pair.has_gaps = &gaps;
+    give(&w, ITEM_RELEASE, A, 0);
+    give(&w, ITEM_FREE, B, 2); /* another address has nothing to do with it */
+    w.stamp += 10000000;
+    complete(&w, A, A, 0);
+    give(&w, ITEM_ALLOC, A, 1);
+    give(&w, ITEM_FREE, A, 0);
+    give(&w, ITEM_FREE, A, 1);
+    assert_string_equal(fake_story(0), "alloc0 free0 alloc1 free1");
+    rounds(&w, 3);
+    assert_int_equal(w.pair.parked.count, 0);
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +444,8 @@ int main(void)
         cmocka_unit_test(an_unknown_block_in_limbo_is_not_freed_as_if_it_were_known),
         cmocka_unit_test(the_peak_is_exact),
         cmocka_unit_test(a_history_with_inverted_stamps_is_rebuilt),
+        cmocka_unit_test(what_waits_behind_an_unknown_release_is_not_overtaken),
+        cmocka_unit_test(a_release_in_the_way_is_decided_with_all_behind_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

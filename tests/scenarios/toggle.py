@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from support import HEAPWAKE, Check, Ledger, events, tool, workload
+from support import HEAPWAKE, Check, Ledger, events, record, tool, workload
 
 
 def child_of(pid):
@@ -35,4 +35,10 @@ if __name__ == "__main__":
         check.equal("blocks left", (0, 0), (ledger.left(7071), ledger.left(7072)))
         check.equal("frees of blocks never seen", 0, facts["unknown_frees"])
         check.equal("addresses handed out again without a free", 0, facts["implied_frees"])
+    check.about("reallocs of other threads' blocks")
+    check.equal("exit status", 0, record([workload("bazaar"), "1500"], "bazaar.wake").status)
+    check.sound("bazaar.wake")
+    ledger = Ledger(events("bazaar.wake"))
+    check.holds(ledger.made[7023] > 10000 and ledger.made[7025] > 10000, "Next to nothing was recorded.")
+    check.equal("blocks left", (0, 0), (ledger.left(7023), ledger.left(7025)))
     check.done()
