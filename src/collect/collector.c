@@ -60,7 +60,7 @@ int collector_open(struct collector *c, const struct collector_options *options,
 /* More descriptors and memory for ourselves; the program was started before this. */
 static void collector_raise_limits(void)
 {
-    static const int limits[] = {RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_DATA};
+    static const int limits[] = {RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_CPU};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         struct rlimit limit;
         if (getrlimit((__rlimit_resource_t)limits[i], &limit) != 0)
@@ -81,14 +81,14 @@ static void collector_dispatch(struct collector *c, int timeout)
             events[i].data.ptr = &collector_kinds[0];
         }
     }
-    bool is_spoken_to = false;
+    bool is_spoken_to = false, has_signals = false;
     for (int i = 0; i < count; i++) {
         switch (*(int *)events[i].data.ptr) {
         case WATCH_LISTENER:
             tracee_accept(c);
             break;
         case WATCH_SIGNALS:
-            launch_take_signals(c->launch);
+            has_signals = true;
             break;
         case WATCH_VISITOR:
             is_spoken_to = true;
@@ -97,8 +97,12 @@ static void collector_dispatch(struct collector *c, int timeout)
             break;
         }
     }
-    if (is_spoken_to)
+    if (has_signals) /* whoever sent one may have said hello just before: it matters whether he is one of ours */
+        tracee_accept(c);
+    if (is_spoken_to || has_signals)
         tracee_hear(c);
+    if (has_signals)
+        launch_take_signals(c->launch);
 }
 
 static bool collector_has_gone(const struct collector *c)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,8 +19,14 @@
 
 extern char **environ;
 
-static const int launch_passed_on[] = {SIGTERM,  SIGHUP,  SIGUSR1, SIGUSR2, SIGALRM,
-                                       SIGWINCH, SIGCONT, SIGINT,  SIGQUIT};
+/* All but those that stop us with the program, that are ignored here, or that nobody can take. */
+static void launch_fill_signals(sigset_t *set)
+{
+    static const int left_alone[] = {SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ, SIGKILL, SIGSTOP};
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof left_alone / sizeof *left_alone; i++)
+        sigdelset(set, left_alone[i]);
+}
 
 /* As many descriptors as may be had: the program gets the limit back. */
 static void launch_raise_files(struct launch *l)
@@ -38,11 +45,7 @@ int launch_prepare(struct launch *l, struct err *err)
     l->signal_fd = -1;
     launch_raise_files(l);
     sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof launch_passed_on / sizeof *launch_passed_on; i++)
-        sigaddset(&set, launch_passed_on[i]);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SIGTSTP);
+    launch_fill_signals(&set);
     sigprocmask(SIG_BLOCK, &set, &l->old_mask);
     struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
     sigaction(SIGPIPE, &ignore, &l->old_pipe);
@@ -133,6 +136,50 @@ static void launch_follow_stop(const struct launch *l)
     kill(l->pid, SIGCONT);
 }
 
+void launch_note(struct launch *l, pid_t pid)
+{
+    l->latest[l->next_latest++ % LAUNCH_LATEST] = pid;
+}
+
+/* The parent of a process; 0 = it is gone, or nobody may ask. */
+static pid_t launch_parent(pid_t pid)
+{
+    char path[48], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+    if (fd >= 0)
+        close(fd);
+    line[length < 0 ? 0 : length] = '\0';
+    const char *behind = strrchr(line, ')'); /* its name may hold anything */
+    int parent = 0;
+    char state;
+    return behind != NULL && sscanf(behind + 1, " %c %d", &state, &parent) == 2 ? (pid_t)parent : 0;
+}
+
+/* Is it the program, or a process that it has started? One that is gone already is known if it was recorded. */
+static bool launch_is_of_program(const struct launch *l, pid_t pid)
+{
+    for (unsigned i = 0; i < LAUNCH_LATEST; i++) {
+        if (l->latest[i] == pid && pid != 0)
+            return true;
+    }
+    for (unsigned steps = 0; steps < LAUNCH_LATEST && pid > 1; steps++) {
+        if (pid == l->pid)
+            return true;
+        pid = launch_parent(pid);
+    }
+    return false;
+}
+
+static void launch_pass_on(const struct launch *l, const struct signalfd_siginfo *s)
+{
+    if (s->ssi_code == SI_QUEUE)
+        (void)sigqueue(l->pid, (int)s->ssi_signo, (union sigval){.sival_ptr = (void *)(uintptr_t)s->ssi_ptr});
+    else
+        (void)kill(l->pid, (int)s->ssi_signo);
+}
+
 static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *s)
 {
     int signal = (int)s->ssi_signo;
@@ -143,10 +190,10 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
             launch_follow_stop(l);
         return;
     }
-    if (signal == SIGTSTP || (is_sent && is_alive && (pid_t)s->ssi_pid == l->pid))
+    if (signal == SIGTSTP || (is_sent && is_alive && launch_is_of_program(l, (pid_t)s->ssi_pid)))
         return;
     if (is_alive && is_sent)
-        kill(l->pid, signal);
+        launch_pass_on(l, s);
     if (signal == SIGTERM && (is_sent || !is_alive))
         l->terms++;
     if (signal == SIGINT && (is_sent || !is_alive))

@@ -6,7 +6,9 @@
  *  - The program keeps terminal, process group, descriptors, limits, umask,
  *    signal mask and dispositions as the user had them.
  *  - What the terminal sends (SIGINT, SIGQUIT) reaches the program by itself;
- *    what is sent to the collector (SIGTERM, SIGHUP, SIGUSR1, ...) is passed on.
+ *    what is sent to the collector is passed on, whichever signal it is. What the program
+ *    or a process that it has started sends is not: they mean the whole group, and the
+ *    program has got it.
  *  - When the program is stopped by job control, so is the collector.
  *  - SIGTERM twice, or SIGINT twice (from the terminal only once the program
  *    is over): `leave` is set.
@@ -25,7 +27,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-enum { LAUNCH_GRACE_S = 3 };
+enum { LAUNCH_GRACE_S = 3, LAUNCH_LATEST = 256 };
 
 struct launch {
     pid_t pid;        /* 0: nothing was started */
@@ -39,7 +41,9 @@ struct launch {
     int exec_error;             /* errno of a program that could not be run */
     sigset_t old_mask;
     struct sigaction old_pipe, old_child, old_fsize;
-    struct rlimit old_files; /* the collector raises its own */
+    struct rlimit old_files;     /* the collector raises its own */
+    pid_t latest[LAUNCH_LATEST]; /* processes that the program has started, those of the recent past */
+    unsigned next_latest;
 };
 
 /* Signals of the collector from here on come through signal_fd.  To be called
@@ -53,6 +57,8 @@ int launch_start(struct launch *l, char *const argv[], char *const more[], struc
 int launch_become(struct launch *l, char *const argv[], struct err *err);
 /* signal_fd is readable. */
 void launch_take_signals(struct launch *l);
+/* A process is recorded: one of the program's. */
+void launch_note(struct launch *l, pid_t pid);
 /* Is it time to leave, whatever still runs? */
 bool launch_is_left(const struct launch *l);
 /* Has the program ended?  Takes its status, once. */

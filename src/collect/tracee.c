@@ -203,6 +203,8 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
         return;
     }
     c->sums.processes++;
+    if (c->launch != NULL)
+        launch_note(c->launch, (pid_t)t->pid);
     if (view.fixed.sample_rate > c->sums.sample_rate)
         c->sums.sample_rate = view.fixed.sample_rate;
     if (view.fixed.is_bypassed == 1) {

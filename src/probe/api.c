@@ -8,20 +8,28 @@
 
 #include "probe/event.h"
 #include "probe/hook.h"
+#include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/note.h"
 #include "probe/share.h"
 
+/* A child that nobody has seen being forked begins its own recording before it changes anything of it. */
+static void api_arrive(void)
+{
+    if (life_begin() && life.state == LIFE_ON && *lane_fork_word == 0)
+        (void)life_renew();
+}
+
 HOOK void heapwake_enable(void)
 {
-    (void)life_begin();
+    api_arrive();
     if (share_switch(true))
         (void)note_mark(MARK_ON, NULL, false, HOOK_FRAME);
 }
 
 HOOK void heapwake_disable(void)
 {
-    (void)life_begin();
+    api_arrive();
     if (share_switch(false))
         (void)note_mark(MARK_OFF, NULL, false, HOOK_FRAME);
 }

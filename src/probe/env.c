@@ -6,15 +6,17 @@
 
 #include "probe/environment.h"
 #include "probe/handover.h"
+#include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/module.h"
 #include "probe/real.h"
+#include "probe/sys.h"
 #include "probe/target.h"
 
 #include <link.h>
 
-enum { ENV_SOCKET_MAX = HANDOVER_NAME_MAX + 2 * HANDOVER_TOKEN + 2 };
+enum { ENV_SOCKET_MAX = HANDOVER_NAME_MAX + 2 * HANDOVER_TOKEN + 2, ENV_PAGE = 4096 };
 
 static const char env_preload[] = "LD_PRELOAD=";
 static const char env_socket[] = "HEAPWAKE_SOCKET=";
@@ -61,15 +63,58 @@ static const char *env_find_entry(const char *list, const char *path)
     return NULL;
 }
 
+/* What is known to be readable: the page that was asked for last. */
+struct env_page {
+    uintptr_t at;
+};
+
+/* Can the bytes at `from` be read? A program may pass anything, and the kernel then says EFAULT, not we. */
+static bool env_can_read(struct env_page *known, const void *from, size_t length)
+{
+    const uintptr_t size = ENV_PAGE;
+    uintptr_t page = (uintptr_t)from & ~(size - 1), last = ((uintptr_t)from + length - 1) & ~(size - 1);
+    for (; !life_sandbox; page += size) {
+        if (page != known->at &&
+            (page == 0 || !sys_is_readable(page))) /* nobody asks the kernel about NULL */
+            return false;
+        known->at = page;
+        if (page == last)
+            break;
+    }
+    return true;
+}
+
+/* The same of a string, as far as it goes. */
+static bool env_can_read_string(struct env_page *known, const char *text)
+{
+    do {
+        if (((uintptr_t)text & ~(uintptr_t)(ENV_PAGE - 1)) != known->at && !env_can_read(known, text, 1))
+            return false;
+    } while (*text++ != '\0');
+    return true;
+}
+
+/* Counts the variables; false: not all of them can be read. */
+static bool env_count(struct env_plan *plan)
+{
+    struct env_page list = {UINTPTR_MAX}, texts = {UINTPTR_MAX};
+    while (env_can_read(&list, &plan->from[plan->count], sizeof *plan->from)) {
+        if (plan->from[plan->count] == NULL)
+            return true;
+        if (!env_can_read_string(&texts, plan->from[plan->count]))
+            break;
+        plan->count++;
+    }
+    return false;
+}
+
 struct env_plan env_plan(char *const *from, const char *path)
 {
     struct env_plan plan = {.from = from};
     const char *library = env_library();
     if (life.state != LIFE_ON || from == NULL || library == NULL || library[0] != '/' ||
-        environment_is("HEAPWAKE_CHILDREN", "no"))
+        environment_is("HEAPWAKE_CHILDREN", "no") || !env_count(&plan))
         return plan;
-    while (from[plan.count] != NULL)
-        plan.count++;
     plan.preload = plan.socket = plan.count;
     for (size_t i = 0; i < plan.count; i++) {
         if (env_begins_with(from[i], env_preload))
@@ -112,7 +157,7 @@ static bool env_put_without(char *text, const char *entry)
     return *text != '\0';
 }
 
-char *const *env_fill(const struct env_plan *plan, void *room)
+static char *const *env_fill(const struct env_plan *plan, void *room)
 {
     char **list = room;
     char *text = (char *)(list + plan->count + 3);
@@ -136,4 +181,41 @@ char *const *env_fill(const struct env_plan *plan, void *room)
     }
     list[n] = NULL;
     return list;
+}
+
+/* In the child of a vfork nobody can give the room back, since its exec does not return: one for each thread, whose
+ * next such child uses it again. */
+static void *env_room_of_thread(size_t length)
+{
+    struct lane *lane = tls_lane;
+    if (lane == NULL)
+        return memory_pages(length);
+    if (lane->env_length < length) {
+        void *room = memory_pages(length);
+        if (room == NULL)
+            return NULL;
+        if (lane->env_length != 0 && !life_sandbox)
+            sys_munmap(lane->env_room, lane->env_length);
+        lane->env_room = room;
+        lane->env_length = length;
+    }
+    return lane->env_room;
+}
+
+char *const *env_copy(struct env_plan *plan, void *room)
+{
+    if (!plan->is_needed)
+        return plan->from;
+    bool is_vforked = !life_sandbox && *lane_fork_word == 1 && (uint32_t)sys_getpid() != life.pid;
+    if (room == NULL && is_vforked)
+        room = env_room_of_thread(plan->room);
+    else if (room == NULL)
+        room = plan->mapped = memory_pages(plan->room);
+    return room == NULL ? plan->from : env_fill(plan, room);
+}
+
+void env_done(const struct env_plan *plan)
+{
+    if (plan->mapped != NULL && !life_sandbox)
+        sys_munmap(plan->mapped, plan->room);
 }

@@ -7,9 +7,8 @@
  * that cannot be followed (target.h), and any in a sandbox, gets LD_PRELOAD without our
  * library.
  *
- * No memory is allocated: env_plan says how much room a copy needs, the caller
- * gives it (on its stack: the child of a vfork shares everything else with its
- * parent), env_fill writes it.
+ * env_plan says how much room a copy needs; a little is given by the caller, on its stack; for
+ * more, pages are mapped, as stacks may be small. env_copy writes it.
  */
 #ifndef HW_PROBE_ENV_H
 #define HW_PROBE_ENV_H
@@ -27,10 +26,16 @@ struct env_plan {
     bool add_preload;
     bool add_socket;
     bool drop_preload;
+    void *mapped; /* room that is to be given back */
 };
+
+enum { ENV_STACK_MAX = 1024 }; /* bytes of room that a caller may have on its stack */
 
 /* path: the file to be run, NULL when it is not known yet. */
 struct env_plan env_plan(char *const *from, const char *path);
-char *const *env_fill(const struct env_plan *plan, void *room);
+/* What to pass on: the copy, or what was given where none is needed or can be made.  room: plan->room bytes, or NULL. */
+char *const *env_copy(struct env_plan *plan, void *room);
+/* The call has come back. */
+void env_done(const struct env_plan *plan);
 
 #endif

@@ -36,15 +36,17 @@ HOOK pid_t fork(void)
     return pid;
 }
 
-/* The environment to pass on: the caller's, or a copy on the caller's stack. */
-#define PROCESS_ENVIRONMENT(name, given, path)    \
-    struct env_plan plan = env_plan(given, path); \
-    char *const *name = plan.is_needed ? env_fill(&plan, alloca(plan.room)) : (given)
+/* The environment to pass on: the caller's, or a copy. */
+#define PROCESS_ENVIRONMENT(name, given, path)                         \
+    struct env_plan plan = env_plan(given, path);                      \
+    void *room = plan.room > ENV_STACK_MAX ? NULL : alloca(plan.room); \
+    char *const *name = env_copy(&plan, room)
 
 /* exec has come back. */
-static int process_exec_failed(int result)
+static int process_exec_failed(const struct env_plan *plan, int result)
 {
     share_exec_failed();
+    env_done(plan);
     return result;
 }
 
@@ -55,7 +57,7 @@ HOOK int execve(const char *path, char *const argv[], char *const envp[])
         return -1;
     PROCESS_ENVIRONMENT(env, envp, path);
     share_exec_begin();
-    return process_exec_failed(call->execve(path, argv, env));
+    return process_exec_failed(&plan, call->execve(path, argv, env));
 }
 
 HOOK int execv(const char *path, char *const argv[])
@@ -65,7 +67,7 @@ HOOK int execv(const char *path, char *const argv[])
         return -1;
     PROCESS_ENVIRONMENT(env, environ, path);
     share_exec_begin();
-    return process_exec_failed(call->execve(path, argv, env));
+    return process_exec_failed(&plan, call->execve(path, argv, env));
 }
 
 HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
@@ -75,7 +77,7 @@ HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
     share_exec_begin();
-    return process_exec_failed(call->execvpe(file, argv, env));
+    return process_exec_failed(&plan, call->execvpe(file, argv, env));
 }
 
 HOOK int execvp(const char *file, char *const argv[])
@@ -85,7 +87,7 @@ HOOK int execvp(const char *file, char *const argv[])
         return -1;
     PROCESS_ENVIRONMENT(env, environ, target_find(file, (char[TARGET_PATH_MAX]){0}));
     share_exec_begin();
-    return process_exec_failed(call->execvpe(file, argv, env));
+    return process_exec_failed(&plan, call->execvpe(file, argv, env));
 }
 
 HOOK int fexecve(int fd, char *const argv[], char *const envp[])
@@ -95,7 +97,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const envp[])
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_of_descriptor(fd, (char[TARGET_PATH_MAX]){0}));
     share_exec_begin();
-    return process_exec_failed(call->fexecve(fd, argv, env));
+    return process_exec_failed(&plan, call->fexecve(fd, argv, env));
 }
 
 HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -105,7 +107,9 @@ HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_action
     if (call == NULL)
         return ENOSYS;
     PROCESS_ENVIRONMENT(env, envp, path);
-    return call->posix_spawn(pid, path, actions, attributes, argv, env);
+    int result = call->posix_spawn(pid, path, actions, attributes, argv, env);
+    env_done(&plan);
+    return result;
 }
 
 HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
@@ -115,7 +119,9 @@ HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actio
     if (call == NULL)
         return ENOSYS;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    return call->posix_spawnp(pid, file, actions, attributes, argv, env);
+    int result = call->posix_spawnp(pid, file, actions, attributes, argv, env);
+    env_done(&plan);
+    return result;
 }
 
 /* libc's headers promise that it is not NULL; programs pass NULL all the same. */

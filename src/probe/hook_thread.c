@@ -7,7 +7,8 @@
  * Strict mode, and PR_SET_TSC, make even a look at the CPU's counter deadly.
  * Both come by prctl or by syscall(); the latter is watched in a stub that
  * changes no register and jumps on, since syscall() may return twice or on
- * another stack.
+ * another stack. So there it has to be seen beforehand that nothing will be installed: libraries
+ * ask in such ways what the kernel can do.
  */
 #include "base/digits.h"
 #include "probe/event.h"
@@ -25,34 +26,47 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 
+/* What the child of a vfork forbids itself does not hold for the parent, whose memory it uses. */
+static bool hook_is_vforked(void)
+{
+    return life_sandbox == 0 && life.state == LIFE_ON && *lane_fork_word == 1 &&
+           (uint32_t)sys_getpid() != life.pid;
+}
+
 /* From now on nothing may be asked of the kernel: takes what will be needed. */
 static void hook_enter_sandbox(const void *frame)
 {
     memory_lay_in();
     event_meet(frame);
-    life_sandbox = 1;
+    __atomic_fetch_add(&life_sandbox, 1, __ATOMIC_RELAXED);
 }
 
-static void hook_note_prctl(int option, unsigned long value, const void *frame)
+/* True: a sandbox closes if the call succeeds. */
+static bool hook_note_prctl(int option, unsigned long value, unsigned long filter, const void *frame)
 {
-    if (option == PR_SET_SECCOMP)
+    bool is_strict = option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT;
+    bool is_filter = option == PR_SET_SECCOMP && value == SECCOMP_MODE_FILTER && filter != 0;
+    bool is_blind = option == PR_SET_TSC && value == PR_TSC_SIGSEGV;
+    if ((!is_strict && !is_filter && !is_blind) || hook_is_vforked())
+        return false;
+    if (!is_blind)
         hook_enter_sandbox(frame);
-    if ((option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT) ||
-        (option == PR_SET_TSC && value == PR_TSC_SIGSEGV))
+    if (!is_filter)
         share_leave_counter();
+    return !is_blind;
 }
 
 /* Called by the stub of syscall() alone. */
 __attribute__((visibility("hidden"), used)) void hook_note_syscall(long number, unsigned long a,
-                                                                   unsigned long b);
-void hook_note_syscall(long number, unsigned long a, unsigned long b)
+                                                                   unsigned long b, unsigned long c);
+void hook_note_syscall(long number, unsigned long a, unsigned long b, unsigned long c)
 {
     if (number == SYS_prctl)
-        hook_note_prctl((int)a, b, HOOK_FRAME);
-    else if ((unsigned)a == SECCOMP_SET_MODE_STRICT)
-        hook_note_prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, HOOK_FRAME);
-    else
-        hook_enter_sandbox(HOOK_FRAME);
+        (void)hook_note_prctl((int)a, b, c, HOOK_FRAME);
+    else if ((unsigned)a == SECCOMP_SET_MODE_STRICT && (unsigned)b == 0 && c == 0)
+        (void)hook_note_prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, HOOK_FRAME);
+    else if ((unsigned)a == SECCOMP_SET_MODE_FILTER)
+        (void)hook_note_prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, c, HOOK_FRAME);
 }
 
 /* libc declares it with an ellipsis; it takes what the kernel takes. */
@@ -62,8 +76,10 @@ HOOK int prctl(int option, unsigned long a, unsigned long b, unsigned long c, un
 {
     if (HOOK_RARE(real.prctl == NULL) && !life_begin())
         return (int)hook_result(SYS_CALL(SYS_prctl, option, a, b, c, d, 0));
-    hook_note_prctl(option, a, HOOK_FRAME);
+    bool closes = hook_note_prctl(option, a, b, HOOK_FRAME);
     int result = real.prctl(option, a, b, c, d);
+    if (closes && result != 0)
+        __atomic_fetch_sub(&life_sandbox, 1, __ATOMIC_RELAXED);
     if (option == PR_SET_NAME && result == 0)
         event_thread_name(0, (const char *)a, HOOK_FRAME);
     return result;

@@ -50,7 +50,7 @@ struct real;
 
 INNER struct life life;
 
-/* 1: a seccomp filter has been installed: no system calls any more. */
+/* Not 0: a seccomp filter is installed, or about to be: no system calls any more. */
 INNER uint32_t life_sandbox;
 
 /* Called when real.malloc is NULL. True: born now, go on with the real call.

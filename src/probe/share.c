@@ -6,7 +6,8 @@
  * else from those never used, else from a further window if the threads alone
  * hold most of them, else the thread waits for the collector. Waiting ends when
  * the collector dies (the kernel marks the robust word; before it has come, nobody
- * listens any more), closes, or has not come for ten seconds.
+ * listens any more), closes, or has not come for ten seconds; and when there is nothing to
+ * wait for, because each chunk is the one that some lane writes to and there can be no more of them.
  */
 #include "probe/share.h"
 
@@ -19,7 +20,13 @@
 
 #include <sys/mman.h>
 
-enum { SHARE_SPINS = 8, SHARE_NAP_NS = 100000, SHARE_LOOK_NS = 10000000 };
+enum {
+    SHARE_SPINS = 8,
+    SHARE_SPIN_NS = 500,
+    SHARE_NAP_NS = 100000,
+    SHARE_LOOK_NS = 10000000,
+    SHARE_STUCK_NS = 1000000000
+};
 
 struct share share;
 const uint32_t share_no_control = SEGMENT_FADING;
@@ -50,19 +57,17 @@ static bool share_pop(uint32_t *index)
     return false;
 }
 
-/* Maps the next window: a second look at the last page mapped, stretched. */
-static bool share_grow(void)
+/* Maps the next window: a second look at the last page mapped, stretched.  Handlers wait meanwhile: one that
+ * needs a chunk, or never comes back, would have the lock stay as it is. */
+static bool share_map_window(uint32_t limit)
 {
     struct segment_head *head = share.head;
-    uint32_t limit = __atomic_load_n(&head->chunk_limit, __ATOMIC_ACQUIRE);
-    uint32_t w = limit / SHARE_WINDOW_CHUNKS;
-    bool wanted = head->collector == SEGMENT_SPOOL || limit < share.pool ||
-                  __atomic_load_n(&head->lane_count, __ATOMIC_RELAXED) > limit / 2;
-    if (!wanted || life_sandbox || limit + SHARE_WINDOW_CHUNKS > head->chunk_max || w >= SHARE_WINDOWS_MAX)
-        return false;
-    uint32_t idle = 0;
-    if (!__atomic_compare_exchange_n(&share.growing, &idle, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    uint32_t idle = 0, w = limit / SHARE_WINDOW_CHUNKS;
+    uint64_t mask = sys_block_signals();
+    if (!__atomic_compare_exchange_n(&share.growing, &idle, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        sys_unblock_signals(mask);
         return true; /* another thread is at it: look again */
+    }
     bool done = false;
     if (limit == __atomic_load_n(&head->chunk_limit, __ATOMIC_ACQUIRE)) {
         uint8_t *last = share.window[w - 1] + (size_t)(SHARE_WINDOW_CHUNKS - 1) * SEGMENT_CHUNK_SIZE;
@@ -78,7 +83,42 @@ static bool share_grow(void)
         done = true;
     }
     __atomic_store_n(&share.growing, 0, __ATOMIC_RELEASE);
+    sys_unblock_signals(mask);
     return done;
+}
+
+/* Lets there be more chunks, if the threads alone hold most of them. */
+static bool share_grow(void)
+{
+    struct segment_head *head = share.head;
+    uint32_t limit = __atomic_load_n(&head->chunk_limit, __ATOMIC_ACQUIRE);
+    uint32_t first = head->chunk_max < SHARE_WINDOW_CHUNKS ? head->chunk_max : SHARE_WINDOW_CHUNKS;
+    bool wanted = head->collector == SEGMENT_SPOOL || limit < share.pool ||
+                  __atomic_load_n(&head->lane_count, __ATOMIC_RELAXED) > limit / 2;
+    if (!wanted)
+        return false;
+    if (limit < first) { /* a small pool: they are mapped */
+        __atomic_compare_exchange_n(&head->chunk_limit, &limit, first, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED);
+        return true;
+    }
+    if (life_sandbox || limit + SHARE_WINDOW_CHUNKS > head->chunk_max ||
+        limit / SHARE_WINDOW_CHUNKS >= SHARE_WINDOWS_MAX)
+        return false;
+    return share_map_window(limit);
+}
+
+/* Has nobody got a chunk for long, while there are as many lanes as chunks?  Those that do not sleep count together:
+ * there may be many on few CPUs. */
+static bool share_is_stuck(uint64_t waited_ns, bool is_napping)
+{
+    const struct segment_head *head = share.head;
+    if (__atomic_load_n(&head->lane_count, __ATOMIC_RELAXED) <
+        __atomic_load_n(&head->chunk_limit, __ATOMIC_RELAXED))
+        return false;
+    if (is_napping)
+        return waited_ns > SHARE_STUCK_NS;
+    return __atomic_add_fetch(&share.spun_ns, SHARE_SPIN_NS, __ATOMIC_RELAXED) > SHARE_STUCK_NS;
 }
 
 /* Sleeping is a system call: not once a filter may be there. */
@@ -116,18 +156,25 @@ bool share_take_chunk(uint32_t *index)
     __atomic_fetch_add(&head->waits, 1, __ATOMIC_RELAXED);
     uint64_t waited_ns = 0, look_ns = SHARE_LOOK_NS;
     for (unsigned spins = 0; !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE); spins++) {
-        if (share_pop(index))
+        if (share_pop(index)) {
+            __atomic_store_n(&share.spun_ns, 0, __ATOMIC_RELAXED);
             return true;
+        }
         if (share_grow())
             continue;
         if (share_collector_is_gone(waited_ns, &look_ns)) {
             share_stop(LOST_COLLECTOR);
             break;
         }
-        if (spins < SHARE_SPINS || !share_may_nap()) {
+        bool is_napping = spins >= SHARE_SPINS && share_may_nap();
+        if (share_is_stuck(waited_ns, is_napping)) {
+            share_stop(life_sandbox ? LOST_SANDBOX : LOST_MEMORY);
+            break;
+        }
+        if (!is_napping) {
             for (unsigned i = 0; i < 32; i++)
                 arch_pause();
-            waited_ns += 500;
+            waited_ns += SHARE_SPIN_NS;
         } else {
             const int64_t nap[2] = {0, SHARE_NAP_NS};
             sys_nanosleep(nap);
@@ -195,15 +242,21 @@ void share_leave(void)
     __atomic_store_n(&share_control, 0, __ATOMIC_RELEASE);
 }
 
+/* Is the head that of this process? In a child that is not recorded, or has not told of itself, it is its parent's. */
+static bool share_is_here(void)
+{
+    return share.head != NULL && *lane_fork_word != 0;
+}
+
 void share_note_gaps(void)
 {
-    if (share.head != NULL)
+    if (share_is_here())
         __atomic_store_n(&share.head->has_gaps, 1, __ATOMIC_RELEASE);
 }
 
 bool share_switch(bool on)
 {
-    if (share.head == NULL)
+    if (!share_is_here())
         return false;
     if (!on)
         share_note_gaps();
@@ -218,7 +271,7 @@ bool share_switch(bool on)
 
 uint64_t share_ask(void)
 {
-    return share.head == NULL ? 0 : __atomic_add_fetch(&share.head->asked, 1, __ATOMIC_ACQ_REL);
+    return !share_is_here() ? 0 : __atomic_add_fetch(&share.head->asked, 1, __ATOMIC_ACQ_REL);
 }
 
 bool share_await(uint64_t request)

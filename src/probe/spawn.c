@@ -7,7 +7,9 @@
  *
  * The middle one ends at once and is reaped right here, with the flag that
  * finds children without an exit signal; the collector is nobody's child. The
- * program sees no child, no SIGCHLD, and its own wait calls find nothing.
+ * program sees no child, no SIGCHLD, and its own wait calls find nothing. Unless orphans are
+ * given to the program itself, which is then the first process of a container, or has asked for that
+ * (PR_SET_CHILD_SUBREAPER): no collector is started, and the spool file has to do.
  *
  * The collector binary is looked for beside our library, then where an
  * installation would put it. It gets none of the program's descriptors but
@@ -24,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/prctl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -184,11 +187,19 @@ static bool spawn_name(struct handover *to)
     return true;
 }
 
+static bool spawn_would_be_our_child(void)
+{
+    int is_subreaper = 0;
+    return sys_getpid() == 1 ||
+           (!sys_failed(sys_prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper)) && is_subreaper != 0);
+}
+
 bool spawn_collector(struct handover *to)
 {
     int pair[2];
     to->is_set = false;
-    if (!spawn_name(to) || sys_failed(sys_socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)))
+    if (spawn_would_be_our_child() || !spawn_name(to) ||
+        sys_failed(sys_socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)))
         return false;
     long middle = spawn_clone();
     if (middle == 0)

@@ -15,10 +15,13 @@
 #include "probe/memory.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 enum { SPOOL_PATH_MAX = 4096 };
 
 static char spool_path[SPOOL_PATH_MAX];
+static dev_t spool_device; /* of the file that is mapped: another may have taken its name */
+static ino_t spool_inode;
 
 struct spool_text {
     char *at, *end;
@@ -132,6 +135,11 @@ bool spool_open(bool forked)
         return false;
     bool is_open =
         !sys_failed(sys_fallocate((int)fd, 0, 0, spool_size(first))) && create_map((int)fd, chunks, forked);
+    struct stat st;
+    if (is_open && !sys_failed(sys_fstat((int)fd, &st))) {
+        spool_device = st.st_dev;
+        spool_inode = st.st_ino;
+    }
     sys_close((int)fd);
     if (is_open) {
         share.head->collector = SEGMENT_SPOOL;
@@ -147,7 +155,10 @@ bool spool_grow(uint32_t chunks)
     long fd = sys_open(spool_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
     if (sys_failed(fd))
         return false;
-    bool is_done = !sys_failed(sys_fallocate((int)fd, 0, 0, spool_size(chunks)));
+    struct stat st;
+    bool is_ours =
+        !sys_failed(sys_fstat((int)fd, &st)) && st.st_dev == spool_device && st.st_ino == spool_inode;
+    bool is_done = is_ours && !sys_failed(sys_fallocate((int)fd, 0, 0, spool_size(chunks)));
     sys_close((int)fd);
     return is_done;
 }

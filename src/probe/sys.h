@@ -148,6 +148,26 @@ static inline int sys_is_readable(uint64_t address)
     return SYS_CALL(SYS_rt_sigprocmask, -1, address, 0, 8, 0, 0) != -14 /* EFAULT */;
 }
 
+struct stat;
+
+static inline long sys_fstat(int fd, struct stat *st)
+{
+    return SYS_CALL(SYS_fstat, fd, st, 0, 0, 0, 0);
+}
+
+/* Until sys_unblock_signals gets what this returns, no handler interrupts the thread. */
+static inline uint64_t sys_block_signals(void)
+{
+    uint64_t all = ~UINT64_C(0), before = 0;
+    SYS_CALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before, 8, 0, 0);
+    return before;
+}
+
+static inline void sys_unblock_signals(uint64_t before)
+{
+    SYS_CALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, 0, 8, 0, 0);
+}
+
 static inline int sys_failed(long result)
 {
     return (unsigned long)result >= (unsigned long)-4095L;

@@ -13,6 +13,27 @@ import time
 from support import PROBE, Check, Ledger, events, info, native, tool, truth, truths, workload, writers
 
 
+# Becomes who is given its orphans, loads the probe, and asks whether it has a child.
+REAPER = """#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        setenv("LD_PRELOAD", argv[1], 1);
+        return execl("/proc/self/exe", "reaper", NULL);
+    }
+    for (int i = 0; i < 1000; i++)
+        free(malloc(7077));
+    puts(wait(NULL) < 0 ? "no child" : "a child");
+    return 3;
+}
+"""
+
+
 def wait_for(pattern):
     """The collector is nobody's child: its file takes its name when it is done."""
     for _ in range(300):
@@ -107,6 +128,35 @@ for times in (1, 2):
         check.equal("blocks until then", (20000, 20000), (ledger.made[7069], ledger.freed[7069]))
 # The first time it waits for the program, which does not end, for some seconds; the second is to end the wait.
 check.holds(took[2] < took[1], f"asked twice, it took {took[2]:.1f} s; once, {took[1]:.1f} s.")
+
+check.about("orphans are the program's")
+with open("reaper.c", "w", encoding="ascii") as f:
+    f.write(REAPER)
+subprocess.run(["gcc", "-O0", "-o", "reaper", "reaper.c"], check=True)
+alone = native(["./reaper", ""], {"HEAPWAKE_OUTPUT": "reaper.wake"})
+check.equal("alone", b"no child\n", alone.out)
+run = native(["./reaper", PROBE], {"HEAPWAKE_OUTPUT": "reaper.wake"})
+check.equal("exit status and stdout", (alone.status, alone.out), (run.status, run.out))
+check.equal("its spool", 1000, Ledger(events("reaper.wake.spool")).made[7077])
+if os.geteuid() == 0 and native(["unshare", "-p", "-f", "true"]).status == 0:
+    os.unlink("reaper.wake.spool")
+    run = native(["unshare", "-p", "-f", "./reaper", PROBE], {"HEAPWAKE_OUTPUT": "reaper.wake"})
+    check.equal("as the first process", (alone.status, alone.out), (run.status, run.out))
+    check.equal("its spool", 1000, Ledger(events("reaper.wake.spool")).made[7077])
+
+check.about("a spool file that is replaced")
+alone = native([workload("steady"), 600000, "wait"], stdin=None, input=b"\n")
+program = subprocess.Popen([workload("steady"), "600000", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                           env={**os.environ, "LD_PRELOAD": lonely, "HEAPWAKE_OUTPUT": "moved.wake"})
+check.equal("first line", b"half\n", program.stdout.readline())
+os.rename("moved.wake.spool", "kept.spool")
+with open("moved.wake.spool", "wb") as f:
+    f.write(b"something else")
+program.communicate(b"\n")
+check.equal("exit status", alone.status, program.returncode)
+check.equal("what took its name", b"something else", open("moved.wake.spool", "rb").read())
+facts = check.honest("kept.spool")
+check.holds(facts["allocations"] >= 600000 and (facts["lost_events"] > 0 or facts["allocations"] >= 1200000), f"Kept is {facts}.")
 
 check.about("HEAPWAKE_COLLECTOR")
 run = native([workload("ends"), "exit", 2, 2000],

@@ -6,6 +6,7 @@ always wins, and it never sees ours."""
 import glob
 import os
 import signal
+import subprocess
 import time
 
 from ctl import Idle
@@ -56,6 +57,54 @@ def check_report(check):
     check.equal("reports", 2, len(glob.glob("told-*.memlog")))
 
 
+GROUP = """#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int got;
+static void count(int number) { (void)number; got++; }
+int main(int argc, char **argv)
+{
+    int number = atoi(argv[1]), status;
+    signal(number, count);
+    if (argc > 2) { /* a child, and it is gone at once */
+        pid_t pid = fork();
+        if (pid == 0) {
+            signal(number, SIG_IGN);
+            kill(0, number);
+            _exit(0);
+        }
+        while (waitpid(pid, &status, 0) < 0)
+            continue;
+    } else {
+        kill(0, number);
+    }
+    for (int i = 0; i < 20; i++)
+        usleep(10000);
+    free(malloc(7406));
+    printf("%d\\n", got);
+    return 5;
+}
+"""
+
+
+def check_group(check):
+    """What a program or a child of it sends to its whole group, it gets once, and the recorder lives on."""
+    with open("group.c", "w", encoding="ascii") as f:
+        f.write(GROUP)
+    subprocess.run(["gcc", "-O0", "-o", "group", "group.c"], check=True)
+    for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGIO, signal.SIGXCPU, signal.SIGABRT, signal.SIGRTMIN, signal.SIGHUP):
+        for more in ([], ["child"]):
+            check.about(f"signal {int(number)} to the group {' '.join(more)}")
+            argv = ["./group", str(int(number)), *more]
+            alone = subprocess.run(argv, capture_output=True, start_new_session=True)
+            run = subprocess.run([HEAPWAKE, "record", "-q", "-o", "group.wake", "--", *argv], capture_output=True, start_new_session=True)
+            check.equal("exit status and output", (alone.returncode, alone.stdout), (run.returncode, run.stdout))
+            check.equal("recorded", 1, Ledger(events("group.wake")).made[7406])
+            check.sound("group.wake")
+
+
 def check_own(check):
     check.about("handlers of the program")
     expected = {"default": 1, "own": 1, "first": 1, "second": 1}
@@ -73,5 +122,6 @@ if __name__ == "__main__":
     check = Check()
     check_toggle(check)
     check_report(check)
+    check_group(check)
     check_own(check)
     check.done()

@@ -146,6 +146,8 @@ __attribute__((noinline)) void complete_take(struct lane *lane, uint64_t sp)
     if (sp - walk->range.lo < walk->range.hi - walk->range.lo && here < walk->range.lo)
         walk->range.lo = here;
     complete_run(lane, &regs, sp);
+    if (walk->cut != CUT_NOT || ((regs.known & 1u << ARCH_SLOT_RA) != 0 && regs.value[ARCH_SLOT_RA] == 0))
+        range_doubt(walk, regs.value[ARCH_SLOT_SP]);
     for (uint32_t i = 0, j = walk->n; i + 1 < j; i++) { /* outermost first */
         j--;
         struct frame inner = walk->frames[i];

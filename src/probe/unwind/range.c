@@ -5,7 +5,9 @@
  * The kernel is asked page by page (sys_is_readable), once for every page of a
  * stack; the answer is kept while the thread runs on that stack. Programs that
  * switch stacks (coroutines, alternate signal stacks) have the last few ranges
- * remembered. Where system calls are not to be made (seccomp) a thread's own
+ * remembered. A stack that does not end as it should, in the frame of a function that
+ * has no caller, may have led beyond its own memory into what lies above it, which the program may
+ * take away: such a range is doubted, and asked for again before the next use. Where system calls are not to be made (seccomp) a thread's own
  * stack is known all the same: it ends at its thread block, or for the first
  * thread at the arguments of the program.
  */
@@ -51,6 +53,35 @@ static void range_keep(struct walk *walk)
     walk->ranges[walk->next_range++ % WALK_RANGES] = walk->range;
 }
 
+/* Can its last page be read still? */
+static bool range_is_there(const struct range *r)
+{
+    return life_sandbox || sys_is_readable(r->hi - RANGE_PAGE);
+}
+
+void range_doubt(struct walk *walk, uint64_t sp)
+{
+    uint64_t end = range_page(sp + RANGE_PAGE - 1);
+    if (walk->range.hi > end && end > walk->range.lo)
+        walk->range.hi = end; /* nothing beyond was looked at */
+    walk->doubted = walk->range;
+    walk->range.lo = walk->range.hi; /* nothing lies in it: range_settle_doubt comes first */
+}
+
+void range_settle_doubt(struct walk *walk)
+{
+    if (walk->doubted.hi == 0)
+        return;
+    walk->range = walk->doubted;
+    walk->doubted = (struct range){0, 0};
+    if (range_is_there(&walk->range))
+        return;
+    walk_forget(walk);
+    walk->range = (struct range){0, 0};
+    for (unsigned i = 0; i < WALK_RANGES; i++)
+        walk->ranges[i] = walk->range;
+}
+
 bool range_enter(struct walk *walk, uint64_t sp)
 {
     struct range *r = &walk->range;
@@ -68,7 +99,7 @@ bool range_enter(struct walk *walk, uint64_t sp)
         }
     }
     for (unsigned i = 0; i < WALK_RANGES; i++) {
-        if (range_is_inside(&walk->ranges[i], sp)) {
+        if (range_is_inside(&walk->ranges[i], sp) && range_is_there(&walk->ranges[i])) {
             *r = walk->ranges[i];
             return false;
         }

@@ -146,6 +146,8 @@ static bool walk_up(struct step *s, struct rule rule, uint64_t cfa)
 static enum walk_state walk_last(struct walk *walk, struct step *s, struct rule rule, enum record_cut cut)
 {
     walk->cut = walk_keep(walk, s, s->sp + 8, rule) ? cut : CUT_DEPTH;
+    if (cut != CUT_NOT)
+        range_doubt(walk, s->sp);
     return WALK_END;
 }
 
@@ -162,8 +164,10 @@ static __attribute__((noinline)) enum walk_state walk_frame(struct lane *lane, s
     struct walk *walk = &lane->walk;
     enum record_cut cut = CUT_NOT;
     uint64_t cfa;
-    if (s->pc == 0) /* where hand-made stacks begin */
+    if (s->pc == 0) { /* where hand-made stacks begin */
+        range_doubt(walk, s->sp);
         return WALK_END;
+    }
     while (s->k >= 0 && walk->frames[s->k].cfa <= s->sp) {
         if (!walk_drop(walk, s))
             return WALK_END;
@@ -193,6 +197,7 @@ static __attribute__((noinline)) enum walk_state walk_frame(struct lane *lane, s
     }
     if (!walk_up(s, rule, cfa)) {
         walk->cut = CUT_UNREADABLE;
+        range_doubt(walk, cfa);
         return WALK_END;
     }
     return WALK_ON;
@@ -361,6 +366,7 @@ static inline __attribute__((always_inline)) enum walk_state walk_all(struct lan
 /* Is this another stack, or other code, than the remembered frames are of? */
 static __attribute__((noinline)) void walk_reset(struct walk *walk, struct step *s, uint64_t generation)
 {
+    range_settle_doubt(walk);
     if (s->sp - walk->range.lo >= walk->range.hi - walk->range.lo && !range_enter(walk, s->sp))
         walk_forget(walk);
     if (generation != walk->generation) {

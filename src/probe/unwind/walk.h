@@ -68,8 +68,9 @@ struct walk {
     uint32_t next_range;
     uint64_t generation; /* of the module table when this was walked */
     enum record_cut cut;
-    bool is_complete;   /* walked the complete way: not to be remembered */
-    struct range range; /* the one in use */
+    bool is_complete;     /* walked the complete way: not to be remembered */
+    struct range range;   /* the one in use */
+    struct range doubted; /* the one in use, until it is asked for again; hi 0 = no doubt */
     struct range ranges[WALK_RANGES];
 };
 
@@ -104,6 +105,10 @@ bool walk_grow(struct walk *walk);
  * it reach up to `address`; false: there is something that cannot be read. */
 bool range_enter(struct walk *walk, uint64_t sp);
 bool range_extend(struct walk *walk, uint64_t address);
+/* The walk ended at sp, but not in the frame of a function without a caller. */
+void range_doubt(struct walk *walk, uint64_t sp);
+/* Before the next walk: is what was read then still there? Else forgets it. */
+void range_settle_doubt(struct walk *walk);
 
 /* rulebook.c: the rule of a return address, from the cache or compiled now.
  * RULE_NONE with *cut set when there is none. */
