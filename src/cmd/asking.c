@@ -123,14 +123,48 @@ static void asking_tell_end(struct asking *a, uint64_t end_ns)
     a->has_said_end = true;
 }
 
+/* Where a later file of a series begins; 0 = it is none. */
+static uint64_t asking_find_begin(const struct wake_reader *r)
+{
+    uint64_t begin = UINT64_MAX;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        begin = p->carried_ns != 0 && p->carried_ns < begin ? p->carried_ns : begin;
+    }
+    return begin == UINT64_MAX ? 0 : begin;
+}
+
+static void asking_tell_begin(struct asking *a, uint64_t begin_ns)
+{
+    char text[UNITS_MAX];
+    if (!a->has_said_end)
+        command_say(
+            "This file of a series begins at %s: what was live before is in earlier ones. Name them too.",
+            units_time(text, begin_ns));
+    a->has_said_end = true;
+}
+
+/* The run is over, and nothing is live. */
+static void asking_clear_live(struct query_result *r)
+{
+    for (size_t i = 0; i < r->rows.count; i++)
+        r->rows.data[i].m.live_bytes = r->rows.data[i].m.live_blocks = 0;
+    r->total.live_bytes = r->total.live_blocks = 0;
+}
+
 int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,
                struct query_result *result, struct err *err)
 {
     struct query q;
     asking_prepare(a, &q, query, r);
     int code = query_run(&q, r, result, err);
-    if (code == 0 && query->moment.when == WHEN_NS && query->moment.ns > result->moment_ns)
+    bool has_moment = code == 0 && query->moment.when == WHEN_NS;
+    if (has_moment && query->moment.ns > result->moment_ns && a->has_several)
+        asking_clear_live(result);
+    else if (has_moment && query->moment.ns > result->moment_ns)
         asking_tell_end(a, result->moment_ns);
+    else if (has_moment && query->moment.ns < asking_find_begin(r))
+        asking_tell_begin(a, asking_find_begin(r));
     return code;
 }
 

@@ -20,6 +20,7 @@ struct export_request {
     const char *input, *output; /* output NULL: standard output */
     enum measure measure;
     const char *measure_option; /* as it was given; NULL = none */
+    bool has_two_measures;
     enum veil_level veil;
     struct query query;
     struct strbuf remarks; /* of the exporter */
@@ -186,6 +187,7 @@ static bool export_take_measure(struct export_request *q, const char *option)
                                             MEASURE_TEMPORARY};
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
         if (strncmp(option, "--", 2) == 0 && strcmp(option + 2, measure_name(measures[i])) == 0) {
+            q->has_two_measures = q->measure_option != NULL && q->measure != measures[i];
             q->measure = measures[i];
             q->measure_option = option;
             return true;
@@ -202,6 +204,8 @@ static int export_check(const struct export_request *q)
     if (q->measure_option != NULL && (q->format->options & EXPORT_MEASURE) == 0)
         return command_misused("%s does not show one measure alone; %s has no meaning for it.",
                                q->format->name, q->measure_option);
+    if (q->has_two_measures)
+        return command_misused("%s shows one measure; two are given.", q->format->name);
     struct err err;
     err_init(&err);
     bool fine = command_spare(q->input, q->output, &err) == 0 && query_suits_blocks(&q->query, &err) == 0;

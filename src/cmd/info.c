@@ -216,8 +216,8 @@ static void info_text_process(struct strbuf *out, const struct wake_process *p)
 {
     char a[UNITS_MAX], b[UNITS_MAX], end[64];
     facts_describe_end(p, end, sizeof end);
-    strbuf_addf(out, "  %-8u%12s allocations, peak %10s, ", p->info.pid, units_count(a, p->end.allocations),
-                units_bytes(b, p->end.peak_bytes));
+    strbuf_addf(out, "  %-8u%12s %-12s peak %10s, ", p->info.pid, units_count(a, p->end.allocations),
+                p->end.allocations == 1 ? "allocation," : "allocations,", units_bytes(b, p->end.peak_bytes));
     strbuf_addf(out, "leaked %10s, %s: ", units_bytes(a, p->end.leaked_bytes), end);
     safe_add_command(out, p->info.args, p->info.args_length);
     strbuf_add_char(out, '\n');

@@ -129,15 +129,19 @@ static int replaying_choose(const struct replaying *o, const struct wake_reader 
     if (*process >= count)
         return err_set(err, ERR_ABSENT, "%s has %zu process%s: --process goes up to that.", o->file, count,
                        count == 1 ? "" : "es");
-    for (size_t i = 0; o->has_pid && i < count; i++) {
-        if (wake_reader_process(r, i)->info.pid == o->pid) {
-            *process = i;
-            return 0;
-        }
+    if (!o->has_pid)
+        return 0;
+    /* After an exec several have its number: the one with most to play. */
+    size_t best = count;
+    for (size_t i = 0; i < count; i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        if (p->info.pid == o->pid && (best == count || p->events > wake_reader_process(r, best)->events))
+            best = i;
     }
-    return !o->has_pid ? 0
-                       : err_set(err, ERR_ABSENT, "There is no process %llu in the recording.",
-                                 (unsigned long long)o->pid);
+    *process = best;
+    return best < count ? 0
+                        : err_set(err, ERR_ABSENT, "There is no process %llu in the recording.",
+                                  (unsigned long long)o->pid);
 }
 
 /* One play.  False: it did not come to its end; it has been said why, or *is_absent. */

@@ -113,6 +113,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
                          : brief && !o->json ? 0.01
                                              : 0,
             .brief = brief,
+            .is_of_each = r->data.recordings > 1,
             .suppress = &r->data.suppress,
             .verdicts = is_judged ? &verdicts : NULL,
             .explain = o->verdicts,

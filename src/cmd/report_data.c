@@ -331,6 +331,7 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
         code = parts_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
                           o->worst == WORST_NONE ? o->files.count : 1, err);
     d->recordings = parts.first.count;
+    d->asking.has_several = d->recordings > 1;
     if (code == 0 && o->misuse && d->recordings > 1)
         code = err_set(err, ERR_USAGE, "--misuse is about one recording.");
     asking_begin(&d->asking);

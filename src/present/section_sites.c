@@ -41,6 +41,8 @@ static void section_sites_title(struct page *p, const struct section_sites *s)
     page_add(p, COLOUR_TITLE, measure_title(s->measure));
     if (s->measure == MEASURE_LIVE && s->moment_ns != UINT64_MAX)
         page_addf(p, COLOUR_TITLE, " at %s", units_time(a, s->moment_ns));
+    else if (s->measure == MEASURE_LIVE && s->is_of_each)
+        page_add(p, COLOUR_TITLE, " at that time of each recording");
     if (blocks == 0 && s->measure == MEASURE_TEMPORARY && s->sample_rate != 0) {
         page_add(p, COLOUR_PLAIN, ": not known in a sampled recording");
     } else if (blocks == 0) {

@@ -39,7 +39,7 @@ void what_if_release(struct what_if *w)
 int what_if_add(struct what_if *w, const char *text, struct err *err)
 {
     static const char *const fields[] = {"function", "source", "module"};
-    const char *field = fields[0];
+    const char *field = NULL;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         size_t length = strlen(fields[i]);
         if (strncmp(text, fields[i], length) == 0 && text[length] == '~') {
@@ -48,6 +48,12 @@ int what_if_add(struct what_if *w, const char *text, struct err *err)
             break;
         }
     }
+    /* Destructors have a ~ in their names, but no small letters alone before it. */
+    size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz-");
+    if (field == NULL && word > 0 && text[word] == '~')
+        return err_set(err, ERR_USAGE, "--without knows function~, source~ and module~, not '%.*s~'.",
+                       (int)word, text);
+    field = field == NULL ? fields[0] : field;
     struct query *q = memory_new(sizeof *q);
     if (q == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the question.");

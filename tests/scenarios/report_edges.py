@@ -73,6 +73,7 @@ for argv, sentence in [
         (["--without", "main", "--where", "size-min=1"], "--without is about all blocks of a process: it does not go with size-min"),
         (["--misuse", "--include", "main"], "--misuse is about all blocks of a process"),
         (["--advice", "--from", "10%"], "--advice is about all blocks of a process: it does not go with from"),
+        (["--without", "func~main"], "--without knows function~, source~ and module~, not 'func~'"),
         (["--where", "kind=foo"], "posix_memalign|valloc|pvalloc|new|new[]")]:
     done = tool("report", *argv, "siblings.wake")
     check.holds(done.status == 2 and sentence in done.err.decode(), f"{argv} says {done.err.decode()!r}")

@@ -87,6 +87,11 @@ check.equal("groups", 2 * len(told), twice["group_count"])
 check.equal("total", whole["peak"]["total_bytes"], twice["total_bytes"])
 check.equal("sum", 2 * sum(peak for peak, _ in told.values()), sum(g["bytes"] for g in twice["groups"]))
 
+later = answer("--at", "1h", "tribe.wake", "tribe.wake")["live"]
+check.equal("live when all have ended", (0, 0), (later["total_blocks"], later["total_bytes"]))
+check.holds(b"Live at that time of each recording: nothing" in tool("report", "--at", "1h", "tribe.wake", "tribe.wake").out,
+            "The page does not say of which time it speaks.")
+
 check.about("the dead")
 ends = {p["pid"]: p["end_ns"] for p in json.loads(tool("info", "--json", "tribe.wake").out)["processes_list"]}
 parent = whole["summary"]["peak_pid"]

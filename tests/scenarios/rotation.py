@@ -97,6 +97,8 @@ for maker, account in told.items():
                 (sum(b for b, _ in left), sum(s for _, s in left)))
 alone(paths)
 
+done = tool("report", "--at", "1ns", paths[-1])
+check.holds(b"This file of a series begins at " in done.err, f"A moment before a file: {done.err}")
 # What one file alone shows, and what it says is not in it, are all that there was.
 for path in paths:
     one = report([path], "--allocated", "--histogram")
