@@ -4,6 +4,7 @@
  */
 #include "cmd/command.h"
 
+#include "cmd/help_page.h"
 #include "present/safe.h"
 #include "tool/memory.h"
 
@@ -137,6 +138,6 @@ void command_print_help(const struct command *c)
     struct strbuf text;
     strbuf_init(&text);
     strbuf_addf(&text, "heapwake %s: %s\n\n%s", c->name, c->summary, c->help);
-    (void)command_print(&text);
+    (void)help_page_print(strbuf_get(&text));
     strbuf_release(&text);
 }

@@ -3,6 +3,7 @@
  * help: lists the commands, or explains one.
  */
 #include "cmd/command.h"
+#include "cmd/help_page.h"
 #include "query/parse.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ int command_help(int argc, char **argv)
     } else {
         help_list(&text);
     }
-    bool done = command_print(&text);
+    bool done = help_page_print(strbuf_get(&text));
     strbuf_release(&text);
     return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -94,8 +94,10 @@ static const struct parse_key keys[] = {
      FIELD_MODULE | PARSE_FREEING},
     {"not-freed-module", "REGEX", "it was freed, and no module on that stack matches", ABOUT_BOTH,
      parse_pattern, 0, FIELD_MODULE | PARSE_FREEING | PARSE_NEGATED},
-    {"kind", "malloc|calloc|realloc|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|new|new[]",
-     "allocated by one of these functions, with commas", ABOUT_BLOCKS, parse_kinds, AT(filter.kinds), 0},
+    {"kind", "FUNCTION,...",
+     "allocated by malloc, calloc, realloc, memalign, aligned_alloc, posix_memalign, valloc, pvalloc, new or "
+     "new[]",
+     ABOUT_BLOCKS, parse_kinds, AT(filter.kinds), 0},
 
     {"mapped", yes_words, "glibc gave it a mapping of its own, or did not", ABOUT_BLOCKS, parse_mapped,
      AT(filter.mapped), 0},

@@ -43,6 +43,18 @@ def check_commands():
                 problems.append(f"{page} has --{option}, heapwake {command} --help does not.")
 
 
+def check_width():
+    """Help fits a screen of 80 columns."""
+    listed = quiet(os.environ["HEAPWAKE"], "help").stdout
+    commands = re.findall(r"^  (\w+)  ", listed, re.M)
+    if len(commands) < 15:
+        problems.append(f"heapwake help lists {commands}.")
+    for command in ["help", "where", *commands]:
+        for line in quiet(os.environ["HEAPWAKE"], "help", command).stdout.splitlines():
+            if len(line) > 80:
+                problems.append(f"'heapwake help {command}' has a line of {len(line)} columns: {line}")
+
+
 def check_completions():
     for shell, file in [("bash", "heapwake.bash"), ("zsh", "_heapwake"), ("fish", "heapwake.fish")]:
         if shutil.which(shell):
@@ -65,6 +77,7 @@ def check_picture():
 
 check_manual()
 check_commands()
+check_width()
 check_completions()
 check_links()
 check_picture()

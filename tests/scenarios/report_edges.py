@@ -74,7 +74,7 @@ for argv, sentence in [
         (["--misuse", "--include", "main"], "--misuse is about all blocks of a process"),
         (["--advice", "--from", "10%"], "--advice is about all blocks of a process: it does not go with from"),
         (["--without", "func~main"], "--without knows function~, source~ and module~, not 'func~'"),
-        (["--where", "kind=foo"], "posix_memalign|valloc|pvalloc|new|new[]")]:
+        (["--where", "kind=foo"], "posix_memalign, valloc, pvalloc, new or new[]")]:
     done = tool("report", *argv, "siblings.wake")
     check.holds(done.status == 2 and sentence in done.err.decode(), f"{argv} says {done.err.decode()!r}")
 for argv in (["--where", "thread=1", "--where", "thread=2"], ["--where", "function=a", "--where", "function=b"],
