@@ -147,10 +147,11 @@ static struct lane *lane_inherit(uint32_t tid)
             index < SHARE_LANES_MAX ? __atomic_load_n(&lane_table[index], __ATOMIC_ACQUIRE) : NULL;
         if (lane == NULL || lane->is_nested)
             continue;
-        uint32_t owner = __atomic_load_n(&lane->tid, __ATOMIC_ACQUIRE);
+        uint64_t old = __atomic_load_n(&lane->claim, __ATOMIC_ACQUIRE), new = ((old >> 32) + 1) << 32 | tid;
+        uint32_t owner = (uint32_t)old;
         bool is_dead = owner == tid || sys_tgkill((int)life.pid, (int)owner, 0) == -3 /* ESRCH */;
         if (is_dead &&
-            __atomic_compare_exchange_n(&lane->tid, &owner, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            __atomic_compare_exchange_n(&lane->claim, &old, new, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             return lane;
     }
     return NULL;

@@ -49,7 +49,14 @@ struct lane {
     struct walk walk;
     uint32_t stack; /* id of walk's stack, 0 = not interned */
     uint32_t index; /* in the segment's lane table */
-    uint32_t tid;
+    union {
+        struct {
+            uint32_t tid; /* whose it is */
+            uint32_t
+                claims; /* how often it has changed hands: a thread may get the number of one that has ended */
+        };
+        uint64_t claim;
+    };
     uint32_t thread;
     uint32_t next; /* while a LINK is being published: the chunk it leads to + 1 */
     struct lane *nested;
