@@ -291,7 +291,8 @@ enum check_trust {
 
 static const char *const check_doubts[] = {
     [CHECK_PART] = "is not complete: what was kept is not sure. 'heapwake verify' says more.",
-    [CHECK_NOTHING] = "was switched off all the time: there is nothing that a limit could be held against.",
+    [CHECK_NOTHING] =
+        "was switched off and has no blocks: there is nothing that a limit could be held against.",
     [CHECK_SAMPLES] = "has samples only: its figures are estimates, which no limit can be held against. "
                       "Record without --sample.",
 };

@@ -125,7 +125,9 @@ static int diff_take(struct diff_options *o, int argc, char **argv, struct err *
     if (o->measures == 0)
         o->measures = has_moment ? 1u << MEASURE_LIVE : 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     for (unsigned i = 0; i < 2 && code == 0 && has_moment; i++)
-        code = o->moments[i] == NULL ? where_set(&o->queries[i], "at", "end", err) : 0;
+        code = o->moments[i] == NULL && o->queries[i].to.when == WHEN_UNSET
+                   ? query_parse(&o->queries[i], "at", "end", err)
+                   : 0;
     for (unsigned i = 0; i < 2 && code == 0; i++)
         code = command_spare(o->files[i], o->svg, err);
     return code;
@@ -183,7 +185,8 @@ static struct section_diff_side diff_describe(const struct diff *d, size_t which
     struct facts facts;
     facts_gather(&facts, d->sides[which].reader);
     uint64_t end_ns = diff_find_end(d->sides[which].reader);
-    end_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
+    if (o->moments[which] == NULL)
+        end_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
     return (struct section_diff_side){o->files[which],
                                       by_moment && o->moments[which] == NULL ? "end" : o->moments[which],
                                       r->moment_ns < end_ns ? r->moment_ns : end_ns,

@@ -103,6 +103,8 @@ static int report_option_at(struct report_options *o, const char *value, struct 
 
 static int report_option_since(struct report_options *o, const char *value, struct err *err)
 {
+    if (o->since_text != NULL)
+        return err_set(err, ERR_USAGE, "--since is given twice.");
     struct query q = o->query; /* for the words that a moment is given in */
     q.moment = (struct query_time){0};
     memset(q.given, 0, sizeof q.given);
@@ -116,6 +118,8 @@ static int report_option_since(struct report_options *o, const char *value, stru
 
 static int report_option_until(struct report_options *o, const char *value, struct err *err)
 {
+    if (o->until_text != NULL)
+        return err_set(err, ERR_USAGE, "--until is given twice.");
     o->until_text = value;
     o->changes = true;
     return report_option_moment(o, value, err);
@@ -401,11 +405,11 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
     }
     if (o->files.count == 0)
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
-    if (o->changes && o->until_text == NULL && report_option_moment(o, "end", err) != 0)
-        return err->code;
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
-    return report_options_agree(o, err);
+    int code = report_options_agree(o, err);
+    bool is_open = o->query.moment.when == WHEN_UNSET && o->query.to.when == WHEN_UNSET;
+    return code == 0 && o->changes && is_open ? report_option_moment(o, "end", err) : code;
 }
 
 void report_options_release(struct report_options *o)

@@ -121,7 +121,7 @@ static void html_put_cards(const struct export_job *job, uint64_t suppressed)
     double share =
         t->allocated_blocks == 0 ? 0 : 100 * (double)t->temporary_blocks / (double)t->allocated_blocks;
     snprintf(text, sizeof text, "%.1f %%", share);
-    if (html_sample_rate(job) == 0)
+    if (html_sample_rate(job) == 0 || t->temporary_blocks != 0)
         html_put_card(o, text, "of the calls are temporary");
     if (export_peak_rss(job) != 0)
         html_put_card(o, units_bytes(text, export_peak_rss(job)), "resident at most");
@@ -138,7 +138,9 @@ static void html_put_limits(const struct export_job *job)
         out_text(job->out, "; the recording is not whole, and so is this page");
     if (rate != 0)
         out_f(job->out, "; samples, one in %s: all figures are estimates", units_bytes(text, rate));
-    if (job->conditions->length != 0) {
+    if (job->conditions->length != 0 && job->veil->level != VEIL_NONE) {
+        out_text(job->out, "; only what meets some conditions"); /* they have the true names */
+    } else if (job->conditions->length != 0) {
         struct strbuf line;
         strbuf_init(&line);
         safe_add_command(&line, strbuf_get(job->conditions), job->conditions->length);

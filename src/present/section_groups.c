@@ -147,7 +147,8 @@ void section_groups_text(struct page *p, const struct section_groups *s)
     char time[UNITS_MAX];
     rollup_sort(s->groups, s->traces, s->measure);
     size_t count = section_groups_count(s), shown = 0;
-    if (s->is_sampled && s->measure == MEASURE_TEMPORARY) {
+    if (s->is_sampled && s->measure == MEASURE_TEMPORARY &&
+        measure_blocks(&s->groups->total, s->measure) == 0) {
         page_add(p, COLOUR_TITLE, "Temporary: not known in a sampled recording");
         page_end_line(p);
         return;

@@ -133,7 +133,7 @@ static void section_head_losses(struct page *p, const struct section_head *h)
     if (h->complete && h->lost_events == 0)
         page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", word);
     else if (h->lost_events == 0)
-        page_addf(p, COLOUR_ALARM, "%10s  how much is missing is not known; ", word);
+        page_addf(p, COLOUR_ALARM, "%10s  what is missing is not known; ", word);
     else
         page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", word, units_count(a, h->lost_events),
                   units_plural(h->lost_events));
@@ -141,7 +141,7 @@ static void section_head_losses(struct page *p, const struct section_head *h)
               units_count(b, h->stacks));
     page_end_line(p);
     if (h->off_ns != 0)
-        section_head_more(p, COLOUR_ALARM, "it was switched off for %s: of that nothing is known",
+        section_head_more(p, COLOUR_ALARM, "switched off for %s, of which nothing is known",
                           units_time(a, h->off_ns));
     if (h->unrecorded_processes != 0)
         section_head_more(p, COLOUR_ALARM, "%s more process%s could not be recorded",
@@ -292,6 +292,7 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "samples", h->samples);
     json_add_number(j, "allocated_error_bytes", weight_error(h->sample_rate, h->allocated_bytes));
     json_add_number(j, "peak_error_bytes", weight_error(h->sample_rate, h->peak_bytes));
+    json_add_number(j, "leaked_error_bytes", weight_error(h->sample_rate, h->leaked_bytes));
     json_add_number(j, "cull_threshold_ns", h->cull_threshold_ns);
     json_add_number(j, "culled_blocks", h->culled_blocks);
     json_add_number(j, "culled_bytes", h->culled_bytes);

@@ -147,14 +147,15 @@ void section_tree_text(struct page *p, const struct section_tree *s)
     if (s->tree->nodes.count == 0)
         return;
     const struct tree_value *total = &s->tree->nodes.data[0].all;
-    if (s->is_sampled && s->tree->measure == MEASURE_TEMPORARY) {
+    if (s->is_sampled && s->tree->measure == MEASURE_TEMPORARY && total->blocks == 0) {
         page_add(p, COLOUR_TITLE, "Temporary: not known in a sampled recording");
         page_end_line(p);
         return;
     }
     page_addf(p, COLOUR_TITLE, "%s: %sB in %s block%s", measure_title(s->tree->measure),
               units_count(a, total->bytes), units_count(b, total->blocks), units_plural(total->blocks));
-    suppressed_note(p, s->tree->measure, s->suppress);
+    if (s->root == NULL) /* else most of it has nothing to do with that function */
+        suppressed_note(p, s->tree->measure, s->suppress);
     page_addf(p, COLOUR_QUIET, ", %s below", s->tree->way == TREE_CALLERS ? "callers" : "callees");
     page_end_line(p);
     if (total->blocks == 0 && s->root != NULL) {

@@ -65,7 +65,8 @@ static const struct parse_key keys[] = {
     {"stack", "NUMBER,...", "allocated from these stacks", ABOUT_BOTH, parse_numbers, AT(filter.stacks), 0},
     {"not-stack", "NUMBER,...", "allocated from none of these stacks", ABOUT_BOTH, parse_numbers,
      AT(filter.not_stacks), 0},
-    {"function", "REGEX", "a function on its stack matches", ABOUT_BOTH, parse_pattern, 0, FIELD_FUNCTION},
+    {"function", "REGEX", "a function on its stack matches; without a name it is MODULE+0xADDRESS",
+     ABOUT_BOTH, parse_pattern, 0, FIELD_FUNCTION},
     {"not-function", "REGEX", "no function on its stack matches", ABOUT_BOTH, parse_pattern, 0,
      FIELD_FUNCTION | PARSE_NEGATED},
     {"source", "REGEX", "a source file on its stack matches", ABOUT_BOTH, parse_pattern, 0, FIELD_SOURCE},
@@ -166,7 +167,7 @@ const char *query_find_condition(const struct query *q)
 {
     for (size_t i = 0; i < KEY_COUNT; i++) {
         bool is_given = (q->given[i / 64] >> i % 64 & 1) != 0;
-        if (is_given && keys[i].to != AT(pids) && parse_is_condition(&keys[i]))
+        if (is_given && strcmp(keys[i].name, "pid") != 0 && parse_is_condition(&keys[i]))
             return keys[i].name;
     }
     return NULL;

@@ -57,10 +57,13 @@ static const char *pattern_path(const struct pattern *p, const struct wake_modul
     return module == NULL ? "" : module->path[0] != '\0' ? module->path : exe;
 }
 
-/* The same for a function without a name, which reports call by its place. */
+/* The same for a function without a name, which reports call by its place, if that is what is asked for: a module
+ * alone is not. */
 static bool pattern_matches_place(const struct pattern *p, const struct wake_node *node)
 {
     char text[FRAME_PLACE_MAX];
+    if (strstr(p->asked->text, "0x") == NULL)
+        return false;
     const struct wake_module *module = pattern_module(p, node);
     uint64_t address = (node->address & ~RECORD_FRAME_EXACT) - (module == NULL ? 0 : module->bias);
     return pattern_matches(p, frame_spell_place(text, pattern_path(p, module), address));

@@ -71,6 +71,12 @@ for argv, sentence in [
         (["--at", "10%", "--where", "at=20%"], "'at' is given twice"),
         (["--where", "state=leaked", "--where", "state=freed"], "'state' is given twice"),
         (["--without", "main", "--where", "size-min=1"], "--without is about all blocks of a process: it does not go with size-min"),
+        (["--without", "main", "--where", "function=main"], "it does not go with function"),
+        (["--misuse", "--where", "thread=1"], "it does not go with thread"),
+        (["--advice", "--where", "not-module=x"], "it does not go with not-module"),
+        (["--since", "5%", "--at", "10%"], "--since and --until make a list of their own"),
+        (["--since", "5%", "--since", "10%"], "--since is given twice"),
+        (["--until", "5%", "--until", "10%"], "--until is given twice"),
         (["--misuse", "--include", "main"], "--misuse is about all blocks of a process"),
         (["--advice", "--from", "10%"], "--advice is about all blocks of a process: it does not go with from"),
         (["--without", "func~main"], "--without knows function~, source~ and module~, not 'func~'"),
@@ -87,10 +93,10 @@ for word in ("ticks=10", "detail=yes", "split=thread", "temporary=2"):
 check.about("switched off")
 record(["./siblings"], "off.wake", ["--enabled", "no"])
 head = tool("report", "off.wake").out.decode()
-check.holds("in part  nothing lost" in head and re.search(r"it was switched off for [0-9.]+ m?s", head), f"Nothing is said of it:\n{head[:600]}")
+check.holds("in part  nothing lost" in head and re.search(r"switched off for [0-9.]+ m?s", head), f"Nothing is said of it:\n{head[:600]}")
 check.holds(json.loads(tool("info", "--json", "off.wake").out)["off_ns"] > 300000000, "info does not know.")
 done = tool("check", "--max-peak", "1G", "off.wake")
-check.holds(done.status == 2 and b"off.wake was switched off all the time: " in done.err, f"check says {done.err}")
+check.holds(done.status == 2 and b"off.wake was switched off and has no blocks: " in done.err, f"check says {done.err}")
 record([workload("switched"), "200"], "now_and_then.wake")
 done = tool("check", "--max-peak", "1G", "now_and_then.wake")
 check.holds(done.status == 0 and b"now_and_then.wake was switched off for " in done.err, f"check says {done.err}")

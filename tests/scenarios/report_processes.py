@@ -111,6 +111,11 @@ end_ns = max(ends.values())
 for asked, words in (("tribe.wake@end", "tribe.wake"), ("tribe.wake", f"tribe.wake@{end_ns}ns")):
     sides = json.loads(tool("diff", "--json", asked, words).out)
     check.equal(f"{asked} and {words}", sides["before"]["live_bytes"], sides["after"]["live_bytes"])
+half = f"{end_ns // 2}ns"
+sides = json.loads(tool("diff", "--json", "--to", half, "tribe.wake@10%", "tribe.wake").out)
+check.equal("an end that is the window's", answer("--at", half, "tribe.wake")["live"]["total_bytes"], sides["after"]["live_bytes"])
+check.equal("since, to the end of the window", tool("report", "--json", "--since", "10%", "--until", half, "--to", half, "tribe.wake").out,
+            tool("report", "--json", "--since", "10%", "--to", half, "tribe.wake").out)
 for when in (end_ns // 2, end_ns):
     there = json.loads(tool("export", "-f", "json", "--to", f"{when}ns", "tribe.wake").out)["total"]["live_bytes"]
     check.equal(f"live at {when}, export and report", answer("--at", f"{when}ns", "tribe.wake")["live"]["total_bytes"], there)

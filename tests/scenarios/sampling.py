@@ -9,6 +9,7 @@ import io
 import json
 import math
 import os
+import re
 import sqlite3
 
 from scenarios.support import Check, Ledger, events, info, native, record, tool, truth, workload
@@ -225,13 +226,19 @@ for argv, words in [
         (["diff", "faces.wake", "again.wake"], "figures are estimates"),
         (["export", "-f", "html", "faces.wake"], "all figures are estimates"),
         (["export", "-f", "html", "--where", "size-min=10", "faces.wake"], "only what meets --where size-min=10"),
-        (["report", "faces.wake"], "leaked "),
         (["report", "--temporary", "--tree", "faces.wake"], "Temporary: not known in a sampled recording"),
         (["report", "--temporary", "--by", "module", "faces.wake"], "Temporary: not known in a sampled recording"),
         (["report", "--where", "state=temporary", "faces.wake"], "were temporary is not known, as it was sampled")]:
     done = tool(*argv)
     check.holds(words in done.out.decode() + done.err.decode(), f"{argv} does not say {words!r}: {done.err.decode()}")
+check.holds(re.search(r"allocated within [0-9.]+ %, peak [0-9.]+ %, leaked [0-9.]+ %,", tool("report", "faces.wake").out.decode()),
+            "The report does not say how far off it may be.")
+for shape in (["--by", "function"], ["--tree"]):
+    page = tool("report", "--temporary", "--where", "temporary=1h", *shape, "faces.wake").out.decode()
+    check.holds("Temporary: not known" not in page and "Temporary" in page, f"Temporary by time, {shape}: {page[-300:]}")
 check.holds(b"calls are temporary" not in tool("export", "-f", "html", "faces.wake").out, "The page knows of temporary blocks.")
+secret = tool("export", "-f", "html", "--anonymize", "full", "--where", "function=make_large", "faces.wake").out
+check.holds(b"make_large" not in secret and b"only what meets some conditions" in secret, "The page has names that it shall not have.")
 check.equal("temporary by time", 0, tool("report", "--where", "state=temporary", "--where", "temporary=1h", "faces.wake").status)
 check.equal("rate in diff", RATE, json.loads(tool("diff", "--json", "faces.wake", "again.wake").out)["before"]["sample_rate"])
 # What is culled of samples are samples.
