@@ -160,7 +160,8 @@ static pid_t launch_parent(pid_t pid)
 /* Is it the program, or a process that it has started? One that is gone already is known if it was recorded. */
 static bool launch_is_of_program(const struct launch *l, pid_t pid)
 {
-    for (unsigned i = 0; i < LAUNCH_LATEST; i++) {
+    pid_t parent = launch_parent(pid);
+    for (unsigned i = 0; i < LAUNCH_LATEST && parent == 0; i++) {
         if (l->latest[i] == pid && pid != 0)
             return true;
     }

@@ -6,7 +6,8 @@
  *  - The program keeps terminal, process group, descriptors, limits, umask,
  *    signal mask and dispositions as the user had them.
  *  - What the terminal sends (SIGINT, SIGQUIT) reaches the program by itself;
- *    what is sent to the collector is passed on, whichever signal it is. What the program
+ *    what is sent to the collector is passed on, whichever signal it is (but SIGTSTP and SIGCHLD,
+ *    which are the collector's, and SIGPIPE and SIGXFSZ, which it ignores). What the program
  *    or a process that it has started sends is not: they mean the whole group, and the
  *    program has got it.
  *  - When the program is stopped by job control, so is the collector.

@@ -300,8 +300,9 @@ static void pair_work(struct pair *p)
     }
 }
 
-/* An allocation has come: decides the releases at the head of its address's queue that are its lane's own, or
- * stamped well before it (rule 5), and applies what has waited behind them: it is older too. */
+/* An allocation has come: decides the releases at the head of its address's queue that are stamped well before it
+ * (rule 5), or are its lane's own and have waited for a round, and applies what has waited behind them: it is older
+ * too. */
 static void pair_decide_older(struct pair *p, const struct item *i)
 {
     uint64_t margin = p->line->is_sequence ? 0 : PAIR_SKEW_US * p->line->time->quantum;
@@ -309,7 +310,7 @@ static void pair_decide_older(struct pair *p, const struct item *i)
     while (p->parked.count != 0 && (queue = parked_find(&p->parked, i->address)) != 0 &&
            blocks_find(&p->blocks, i->address) == NULL) {
         struct parked_entry e = p->parked.entries.data[p->parked.queues.data[queue].first];
-        bool is_older = e.item.lane == i->lane || e.item.stamp + margin < i->stamp;
+        bool is_older = (e.item.lane == i->lane && e.round < p->round) || e.item.stamp + margin < i->stamp;
         if (e.item.op == ITEM_ALLOC || !is_older)
             break;
         parked_remove(&p->parked, queue, 0);

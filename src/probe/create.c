@@ -124,6 +124,7 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     share.first_length = length;
     share.stamp_kind = head->stamp_kind;
     share.growing = 0;
+    share.spun_ns = 0;
     share.pass = (void *)(base + CREATE_PASS_AT);
     share.head = head;
     TRACE(TRACE_SHARE, 1, "segment at %x, %u chunks of which %u are mapped", (uintptr_t)base, chunks, first);

@@ -16,7 +16,7 @@
 
 #include <link.h>
 
-enum { ENV_SOCKET_MAX = HANDOVER_NAME_MAX + 2 * HANDOVER_TOKEN + 2, ENV_PAGE = 4096 };
+enum { ENV_SOCKET_MAX = HANDOVER_NAME_MAX + 2 * HANDOVER_TOKEN + 2, ENV_PAGE = 4096, ENV_LAID_IN = 65536 };
 
 static const char env_preload[] = "LD_PRELOAD=";
 static const char env_socket[] = "HEAPWAKE_SOCKET=";
@@ -73,7 +73,7 @@ static bool env_can_read(struct env_page *known, const void *from, size_t length
 {
     const uintptr_t size = ENV_PAGE;
     uintptr_t page = (uintptr_t)from & ~(size - 1), last = ((uintptr_t)from + length - 1) & ~(size - 1);
-    for (; !life_sandbox; page += size) {
+    for (; !life_is_caged(); page += size) {
         if (page != known->at &&
             (page == 0 || !sys_is_readable(page))) /* nobody asks the kernel about NULL */
             return false;
@@ -124,7 +124,7 @@ struct env_plan env_plan(char *const *from, const char *path)
     }
     const char *list = plan.preload < plan.count ? from[plan.preload] + sizeof env_preload - 1 : "";
     /* What a filter allows is not known: the new image is not to make our system calls. */
-    bool is_foreign = life_sandbox || target_names_runtime(list) || target_is_foreign(path);
+    bool is_foreign = life_is_caged() || target_names_runtime(list) || target_is_foreign(path);
     bool has_us = env_find_entry(list, library) != NULL;
     plan.drop_preload = is_foreign && has_us;
     plan.add_preload = !is_foreign && !has_us;
@@ -185,28 +185,37 @@ static char *const *env_fill(const struct env_plan *plan, void *room)
 
 /* In the child of a vfork nobody can give the room back, since its exec does not return: one for each thread, whose
  * next such child uses it again. */
+static __thread struct {
+    void *room;
+    size_t length;
+} env_kept __attribute__((tls_model("initial-exec")));
+
 static void *env_room_of_thread(size_t length)
 {
-    struct lane *lane = tls_lane;
-    if (lane == NULL)
-        return memory_pages(length);
-    if (lane->env_length < length) {
-        void *room = memory_pages(length);
+    if (env_kept.length < length) {
+        void *room = tls_caged != 0 ? NULL : memory_pages(length);
         if (room == NULL)
             return NULL;
-        if (lane->env_length != 0 && !life_sandbox)
-            sys_munmap(lane->env_room, lane->env_length);
-        lane->env_room = room;
-        lane->env_length = length;
+        if (env_kept.length != 0 && life_sandbox == 0)
+            sys_munmap(env_kept.room, env_kept.length);
+        env_kept.room = room;
+        env_kept.length = length;
     }
-    return lane->env_room;
+    return env_kept.room;
+}
+
+void env_lay_in(void)
+{
+    (void)env_room_of_thread(ENV_LAID_IN);
 }
 
 char *const *env_copy(struct env_plan *plan, void *room)
 {
+    plan->was_caged = tls_caged != 0;
     if (!plan->is_needed)
         return plan->from;
-    bool is_vforked = !life_sandbox && *lane_fork_word == 1 && (uint32_t)sys_getpid() != life.pid;
+    bool is_vforked =
+        tls_caged != 0 || (life_sandbox == 0 && *lane_fork_word != 0 && (uint32_t)sys_getpid() != life.pid);
     if (room == NULL && is_vforked)
         room = env_room_of_thread(plan->room);
     else if (room == NULL)

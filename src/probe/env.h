@@ -27,6 +27,7 @@ struct env_plan {
     bool add_socket;
     bool drop_preload;
     void *mapped; /* room that is to be given back */
+    bool was_caged;
 };
 
 enum { ENV_STACK_MAX = 1024 }; /* bytes of room that a caller may have on its stack */
@@ -35,6 +36,8 @@ enum { ENV_STACK_MAX = 1024 }; /* bytes of room that a caller may have on its st
 struct env_plan env_plan(char *const *from, const char *path);
 /* What to pass on: the copy, or what was given where none is needed or can be made.  room: plan->room bytes, or NULL. */
 char *const *env_copy(struct env_plan *plan, void *room);
+/* Takes room for what a vfork child will pass on, before it can take none any more. */
+void env_lay_in(void);
 /* The call has come back. */
 void env_done(const struct env_plan *plan);
 

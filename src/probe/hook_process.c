@@ -28,6 +28,7 @@ HOOK pid_t fork(void)
     const struct real *call = life_real();
     if (call == NULL)
         return -1;
+    tls_caged = 0; /* who forks is no child of a vfork */
     pid_t pid = call->fork();
     if (pid == 0)
         life_forked();
@@ -42,9 +43,17 @@ HOOK pid_t fork(void)
     void *room = plan.room > ENV_STACK_MAX ? NULL : alloca(plan.room); \
     char *const *name = env_copy(&plan, room)
 
+/* On its way: if this is the child of a vfork, its parent goes on, which is not shut in. */
+static void process_exec_begin(void)
+{
+    share_exec_begin();
+    tls_caged = 0;
+}
+
 /* exec has come back. */
 static int process_exec_failed(const struct env_plan *plan, int result)
 {
+    tls_caged = plan->was_caged;
     share_exec_failed();
     env_done(plan);
     return result;
@@ -56,7 +65,7 @@ HOOK int execve(const char *path, char *const argv[], char *const envp[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, path);
-    share_exec_begin();
+    process_exec_begin();
     return process_exec_failed(&plan, call->execve(path, argv, env));
 }
 
@@ -66,7 +75,7 @@ HOOK int execv(const char *path, char *const argv[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, environ, path);
-    share_exec_begin();
+    process_exec_begin();
     return process_exec_failed(&plan, call->execve(path, argv, env));
 }
 
@@ -76,7 +85,7 @@ HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    share_exec_begin();
+    process_exec_begin();
     return process_exec_failed(&plan, call->execvpe(file, argv, env));
 }
 
@@ -86,7 +95,7 @@ HOOK int execvp(const char *file, char *const argv[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, environ, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    share_exec_begin();
+    process_exec_begin();
     return process_exec_failed(&plan, call->execvpe(file, argv, env));
 }
 
@@ -96,7 +105,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const envp[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_of_descriptor(fd, (char[TARGET_PATH_MAX]){0}));
-    share_exec_begin();
+    process_exec_begin();
     return process_exec_failed(&plan, call->fexecve(fd, argv, env));
 }
 
@@ -106,6 +115,7 @@ HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_action
     const struct real *call = life_real();
     if (call == NULL)
         return ENOSYS;
+    tls_caged = 0;
     PROCESS_ENVIRONMENT(env, envp, path);
     int result = call->posix_spawn(pid, path, actions, attributes, argv, env);
     env_done(&plan);
@@ -118,6 +128,7 @@ HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actio
     const struct real *call = life_real();
     if (call == NULL)
         return ENOSYS;
+    tls_caged = 0;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
     int result = call->posix_spawnp(pid, file, actions, attributes, argv, env);
     env_done(&plan);

@@ -11,6 +11,7 @@
  * ask in such ways what the kernel can do.
  */
 #include "base/digits.h"
+#include "probe/env.h"
 #include "probe/event.h"
 #include "probe/hook.h"
 #include "probe/lane.h"
@@ -29,8 +30,8 @@
 /* What the child of a vfork forbids itself does not hold for the parent, whose memory it uses. */
 static bool hook_is_vforked(void)
 {
-    return life_sandbox == 0 && life.state == LIFE_ON && *lane_fork_word == 1 &&
-           (uint32_t)sys_getpid() != life.pid;
+    return tls_caged != 0 || (life_sandbox == 0 && life.state == LIFE_ON && *lane_fork_word != 0 &&
+                              (uint32_t)sys_getpid() != life.pid);
 }
 
 /* From now on nothing may be asked of the kernel: takes what will be needed. */
@@ -41,19 +42,30 @@ static void hook_enter_sandbox(const void *frame)
     __atomic_fetch_add(&life_sandbox, 1, __ATOMIC_RELAXED);
 }
 
-/* True: a sandbox closes if the call succeeds. */
-static bool hook_note_prctl(int option, unsigned long value, unsigned long filter, const void *frame)
+/* What is to be taken back if the call fails. */
+enum hook_closing { HOOK_NOTHING, HOOK_SANDBOX, HOOK_CAGE };
+
+static enum hook_closing hook_note_prctl(int option, unsigned long value, unsigned long filter,
+                                         const void *frame)
 {
     bool is_strict = option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT;
     bool is_filter = option == PR_SET_SECCOMP && value == SECCOMP_MODE_FILTER && filter != 0;
     bool is_blind = option == PR_SET_TSC && value == PR_TSC_SIGSEGV;
-    if ((!is_strict && !is_filter && !is_blind) || hook_is_vforked())
-        return false;
+    if (!is_strict && !is_filter && !is_blind)
+        return HOOK_NOTHING;
+    if (hook_is_vforked()) {
+        bool is_new = !is_blind && tls_caged == 0;
+        if (is_new) {
+            env_lay_in();
+            tls_caged = 1;
+        }
+        return is_new ? HOOK_CAGE : HOOK_NOTHING;
+    }
     if (!is_blind)
         hook_enter_sandbox(frame);
     if (!is_filter)
         share_leave_counter();
-    return !is_blind;
+    return is_blind ? HOOK_NOTHING : HOOK_SANDBOX;
 }
 
 /* Called by the stub of syscall() alone. */
@@ -76,10 +88,12 @@ HOOK int prctl(int option, unsigned long a, unsigned long b, unsigned long c, un
 {
     if (HOOK_RARE(real.prctl == NULL) && !life_begin())
         return (int)hook_result(SYS_CALL(SYS_prctl, option, a, b, c, d, 0));
-    bool closes = hook_note_prctl(option, a, b, HOOK_FRAME);
+    enum hook_closing closing = hook_note_prctl(option, a, b, HOOK_FRAME);
     int result = real.prctl(option, a, b, c, d);
-    if (closes && result != 0)
+    if (closing == HOOK_SANDBOX && result != 0)
         __atomic_fetch_sub(&life_sandbox, 1, __ATOMIC_RELAXED);
+    else if (closing == HOOK_CAGE && result != 0)
+        tls_caged = 0;
     if (option == PR_SET_NAME && result == 0)
         event_thread_name(0, (const char *)a, HOOK_FRAME);
     return result;

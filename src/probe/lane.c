@@ -231,7 +231,7 @@ static struct lane *lane_begin(const void *frame)
         walk_forget(&lane->walk);
         lane->stack = 0;
         lane->clock = 0;
-        lane->walk.range.hi = lane->walk.range.lo = 0;
+        lane->walk.range = lane->walk.doubted = (struct range){0};
         memory_zero(lane->walk.ranges, sizeof lane->walk.ranges);
     } else {
         lane = lane_new(tid);

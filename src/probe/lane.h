@@ -63,8 +63,6 @@ struct lane {
     bool is_nested;
     uint32_t pointer_tid; /* the thread that `pointer` belongs to; 0 while it is written */
     uintptr_t pointer;    /* the thread pointer, which is what a pthread_t is */
-    void *env_room;       /* for environments of vfork children (env.c) */
-    size_t env_length;
 };
 
 INNER __thread struct lane *tls_lane __attribute__((tls_model("initial-exec")));

@@ -29,6 +29,7 @@ enum {
 
 struct life life;
 uint32_t life_sandbox;
+__thread uint32_t tls_caged __attribute__((tls_model("initial-exec")));
 
 /* The thread that is at it, by its thread pointer. */
 static uintptr_t life_mother;
@@ -73,6 +74,8 @@ static void life_birth(void)
     real_find();
     __atomic_store_n(&life.state, LIFE_OPEN, __ATOMIC_RELEASE);
     life.pid = (uint32_t)sys_getpid();
+    if ((uint32_t)sys_gettid() == life.pid)
+        life.first_thread = arch_thread_pointer();
     tracing_init();
     bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && !real.is_second && life_open();
     TRACE(TRACE_LIFE, 1, "born, recording %u, sampling %u, first %u", is_on, sampling_rate, real.is_first);

@@ -40,9 +40,11 @@ enum life_state {
 };
 
 struct life {
-    uint32_t state;      /* enum life_state */
-    uint32_t many;       /* 1: more than one thread has been seen */
-    uint32_t pid;        /* whose segment this is */
+    uint32_t state; /* enum life_state */
+    uint32_t many;  /* 1: more than one thread has been seen */
+    uint32_t pid;   /* whose segment this is */
+    uintptr_t
+        first_thread; /* thread pointer of the process' first thread, if it was there at birth; 0 = not known */
     uint32_t is_precise; /* 1: every event is stamped, HEAPWAKE_PRECISE_TIMESTAMPS */
 };
 
@@ -52,6 +54,16 @@ INNER struct life life;
 
 /* Not 0: a seccomp filter is installed, or about to be: no system calls any more. */
 INNER uint32_t life_sandbox;
+
+/* 1: this is the child of a vfork, which has shut itself in, and not us. Until it is on its way into another
+ * program: the thread that waits for it has the same word. */
+INNER __thread uint32_t tls_caged __attribute__((tls_model("initial-exec")));
+
+/* May nothing be asked of the kernel here? */
+static inline bool life_is_caged(void)
+{
+    return life_sandbox != 0 || tls_caged != 0;
+}
 
 /* Called when real.malloc is NULL. True: born now, go on with the real call.
  * False: serve from the early pool. */

@@ -210,7 +210,7 @@ uint64_t share_clock_stamp(void)
  * being forked: the head there is the parent's. */
 static bool share_is_own(void)
 {
-    return share.head != NULL && !life_sandbox && (uint32_t)sys_getpid() == life.pid;
+    return share.head != NULL && !life_is_caged() && (uint32_t)sys_getpid() == life.pid;
 }
 
 void share_exec_begin(void)

@@ -133,8 +133,12 @@ bool spool_open(bool forked)
     long fd = sys_open(spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (sys_failed(fd))
         return false;
-    bool is_open =
-        !sys_failed(sys_fallocate((int)fd, 0, 0, spool_size(first))) && create_map((int)fd, chunks, forked);
+    bool has_room = !sys_failed(sys_fallocate((int)fd, 0, 0, spool_size(first)));
+    if (!has_room && share.pool != 0 && share.pool < first) {
+        chunks = share.pool;
+        has_room = !sys_failed(sys_fallocate((int)fd, 0, 0, spool_size(chunks)));
+    }
+    bool is_open = has_room && create_map((int)fd, chunks, forked);
     struct stat st;
     if (is_open && !sys_failed(sys_fstat((int)fd, &st))) {
         spool_device = st.st_dev;

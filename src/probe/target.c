@@ -169,7 +169,7 @@ bool target_is_foreign(const char *path)
 {
     char name[TARGET_INTERPRETER];
     bool is_script;
-    if (path == NULL || life_sandbox)
+    if (path == NULL || life_is_caged())
         return false;
     bool is_foreign = target_look(path, name, &is_script);
     return is_script ? target_look(name, name, &is_script) : is_foreign;
@@ -193,7 +193,7 @@ const char *target_find(const char *file, char room[TARGET_PATH_MAX])
         if (file[i] == '/')
             return file;
     }
-    for (const char *path = target_search_path(); length > 0 && !life_sandbox;) {
+    for (const char *path = target_search_path(); length > 0 && !life_is_caged();) {
         size_t folder = 0;
         while (path[folder] != ':' && path[folder] != '\0')
             folder++;

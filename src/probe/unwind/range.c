@@ -17,7 +17,11 @@
 #include "probe/sys.h"
 #include "probe/unwind/walk.h"
 
-enum { RANGE_PAGE = 4096, RANGE_STEPS_MAX = 1 << 16 }; /* 256 MiB of stack */
+enum {
+    RANGE_PAGE = 4096,
+    RANGE_STEPS_MAX = 1 << 16, /* 256 MiB of stack */
+    RANGE_OWN_STEPS = 2048,    /* 8 MiB, asked for once */
+};
 
 static uint64_t range_page(uint64_t address)
 {
@@ -29,17 +33,16 @@ static bool range_is_inside(const struct range *r, uint64_t sp)
     return sp - r->lo < r->hi - r->lo;
 }
 
-/* The end of the stack that sp lies on, without asking the kernel; 0 = not known. */
-static uint64_t range_known_end(uint64_t sp)
+/* Up to where the thread's own stack is mapped, if sp lies on it; 0 = it does not, or nobody knows. The thread block
+ * of the first thread is somewhere else. */
+static uint64_t range_own_end(uint64_t sp)
 {
-    const uint64_t reach = UINT64_C(8) << 20;
-    uint64_t thread = arch_thread_pointer();
-    uint64_t first = (uint64_t)(uintptr_t)real.stack_end;
+    const uint64_t reach = (uint64_t)RANGE_OWN_STEPS * RANGE_PAGE;
+    uint64_t thread = arch_thread_pointer(), first = (uint64_t)(uintptr_t)real.stack_end;
     if (sp < first && first - sp < reach)
-        return range_page(first);
-    if (sp < thread && thread - sp < reach)
-        return range_page(thread);
-    return 0;
+        return range_page(first + RANGE_PAGE - 1);
+    bool is_first = life.first_thread == 0 || thread == life.first_thread;
+    return !is_first && sp < thread && thread - sp < reach ? range_page(thread + RANGE_PAGE - 1) : 0;
 }
 
 static void range_keep(struct walk *walk)
@@ -56,16 +59,37 @@ static void range_keep(struct walk *walk)
 /* Can its last page be read still? */
 static bool range_is_there(const struct range *r)
 {
-    return life_sandbox || sys_is_readable(r->hi - RANGE_PAGE);
+    return !r->is_doubtful || r->is_own || life_sandbox || sys_is_readable(r->hi - RANGE_PAGE);
+}
+
+/* Is it part of that, without a gap up to its end? */
+static bool range_is_own(const struct range *r)
+{
+    uint64_t end = range_own_end(r->lo);
+    if (end == 0 || r->hi > end || life_sandbox)
+        return false;
+    unsigned steps = 0;
+    for (uint64_t page = r->hi; page < end; page += RANGE_PAGE) {
+        if (++steps > RANGE_OWN_STEPS || !sys_is_readable(page))
+            return false;
+    }
+    return true;
 }
 
 void range_doubt(struct walk *walk, uint64_t sp)
 {
+    struct range *r = &walk->range;
     uint64_t end = range_page(sp + RANGE_PAGE - 1);
-    if (walk->range.hi > end && end > walk->range.lo)
-        walk->range.hi = end; /* nothing beyond was looked at */
-    walk->doubted = walk->range;
-    walk->range.lo = walk->range.hi; /* nothing lies in it: range_settle_doubt comes first */
+    if (r->is_own)
+        return;
+    if (r->hi > end && end > r->lo)
+        r->hi = end;                                /* nothing beyond was looked at */
+    r->is_own = !r->is_doubtful && range_is_own(r); /* asked once */
+    if (r->is_own)
+        return;
+    r->is_doubtful = true;
+    walk->doubted = *r;
+    r->lo = r->hi; /* nothing lies in it: range_settle_doubt comes first */
 }
 
 void range_settle_doubt(struct walk *walk)
@@ -73,11 +97,11 @@ void range_settle_doubt(struct walk *walk)
     if (walk->doubted.hi == 0)
         return;
     walk->range = walk->doubted;
-    walk->doubted = (struct range){0, 0};
+    walk->doubted = (struct range){0};
     if (range_is_there(&walk->range))
         return;
     walk_forget(walk);
-    walk->range = (struct range){0, 0};
+    walk->range = (struct range){0};
     for (unsigned i = 0; i < WALK_RANGES; i++)
         walk->ranges[i] = walk->range;
 }
@@ -104,8 +128,7 @@ bool range_enter(struct walk *walk, uint64_t sp)
             return false;
         }
     }
-    r->lo = range_page(sp);
-    r->hi = r->lo + RANGE_PAGE;
+    *r = (struct range){.lo = range_page(sp), .hi = range_page(sp) + RANGE_PAGE};
     return false;
 }
 
@@ -115,12 +138,13 @@ bool range_extend(struct walk *walk, uint64_t address)
     if (address < r->lo || address - r->hi > (uint64_t)RANGE_PAGE * RANGE_STEPS_MAX)
         return false;
     if (life_sandbox) {
-        uint64_t end = range_known_end(r->lo);
+        uint64_t end = range_own_end(r->lo);
         if (address > end)
             return false;
         r->hi = end;
         return true;
     }
+    r->is_own = r->is_own && address <= range_own_end(r->lo);
     while (r->hi < address) {
         if (!sys_is_readable(r->hi))
             return false;

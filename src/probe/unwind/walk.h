@@ -57,6 +57,8 @@ enum {
 struct range {
     uint64_t lo;
     uint64_t hi;
+    bool is_own;      /* part of the thread's own stack, which stays */
+    bool is_doubtful; /* a walk on it did not end as it should */
 };
 
 struct walk {
