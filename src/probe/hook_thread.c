@@ -30,15 +30,18 @@
 /* What the child of a vfork forbids itself does not hold for the parent, whose memory it uses. */
 static bool hook_is_vforked(void)
 {
-    return tls_caged != 0 || (life_sandbox == 0 && life.state == LIFE_ON && *lane_fork_word != 0 &&
-                              (uint32_t)sys_getpid() != life.pid);
+    return !life_is_caged() && life.state == LIFE_ON && *lane_fork_word != 0 &&
+           (uint32_t)sys_getpid() != life.pid;
 }
 
-/* From now on nothing may be asked of the kernel: takes what will be needed. */
+/* From now on nothing may be asked of the kernel: takes what will be needed. Where a vfork child had shut itself in it
+ * may be that child again, or its parent: nothing is asked for, and both are taken to be in it. */
 static void hook_enter_sandbox(const void *frame)
 {
-    memory_lay_in();
-    event_meet(frame);
+    if (tls_caged == 0) {
+        memory_lay_in();
+        event_meet(frame);
+    }
     __atomic_fetch_add(&life_sandbox, 1, __ATOMIC_RELAXED);
 }
 
@@ -54,12 +57,11 @@ static enum hook_closing hook_note_prctl(int option, unsigned long value, unsign
     if (!is_strict && !is_filter && !is_blind)
         return HOOK_NOTHING;
     if (hook_is_vforked()) {
-        bool is_new = !is_blind && tls_caged == 0;
-        if (is_new) {
-            env_lay_in();
-            tls_caged = 1;
-        }
-        return is_new ? HOOK_CAGE : HOOK_NOTHING;
+        if (is_blind)
+            return HOOK_NOTHING;
+        env_lay_in();
+        tls_caged = 1;
+        return HOOK_CAGE;
     }
     if (!is_blind)
         hook_enter_sandbox(frame);

@@ -5,11 +5,14 @@
  * The kernel is asked page by page (sys_is_readable), once for every page of a
  * stack; the answer is kept while the thread runs on that stack. Programs that
  * switch stacks (coroutines, alternate signal stacks) have the last few ranges
- * remembered. A stack that does not end as it should, in the frame of a function that
- * has no caller, may have led beyond its own memory into what lies above it, which the program may
- * take away: such a range is doubted, and asked for again before the next use. Where system calls are not to be made (seccomp) a thread's own
+ * remembered. Where system calls are not to be made (seccomp) a thread's own
  * stack is known all the same: it ends at its thread block, or for the first
  * thread at the arguments of the program.
+ *
+ * A stack that does not end as it should, in the frame of a function that has
+ * no caller, may have led beyond its own memory into what lies above it, which
+ * the program may take away. Unless it is the thread's own, such a range is
+ * doubted: its last page is asked for again before the next use.
  */
 #include "probe/lane.h"
 #include "probe/life.h"
