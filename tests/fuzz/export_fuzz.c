@@ -34,8 +34,10 @@ static void run(struct wake_reader *reader, const struct export_format *format, 
     query.ticks = format->ticks;
     veil_init(&veil, VEIL_PARTIAL, 1);
     traces.veil = &veil;
-    const struct export_job job = {reader, &query,   &result,      &traces, &sites,
-                                   &out,   &remarks, MEASURE_PEAK, &veil,   NULL};
+    struct strbuf no_conditions;
+    strbuf_init(&no_conditions);
+    const struct export_job job = {reader,         &query,   &result,      &traces, &sites, &out,
+                                   &no_conditions, &remarks, MEASURE_PEAK, &veil,   NULL};
     int code = traces_add_reader(&traces, reader, &base, &err);
     if (code == 0)
         code = query_run(&query, reader, &result, &err);
