@@ -165,12 +165,11 @@ static bool launch_is_of_program(const struct launch *l, pid_t pid)
         if (l->latest[i] == pid && pid != 0)
             return true;
     }
-    for (unsigned steps = 0; steps < LAUNCH_LATEST && pid > 1; steps++) {
-        if (pid == l->pid)
-            return true;
-        pid = launch_parent(pid);
+    for (unsigned steps = 0; steps < LAUNCH_LATEST && pid != l->pid && parent > 0; steps++) {
+        pid = parent;
+        parent = launch_parent(pid);
     }
-    return false;
+    return pid == l->pid;
 }
 
 static void launch_pass_on(const struct launch *l, const struct signalfd_siginfo *s)

@@ -32,12 +32,11 @@ struct export_job {
     struct traces *traces;             /* process numbers are those of the reader */
     struct sites *sites;               /* of the result's rows; the exporter may sort them */
     struct out *out;
-    const struct strbuf
-        *conditions;        /* of the query, as they were given, a NUL behind each word; empty = none */
-    struct strbuf *remarks; /* sentences for the user about this file; empty = none */
-    enum measure measure;   /* that formats with EXPORT_MEASURE show */
-    struct veil *veil;      /* for names that come from the reader: frames have it already */
-    const char *path;       /* EXPORT_FILE: an empty file to fill instead of `out`; else NULL */
+    const struct strbuf *conditions; /* as they were given, a NUL behind each word; empty = none */
+    struct strbuf *remarks;          /* sentences for the user about this file; empty = none */
+    enum measure measure;            /* that formats with EXPORT_MEASURE show */
+    struct veil *veil;               /* for names that come from the reader: frames have it already */
+    const char *path;                /* EXPORT_FILE: an empty file to fill instead of `out`; else NULL */
 };
 
 enum export_option {

@@ -9,6 +9,7 @@
 #include "present/suppressed.h"
 #include "present/table.h"
 #include "present/units.h"
+#include "present/unknown.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,12 +148,8 @@ void section_groups_text(struct page *p, const struct section_groups *s)
     char time[UNITS_MAX];
     rollup_sort(s->groups, s->traces, s->measure);
     size_t count = section_groups_count(s), shown = 0;
-    if (s->is_sampled && s->measure == MEASURE_TEMPORARY &&
-        measure_blocks(&s->groups->total, s->measure) == 0) {
-        page_add(p, COLOUR_TITLE, "Temporary: not known in a sampled recording");
-        page_end_line(p);
+    if (unknown_print(p, s->measure, s->is_sampled, measure_blocks(&s->groups->total, s->measure)))
         return;
-    }
     strbuf_init(&name);
     table_init(&t, stacked ? 5 : 3);
     if (section_groups_are_peaks(s))

@@ -9,6 +9,7 @@
 #include "present/suppressed.h"
 #include "present/table.h"
 #include "present/units.h"
+#include "present/unknown.h"
 #include "present/verdicts.h"
 #include "store/weight.h"
 
@@ -38,14 +39,14 @@ static void section_sites_title(struct page *p, const struct section_sites *s)
     char a[UNITS_MAX], b[UNITS_MAX];
     const struct metrics *m = &s->sites->total;
     uint64_t blocks = measure_blocks(m, s->measure);
+    if (unknown_print(p, s->measure, s->sample_rate != 0, blocks))
+        return;
     page_add(p, COLOUR_TITLE, measure_title(s->measure));
     if (s->measure == MEASURE_LIVE && s->moment_ns != UINT64_MAX)
         page_addf(p, COLOUR_TITLE, " at %s", units_time(a, s->moment_ns));
     else if (s->measure == MEASURE_LIVE && s->is_of_each)
         page_add(p, COLOUR_TITLE, " at that time of each recording");
-    if (blocks == 0 && s->measure == MEASURE_TEMPORARY && s->sample_rate != 0) {
-        page_add(p, COLOUR_PLAIN, ": not known in a sampled recording");
-    } else if (blocks == 0) {
+    if (blocks == 0) {
         page_add(p, COLOUR_PLAIN, ": nothing");
     } else if (measure_is_by_blocks(s->measure)) {
         page_addf(p, COLOUR_PLAIN, ": %s", units_count(a, blocks));

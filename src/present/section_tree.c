@@ -11,6 +11,7 @@
 #include "present/safe.h"
 #include "present/suppressed.h"
 #include "present/units.h"
+#include "present/unknown.h"
 #include "present/width.h"
 #include "tool/vec.h"
 
@@ -147,11 +148,8 @@ void section_tree_text(struct page *p, const struct section_tree *s)
     if (s->tree->nodes.count == 0)
         return;
     const struct tree_value *total = &s->tree->nodes.data[0].all;
-    if (s->is_sampled && s->tree->measure == MEASURE_TEMPORARY && total->blocks == 0) {
-        page_add(p, COLOUR_TITLE, "Temporary: not known in a sampled recording");
-        page_end_line(p);
+    if (unknown_print(p, s->tree->measure, s->is_sampled, total->blocks))
         return;
-    }
     page_addf(p, COLOUR_TITLE, "%s: %sB in %s block%s", measure_title(s->tree->measure),
               units_count(a, total->bytes), units_count(b, total->blocks), units_plural(total->blocks));
     if (s->root == NULL) /* else most of it has nothing to do with that function */

@@ -196,10 +196,15 @@ static void *env_room_of_thread(size_t length)
         void *room = tls_caged != 0 ? NULL : memory_pages(length);
         if (room == NULL)
             return NULL;
-        if (env_kept.length != 0 && life_sandbox == 0)
-            sys_munmap(env_kept.room, env_kept.length);
+        void *old = env_kept.room;
+        size_t old_length = env_kept.length;
+        env_kept.length = 0; /* a handler that comes now takes room of its own */
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
         env_kept.room = room;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
         env_kept.length = length;
+        if (old_length != 0 && life_sandbox == 0)
+            sys_munmap(old, old_length);
     }
     return env_kept.room;
 }

@@ -30,7 +30,7 @@
 /* What the child of a vfork forbids itself does not hold for the parent, whose memory it uses. */
 static bool hook_is_vforked(void)
 {
-    return !life_is_caged() && life.state == LIFE_ON && *lane_fork_word != 0 &&
+    return life.state == LIFE_ON && !life_is_caged() && *lane_fork_word != 0 &&
            (uint32_t)sys_getpid() != life.pid;
 }
 
@@ -38,7 +38,7 @@ static bool hook_is_vforked(void)
  * may be that child again, or its parent: nothing is asked for, and both are taken to be in it. */
 static void hook_enter_sandbox(const void *frame)
 {
-    if (tls_caged == 0) {
+    if (life.state != LIFE_ON || tls_caged == 0) { /* before our birth there may be no TLS */
         memory_lay_in();
         event_meet(frame);
     }
