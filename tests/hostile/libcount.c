@@ -78,6 +78,12 @@ static struct counts *own_counts(void)
     return counts;
 }
 
+/* On the stack that a program begins with: its first block may be made on one that is too small for this. */
+__attribute__((constructor)) static void begin(void)
+{
+    own_counts();
+}
+
 static void *count_made(void *block, size_t size)
 {
     struct counts *own = own_counts();
