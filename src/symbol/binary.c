@@ -166,8 +166,8 @@ static void binary_learn(struct binary *b, struct unit *u)
     binary_read_symbols(b);
     for (size_t i = 0; i < u->functions.count; i++) {
         Dwarf_Die *die = &u->functions.data[i].die;
-        Dwarf_Addr entry;
-        const char *symbol = dwarf_entrypc(die, &entry) == 0 ? symtab_find(&b->symbols, entry) : NULL;
+        uint64_t entry;
+        const char *symbol = die_find_entry(die, &entry) ? symtab_find(&b->symbols, entry) : NULL;
         if (symbol != NULL)
             spelling_teach(&b->spelling, die, symbol);
     }

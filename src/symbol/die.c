@@ -55,6 +55,16 @@ bool die_add_ranges(struct die_limits *l, Dwarf_Die *die, struct spans *spans, u
     return any;
 }
 
+/* libdw knows no entry of a function whose cold part lies elsewhere: there the first range begins with it. */
+bool die_find_entry(Dwarf_Die *die, uint64_t *address)
+{
+    Dwarf_Addr base, low, high;
+    bool found = dwarf_entrypc(die, &low) == 0 || dwarf_ranges(die, 0, &base, &low, &high) > 0;
+    if (found)
+        *address = low;
+    return found;
+}
+
 uint64_t die_number(Dwarf_Die *die, unsigned attribute)
 {
     Dwarf_Attribute found;

@@ -37,6 +37,9 @@ bool die_next(struct die_limits *l, Dwarf_Die *die);
 /* Adds the addresses of an entry to spans; false: it has none. */
 bool die_add_ranges(struct die_limits *l, Dwarf_Die *die, struct spans *spans, uint32_t value);
 
+/* Where a function is entered; false: it is not compiled. */
+bool die_find_entry(Dwarf_Die *die, uint64_t *address);
+
 /* The value of an attribute of the entry or of those it is an instance of; 0, NULL = none. */
 uint64_t die_number(Dwarf_Die *die, unsigned attribute);
 const char *die_text(Dwarf_Die *die, unsigned attribute);

@@ -59,6 +59,30 @@ def check_instructions():
     check.holds(with_lines > 100, f"addr2line has lines for {with_lines} instructions only.")
 
 
+def check_parts():
+    """A function without a linkage name whose unlikely part lies elsewhere is called as one in a single piece is: with
+    its parameters, and lambdas of one function with their numbers."""
+    check.about("parts")
+    with open("parts.cc", "w", encoding="ascii") as f:
+        f.write("#include <cstdio>\n#define ALONE __attribute__((noipa))\n"
+                "__attribute__((cold, noipa)) static void rare() { std::puts(\"rare\"); }\n"
+                "static ALONE int halves(int x) { if (x > 99) rare(); return x * 3; }\n"
+                "int main(int c, char **) {\n"
+                " auto one = [](int x) ALONE { if (x > 99) rare(); return x * 5; };\n"
+                " auto two = [](long x) ALONE { if (x > 99) rare(); return x * 7; };\n"
+                " return halves(c) + one(c) + static_cast<int>(two(c)); }\n")
+    run("g++", "-g", "-O2", "parts.cc", "-o", "parts")
+    symbols = {name: address for address, _, name in (line.split() for line in run("nm", "parts").splitlines() if len(line.split()) == 3)}
+    parts = {name: address for name, address in symbols.items() if ".cold" in name and name.startswith("_Z")}
+    check.equal("functions in two parts", 3, len(parts))
+    for name, address in parts.items():
+        whole = name.partition(".")[0]
+        wanted = run("c++filt", whole).strip()
+        for where in (symbols.get(whole), address):
+            frames = Answer(os.path.abspath("parts"), where, exact=True).frames[int(where, 16)]
+            check.equal(f"{name} at {where}", wanted, frames[-1][1])
+
+
 def check_stubs():
     check.about("stubs")
     program = os.path.abspath("plain-g++")
@@ -261,6 +285,7 @@ def check_rust():
 
 check_compilers()
 check_instructions()
+check_parts()
 check_stubs()
 check_separate()
 check_checksum()
