@@ -17,6 +17,7 @@
 #include "symbol/symtab.h"
 #include "tool/memory.h"
 
+#include <elfutils/libdwelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,6 +276,22 @@ static void binary_remark_halves(struct binary *b)
                  b->path);
 }
 
+/* Names that dwz moved to a file for several programs are nowhere else. */
+static void binary_remark_shared(struct binary *b)
+{
+    const char *name;
+    const void *bytes;
+    struct build_id id;
+    char hex[2 * BUILD_ID_MAX + 1];
+    Dwarf *dwarf = b->info.dwarf;
+    ssize_t length = b->info.shared == NULL ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &bytes) : 0;
+    if (length > 0 && dwarf_getalt(dwarf) == NULL && build_id_set(&id, bytes, (size_t)length))
+        snprintf(b->remark, sizeof b->remark,
+                 "Part of the debugging information of %s is in %.2048s (build id %s), which is not there: some "
+                 "functions have no names.",
+                 b->path, name, build_id_format(&id, hex));
+}
+
 const char *binary_get_remark(struct binary *b)
 {
     char id[2 * BUILD_ID_MAX + 1];
@@ -298,6 +315,8 @@ const char *binary_get_remark(struct binary *b)
             b->path, id);
     if (source == BINARY_LINES)
         binary_remark_halves(b);
+    if (source == BINARY_LINES && b->remark[0] == '\0')
+        binary_remark_shared(b);
     return b->remark;
 }
 

@@ -158,7 +158,13 @@ def check_shared():
     os.mkdir("moved")
     os.rename("common.dwz", "moved/common.dwz")
     check.about("dwz, moved")
-    check_points(programs[0], ["--debug-path", "moved"], points=points[0])
+    answer = check_points(programs[0], ["--debug-path", "moved"], points=points[0])
+    check.equal("remark", "", answer.remark)
+    check.about("dwz, gone")
+    answer = Answer(programs[0], *points[0].values())
+    check.equal("source", LINES, answer.source)
+    check.holds(f"of {programs[0]} is in common.dwz (build id {build_id('moved/common.dwz')}), which is not there" in answer.remark,
+                f"The remark is {answer.remark!r}.")
 
 
 def check_minidebug():
