@@ -199,7 +199,26 @@ static int job_open_embedded(const struct naming_job *j)
     return -1;
 }
 
-static int job_resolve(const struct naming_job *j, void *opened, struct err *err)
+/* How much frames tell: by the same debugging information an address has the same ones at any time. */
+static size_t job_worth(const struct name_frame *frames, uint32_t count)
+{
+    size_t worth = 0;
+    for (uint32_t i = 0; i < count; i++)
+        worth += (frames[i].function[0] != '\0') + (frames[i].line != 0);
+    return worth;
+}
+
+/* Does what is known tell more than what is found now?  Of a file without a build id it may be what another one was called. */
+static bool job_is_less(const struct naming_job *j, const struct naming_want *w,
+                        const struct name_frame *frames, uint32_t count)
+{
+    const struct name_place *known = names_find(j->names, w->image, w->place, w->exact);
+    return known != NULL && names_get_image(j->names, w->image)->build_id_length > 0 &&
+           job_worth(known->frames, known->count) > job_worth(frames, count);
+}
+
+/* *kept counts the places that keep the names they have. */
+static int job_resolve(const struct naming_job *j, void *opened, size_t *kept, struct err *err)
 {
     struct naming *n = j->naming;
     for (size_t i = 0; i < j->count; i++) {
@@ -214,21 +233,12 @@ static int job_resolve(const struct naming_job *j, void *opened, struct err *err
         if (n->options.progress != NULL)
             n->options.progress(n->options.progress_of, "Looking up names", n->done + i, n->total);
         uint32_t count = n->resolver->resolve(n->resolver->of, opened, w->place, w->exact, &frames);
-        if (count > 0 && !names_add(j->names, w->image, w->place, w->exact, frames, count))
+        if (job_is_less(j, w, frames, count))
+            *kept += 1;
+        else if (count > 0 && !names_add(j->names, w->image, w->place, w->exact, frames, count))
             return job_fail(err);
     }
     return 0;
-}
-
-/* What is wrong with a file may show only where it is read. */
-static int job_remark_again(const struct naming_job *j, void *opened, enum name_source source,
-                            const char *remark, struct err *err)
-{
-    const struct naming_resolver *resolver = j->naming->resolver;
-    const char *now = resolver->remark != NULL ? resolver->remark(resolver->of, opened) : remark;
-    if (strcmp(now, remark) == 0 || names_set_source(j->names, j->image, source, now))
-        return 0;
-    return job_fail(err);
 }
 
 /* Asks the resolver about the places of an image. */
@@ -238,17 +248,19 @@ static int naming_ask(const struct naming_job *j, struct err *err)
     const struct name_image *image = names_get_image(j->names, j->image);
     enum name_source source = NAME_SOURCE_MISSING;
     struct strbuf remark;
+    size_t kept = 0;
     int code = 0, fd = job_open_embedded(j);
     strbuf_init(&remark);
     void *opened = resolver->open(resolver->of, image, fd, &source, &remark);
-    if (source >= image->source) {
-        if (!names_set_source(j->names, j->image, source, strbuf_get(&remark)))
-            code = job_fail(err);
-        if (code == 0 && opened != NULL)
-            code = job_resolve(j, opened, err);
-        if (code == 0 && opened != NULL)
-            code = job_remark_again(j, opened, source, strbuf_get(&remark), err);
-    }
+    bool is_poorer = source < image->source;
+    if (!is_poorer && opened != NULL)
+        code = job_resolve(j, opened, &kept, err);
+    /* What is wrong with a file may show only where it is read. */
+    const char *now = opened != NULL && resolver->remark != NULL ? resolver->remark(resolver->of, opened)
+                                                                 : strbuf_get(&remark);
+    if (code == 0 && !is_poorer && (kept == 0 || source > image->source) &&
+        !names_set_source(j->names, j->image, source, now))
+        code = job_fail(err);
     const char *lack = opened != NULL && resolver->lack != NULL ? resolver->lack(resolver->of, opened) : NULL;
     if (code == 0 && lack != NULL)
         code = err_set(err, ERR_MEMORY, "%s", lack);

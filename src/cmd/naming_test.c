@@ -102,6 +102,7 @@ struct oracle {
     enum name_source source;
     const char *function;
     unsigned opened, closed, asked;
+    uint32_t around; /* frames around the innermost */
     char handed[16]; /* the file that came from the recording */
     unsigned patience;
     const char *lack, *remark;
@@ -124,12 +125,13 @@ static uint32_t oracle_resolve(void *of, void *opened, uint64_t place, bool exac
                                const struct name_frame **frames)
 {
     struct oracle *o = of;
-    static struct name_frame frame;
+    static struct name_frame list[4];
     assert_ptr_equal(of, opened);
     o->asked++;
-    frame = (struct name_frame){o->function, "", "f.c", (uint32_t)place + exact, false};
-    *frames = &frame;
-    return 1;
+    for (uint32_t i = 0; i <= o->around; i++)
+        list[i] = (struct name_frame){o->function, "", "f.c", (uint32_t)place + exact + i, i < o->around};
+    *frames = list;
+    return o->around + 1;
 }
 
 static void oracle_close(void *of, void *opened)
@@ -221,6 +223,29 @@ static void what_is_known_is_not_made_worse(void **state)
     ask(&second, &again);
     r = open_recording();
     assert_string_equal(name_of_stack(r, 0, 1), "second");
+    wake_reader_close(r);
+}
+
+static void inlined_functions_are_kept_when_a_part_of_the_debugging_information_has_gone(void **state)
+{
+    (void)state;
+    make_recording();
+    const struct naming_options again = {.again = true};
+    struct oracle whole = {.source = NAME_SOURCE_LINES, .function = "whole", .around = 1};
+    struct oracle part = {.source = NAME_SOURCE_LINES, .function = "part", .remark = "A part has gone."};
+    struct oracle more = {.source = NAME_SOURCE_LINES, .function = "more", .around = 2};
+    ask(&whole, &again);
+    ask(&part, &again);
+    assert_int_equal(part.asked, 3);
+    struct wake_reader *r = open_recording();
+    struct names *n = wake_reader_names(r);
+    uint32_t lib = names_image(n, (const uint8_t *)"lib", 3, "/lib/l.so");
+    assert_string_equal(name_of_stack(r, 0, 1), "whole");
+    assert_string_equal(names_get_image(n, lib)->remark, "");
+    wake_reader_close(r);
+    ask(&more, &again);
+    r = open_recording();
+    assert_string_equal(name_of_stack(r, 0, 1), "more");
     wake_reader_close(r);
 }
 
@@ -335,6 +360,7 @@ int main(void)
         cmocka_unit_test(every_place_is_wanted_once),
         cmocka_unit_test(names_are_asked_for_once_and_kept_in_the_file),
         cmocka_unit_test(what_is_known_is_not_made_worse),
+        cmocka_unit_test(inlined_functions_are_kept_when_a_part_of_the_debugging_information_has_gone),
         cmocka_unit_test(whoever_is_stopped_keeps_what_was_found),
         cmocka_unit_test(an_embedded_file_is_handed_to_the_resolver),
         cmocka_unit_test(names_that_memory_did_not_suffice_for_are_not_kept),

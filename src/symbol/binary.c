@@ -286,10 +286,11 @@ static void binary_remark_shared(struct binary *b)
     Dwarf *dwarf = b->info.dwarf;
     ssize_t length = b->info.shared == NULL ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &bytes) : 0;
     if (length > 0 && dwarf_getalt(dwarf) == NULL && build_id_set(&id, bytes, (size_t)length))
-        snprintf(b->remark, sizeof b->remark,
-                 "Part of the debugging information of %s is in %.2048s (build id %s), which is not there: some "
-                 "functions have no names.",
-                 b->path, name, build_id_format(&id, hex));
+        snprintf(
+            b->remark, sizeof b->remark,
+            "Part of the debugging information of %s is in %.2048s (build id %s), which is not there: some "
+            "functions have no names.",
+            b->path, name, build_id_format(&id, hex));
 }
 
 const char *binary_get_remark(struct binary *b)
