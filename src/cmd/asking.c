@@ -25,10 +25,13 @@ bool asking_is_interrupted(void)
     return asking_interrupt != 0;
 }
 
+/* Ctrl-C that ends the waiting for a server does not end the reading. */
 static bool asking_is_stopped(void *of)
 {
     (void)of;
-    return asking_interrupt != 0;
+    bool is_asked = asking_interrupt != 0;
+    asking_interrupt = 0;
+    return is_asked;
 }
 
 void asking_begin(struct asking *a)
@@ -77,6 +80,10 @@ static int asking_name(struct asking *a, struct wake_reader *r, struct err *err)
     struct err why;
     err_init(&why);
     int code = n == NULL ? ERR_MEMORY : naming_resolve(n, r, &why);
+    if (n != NULL && naming_is_stopped(n))
+        asking_interrupt = 1;
+    else if (n != NULL && naming_get_remark(n)[0] != '\0')
+        command_say("%s", naming_get_remark(n));
     naming_close(n);
     if (n != NULL && code != 0)
         err_set(err, code, "%s HEAPWAKE_SYMBOLS=0 shows addresses instead of names.", why.text);

@@ -31,7 +31,7 @@ struct elf_resolver {
 /* What open() hands out for code in no module; any other is a struct binary. */
 static char elf_any_map;
 
-/* A download has come a little further: is anybody tired of waiting? */
+/* A server is waited for: is anybody tired of that? */
 static void elf_progress(const char *text, uint64_t done, uint64_t total, void *context)
 {
     struct elf_resolver *e = context;
@@ -192,6 +192,11 @@ void elf_resolver_free(struct elf_resolver *e)
     procmaps_release(&e->maps);
     free(e->mapped);
     free(e);
+}
+
+const char *elf_resolver_get_remark(const struct elf_resolver *e)
+{
+    return symbolizer_get_remark(e->symbolizer);
 }
 
 const struct naming_resolver *elf_resolver_get(const struct elf_resolver *e)

@@ -15,6 +15,8 @@ struct elf_resolver;
 /* The options' texts and functions live as long as it.  NULL: err says why. */
 struct elf_resolver *elf_resolver_new(const struct naming_options *options, struct err *err);
 void elf_resolver_free(struct elf_resolver *e);
+/* A sentence for people when servers were left alone before they had answered; "" = they were not. */
+const char *elf_resolver_get_remark(const struct elf_resolver *e);
 const struct naming_resolver *elf_resolver_get(const struct elf_resolver *e);
 
 #endif

@@ -58,8 +58,11 @@ static void finish_embed_all(const struct finish *f, struct wake_annex *a, struc
     err_init(&err);
     int code = naming_list(&wants, r, &err);
     for (size_t at = 0; code == 0 && at < wants.list.count; at = naming_next_image(&wants, at)) {
-        if (f->naming.is_stopped != NULL && f->naming.is_stopped(f->naming.is_stopped_of))
+        if (f->naming.is_stopped != NULL && f->naming.is_stopped(f->naming.is_stopped_of)) {
+            f->say(f->say_of, LEVEL_WARN,
+                   "Interrupted: not all files that code came from are in the recording.");
             break;
+        }
         const struct name_image *image = names_get_image(wake_reader_names(r), wants.list.data[at].image);
         bool is_file =
             image->path[0] == '/' || (f->naming.sysroot == NULL && strchr(image->path, '/') != NULL);
@@ -112,7 +115,7 @@ struct finish_round {
     struct finish finish;
     struct naming *naming;
     struct launch *launch;
-    unsigned asked; /* how often the collector had been asked to leave before */
+    unsigned asked; /* how often it has been asked to leave that needs no answer any more */
     uint64_t start_ns;
     bool notice;
     struct progress progress;
@@ -121,6 +124,12 @@ struct finish_round {
 static void finish_progress(void *of, const char *what, uint64_t done, uint64_t total)
 {
     progress_update(of, what, done, total);
+}
+
+/* SIGTERM counts twice: it ends the waiting for a server and the search. */
+static unsigned finish_count(const struct launch *l)
+{
+    return 2 * l->terms + l->interrupts;
 }
 
 static bool finish_is_stopped(void *of)
@@ -133,7 +142,9 @@ static bool finish_is_stopped(void *of)
             round->finish.say_of, LEVEL_WARN,
             "Looking up the names of functions; Ctrl-C leaves the rest to 'heapwake symbolize'.");
     }
-    return round->launch->terms + round->launch->interrupts > round->asked;
+    bool is_asked = finish_count(round->launch) > round->asked;
+    round->asked += is_asked;
+    return is_asked;
 }
 
 static void finish_closed(void *of, const char *path)
@@ -152,7 +163,7 @@ void finish_collector(struct collector *c, bool names, bool embeds, bool notice)
     struct finish_round round = {
         .finish = {.names = names, .embeds = embeds, .say = c->options.say, .say_of = c->options.say_of},
         .launch = c->launch,
-        .asked = c->launch->terms + c->launch->interrupts,
+        .asked = finish_count(c->launch),
         .start_ns = timebase_now(),
         .notice = notice,
     };
@@ -173,5 +184,8 @@ void finish_collector(struct collector *c, bool names, bool embeds, bool notice)
     }
     output_finish(&c->output, is_wanted ? finish_closed : NULL, &round);
     progress_end(&round.progress);
+    if (round.naming != NULL && !naming_is_stopped(round.naming) &&
+        naming_get_remark(round.naming)[0] != '\0')
+        c->options.say(c->options.say_of, LEVEL_WARN, naming_get_remark(round.naming));
     naming_close(round.naming);
 }

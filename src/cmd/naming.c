@@ -313,6 +313,11 @@ bool naming_is_stopped(const struct naming *n)
     return n->is_stopped;
 }
 
+const char *naming_get_remark(const struct naming *n)
+{
+    return n->own != NULL ? elf_resolver_get_remark(n->own) : "";
+}
+
 int naming_resolve(struct naming *n, struct wake_reader *r, struct err *err)
 {
     struct naming_wants wants;

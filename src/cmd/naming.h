@@ -41,7 +41,8 @@ struct naming_options {
     const char *perf_map;   /* names of code that was made at run time (perf_map.h); NULL: none */
     bool debuginfod;
     bool again; /* what has a name gets it anew, where as much is known now as then */
-    /* Asked between addresses: true = that is enough.  NULL: never. */
+    /* Asked between addresses, and while a server is waited for: true, once for each time that the user wants an end.  There
+     * it is the end of asking servers, and what is on this machine has to do.  NULL: never. */
     bool (*is_stopped)(void *of);
     void *is_stopped_of;
     /* Told now and then how far it is; NULL: nobody wants to know. */
@@ -60,6 +61,8 @@ void naming_close(struct naming *n);
  * Being stopped is no error: what has been named stays. */
 int naming_resolve(struct naming *n, struct wake_reader *r, struct err *err);
 bool naming_is_stopped(const struct naming *n);
+/* A sentence for people about files that were not waited for; "" = none. */
+const char *naming_get_remark(const struct naming *n);
 
 /* A place that occurs in a stack. */
 struct naming_want {

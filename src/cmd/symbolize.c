@@ -14,18 +14,20 @@
 #include <signal.h>
 #include <string.h>
 
-static volatile sig_atomic_t symbolize_interrupts;
+static volatile sig_atomic_t
+    symbolize_interrupts; /* SIGTERM counts twice: it ends the waiting for a server and the search */
 
 static void symbolize_interrupt(int signal)
 {
-    (void)signal;
-    symbolize_interrupts = 1;
+    symbolize_interrupts += signal == SIGTERM ? 2 : 1;
 }
 
 static bool symbolize_is_stopped(void *of)
 {
-    (void)of;
-    return symbolize_interrupts != 0;
+    sig_atomic_t *taken = of;
+    bool is_asked = symbolize_interrupts > *taken;
+    *taken += is_asked;
+    return is_asked;
 }
 
 static void symbolize_progress(void *of, const char *what, uint64_t done, uint64_t total)
@@ -38,6 +40,8 @@ static void symbolize_take_signals(void)
 {
     struct sigaction interrupt = {.sa_handler = symbolize_interrupt, .sa_flags = SA_RESTART};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaddset(&interrupt.sa_mask, SIGINT);
+    sigaddset(&interrupt.sa_mask, SIGTERM);
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGTERM, &interrupt, NULL);
     sigaction(SIGXFSZ, &ignore, NULL);
@@ -108,6 +112,7 @@ static int symbolize_run(struct finish *f, const char *path)
 {
     struct err err;
     struct strbuf out;
+    sig_atomic_t taken = 0;
     int code = ERR_INPUT;
     if (symbolize_is_spool(path)) {
         command_say("%s is a spool, which has no room for names.", path);
@@ -121,6 +126,7 @@ static int symbolize_run(struct finish *f, const char *path)
     progress_begin(&progress);
     f->naming.progress = symbolize_progress;
     f->naming.progress_of = &progress;
+    f->naming.is_stopped_of = &taken;
     struct naming *n = naming_open(&f->naming, &err);
     if (n != NULL)
         code = finish_file(f, n, path, &err);
@@ -132,7 +138,8 @@ static int symbolize_run(struct finish *f, const char *path)
     if (n != NULL && naming_is_stopped(n)) {
         command_say("Interrupted; what had been found by then is in the file.");
         code = ERR_IO;
-    }
+    } else if (n != NULL && naming_get_remark(n)[0] != '\0')
+        command_say("%s", naming_get_remark(n));
     naming_close(n);
     strbuf_release(&out);
     return code == 0 ? EXIT_DONE : EXIT_FAILED;

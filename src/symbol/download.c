@@ -66,17 +66,21 @@ static int download_step(struct debuginfod_client *handle, long done, long total
     if (done != c->done && (total > 0 || done > c->done + 1))
         c->heard_ms = now;
     c->done = done;
-    if (download_is_interrupted(d))
-        return 1;
-    if (now - c->heard_ms > d->patience_ms) {
-        d->gave_up = true;
-        return 1;
-    }
-    if (d->progress != NULL && total > 0 && done >= 0) {
+    /* Also of a server that says nothing, or not how much is to come: whoever is told may want an end. */
+    if (d->progress != NULL) {
+        bool is_known = total > 0 && done >= 0;
         snprintf(text, sizeof text, "Downloading debug information of %s", c->name);
-        d->progress(text, (uint64_t)done, (uint64_t)total, d->progress_context);
+        d->progress(text, is_known ? (uint64_t)done : 0, is_known ? (uint64_t)total : 0, d->progress_context);
     }
-    return 0;
+    if (download_is_interrupted(d))
+        d->remark =
+            "Interrupted: debug files on servers were left alone; those of this machine were looked for.";
+    else if (now - c->heard_ms > d->patience_ms)
+        d->remark =
+            "The servers in DEBUGINFOD_URLS did not answer in time and were left alone; debug files of this "
+            "machine were looked for.";
+    d->gave_up = d->remark != NULL;
+    return d->gave_up ? 1 : 0;
 }
 
 static bool download_load(struct client *c)
@@ -143,6 +147,7 @@ void download_release(struct download *d)
     struct client *c = d->client;
     d->client = NULL;
     d->gave_up = false;
+    d->remark = NULL;
     if (c == NULL)
         return;
     if (c->handle != NULL)

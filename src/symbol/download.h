@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How far something long has come; total 0 = not known.  text is one line without an end of line. */
+/* How far something long has come, some times a second; total 0 = not known.  text is one line without an end of line. */
 typedef void progress_fn(const char *text, uint64_t done, uint64_t total, void *context);
 
 struct download {
@@ -26,6 +26,7 @@ struct download {
     void *progress_context;
     const volatile sig_atomic_t *interrupt; /* may be NULL; not 0 = stop */
     bool gave_up;                           /* no library, no servers, no patience left */
+    const char *remark;                     /* a sentence for people about that; NULL = none */
     struct client *client;                  /* NULL until needed */
 };
 

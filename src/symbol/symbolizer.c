@@ -74,6 +74,12 @@ void symbolizer_free(struct symbolizer *s)
     free(s);
 }
 
+const char *symbolizer_get_remark(const struct symbolizer *s)
+{
+    const char *remark = s->locate.download.remark;
+    return remark != NULL ? remark : "";
+}
+
 /* --------------------------------------------------------------------- opening */
 
 static bool entry_is_same_file(const struct entry *e)

@@ -25,7 +25,8 @@
 
 struct symbolizer;
 
-/* How far a download has come, in bytes.  text is one line without its end. */
+/* How far a download has come, in bytes; total 0 = not known, or nobody has answered yet.  Called some times a second while
+ * a server is waited for.  text is one line without its end. */
 typedef void symbolizer_progress(const char *text, uint64_t done, uint64_t total, void *context);
 
 /* Zeroed: the system's own files, and no network.  Texts are copied. */
@@ -60,6 +61,9 @@ int symbolizer_open_memory(struct symbolizer *s, struct binary **binary, const c
                            size_t size, struct err *err);
 int symbolizer_open_fd(struct symbolizer *s, struct binary **binary, const char *path, int fd,
                        struct err *err);
+
+/* A sentence for people when servers were left alone before they had answered; "" = they were not. */
+const char *symbolizer_get_remark(const struct symbolizer *s);
 
 /* Closes all binaries; those handed out are no more.  For a symbolizer that lives
  * long, between two recordings. */
