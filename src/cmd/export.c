@@ -64,7 +64,12 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
     asking_prepare(a, &query, &q->query, r);
     query.want |= q->format->want;
     query.ticks = q->format->ticks;
-    int code = traces_add_reader(&traces, r, &base, err);
+    int code = 0;
+    /* All that is left of a recording may be its header. */
+    if (wake_reader_process_count(r) == 0)
+        code = err_set(err, ERR_ABSENT, "%s holds no process: there is nothing to export.", q->input);
+    if (code == 0)
+        code = traces_add_reader(&traces, r, &base, err);
     if (code == 0)
         code = query_run(&query, r, &result, err);
     if (code == 0)

@@ -126,6 +126,8 @@ static int replaying_choose(const struct replaying *o, const struct wake_reader 
 {
     size_t count = wake_reader_process_count(r);
     *process = o->has_process ? (size_t)o->process - 1 : compose_choose(r);
+    if (count == 0)
+        return err_set(err, ERR_ABSENT, "%s holds no process: there is nothing to replay.", o->file);
     if (*process >= count)
         return err_set(err, ERR_ABSENT, "%s has %zu process%s: --process goes up to that.", o->file, count,
                        count == 1 ? "" : "es");

@@ -145,9 +145,26 @@ def check_names(path):
     check.holds({'t"\\,;\n\x01é', "\ufffd\ufffd<b>&"} <= threads, f"The threads are called {threads}")
 
 
+def check_header():
+    """Of a recording that was cut nothing may be left but its header: that is said, whatever the format."""
+    with open("odd.wake", "rb") as f, open("header.wake", "wb") as g:
+        g.write(f.read(96))
+    formats = re.findall(r"\w+", re.search(r"--format FORMAT(.*?)\n  -o", tool("help", "export").out.decode(), re.S)[1])
+    check.holds(len(formats) > 12, f"There are formats {formats}.")
+    for form in formats:
+        done = tool("export", "-f", form, "-o", "header.out", "header.wake")
+        check.equal(f"export -f {form} of a header", (1, b"heapwake: header.wake holds no process: there is nothing to export.\n"),
+                    (done.status, done.err))
+        check.holds(not os.path.exists("header.out"), f"export -f {form} leaves a file.")
+    done = tool("replay", "header.wake")
+    check.equal("replay of a header", (1, b"heapwake: header.wake holds no process: there is nothing to replay.\n"),
+                (done.status, done.err))
+
+
 told = truth(record([workload("odd")], "odd.wake"))
 check.equal("processes", 2, info("odd.wake")["processes"])
 check_names("odd.wake")
+check_header()
 check_all("odd.wake")
 for option in ("-g", "-s"):
     subprocess.run(["strip", option, "-o", "odd" + option, workload("odd")], check=True)
