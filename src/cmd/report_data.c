@@ -138,6 +138,20 @@ static int report_nameless_compare(const void *a, const void *b)
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
+/* Why there is no file for a module: it has gone, or another one stands in its place; NULL = there is one. */
+static const char *report_data_find_refusal(const struct report_data *d, const char *module)
+{
+    for (size_t i = 0; i < d->readers.count; i++) {
+        const struct names *names = wake_reader_names(d->readers.data[i]);
+        for (uint32_t k = 1; names != NULL && k <= names_image_count(names); k++) {
+            const struct name_image *image = names_get_image(names, k);
+            if (image->source == NAME_SOURCE_MISSING && strcmp(image->path, module) == 0)
+                return image->remark;
+        }
+    }
+    return NULL;
+}
+
 /* How much was allocated by own code whose lines are not known. */
 static int report_data_find_nameless(struct report_data *d, struct err *err)
 {
@@ -165,6 +179,8 @@ static int report_data_find_nameless(struct report_data *d, struct err *err)
     for (size_t k = 0; k < REPORT_NAMELESS && list[k].bytes > 0; k++) {
         strbuf_add_text(&d->nameless, k == 0 ? "" : ", ");
         safe_add_text(&d->nameless, frame_basename(list[k].module));
+        if (d->head.nameless_remark == NULL)
+            d->head.nameless_remark = report_data_find_refusal(d, list[k].module);
     }
     d->head.nameless_modules = strbuf_get(&d->nameless);
     return code;

@@ -161,8 +161,15 @@ static void section_head_names(struct page *p, const struct section_head *h)
     strbuf_init(&line);
     strbuf_addf(&line, "of it: no debug information for %s", h->nameless_modules);
     page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_TEXT, HEAD_TEXT);
-    strbuf_release(&line);
     page_end_line(p);
+    if (h->nameless_remark != NULL) {
+        strbuf_clear(&line);
+        safe_add_text(&line, h->nameless_remark);
+        page_addf(p, COLOUR_PLAIN, "%*s", HEAD_TEXT, "");
+        page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_TEXT, HEAD_TEXT);
+        page_end_line(p);
+    }
+    strbuf_release(&line);
 }
 
 /* What is known by count only. */

@@ -40,6 +40,7 @@ struct section_head {
     const char *conditions;       /* that what follows meets, as they were given, a NUL behind each word */
     size_t conditions_length;     /* 0 = none */
     const char *nameless_modules; /* whose, the worst first: "libx.so, app"; "" = none */
+    const char *nameless_remark;  /* a sentence about one whose file has gone or is another; NULL = none */
 };
 
 void section_head_text(struct page *p, const struct section_head *h);

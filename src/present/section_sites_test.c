@@ -309,6 +309,9 @@ static void the_head_fits_the_page(void **state)
                                 .allocated_bytes = 1000,
                                 .nameless_bytes = 1000,
                                 .nameless_modules = "cc1, libgmp.so.10, as, gcc, and-another-one.so",
+                                .nameless_remark =
+                                    "/usr/lib/gcc/cc1 has been replaced: its build id is 0123456789abcdef, "
+                                    "that of the recorded file is 1123456789abcdef.",
                                 .cull_threshold_ns = UINT64_C(3599) * 1000000000,
                                 .culled_blocks = count,
                                 .culled_bytes = count,
@@ -326,6 +329,7 @@ static void the_head_fits_the_page(void **state)
     strbuf_init(&out);
     section_head_text(&page, &head);
     assert_non_null(strstr(strbuf_get(&out), "no debug information for cc1, "));
+    assert_non_null(strstr(strbuf_get(&out), "/usr/lib/gcc/cc1 has been replaced: "));
     assert_non_null(strstr(strbuf_get(&out), "(heapwake record --free-stacks)"));
     for (char *line = strtok(out.text, "\n"); line != NULL; line = strtok(NULL, "\n"))
         if (width_of(line) > 80)

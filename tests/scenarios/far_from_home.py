@@ -43,7 +43,19 @@ path = os.path.abspath("app")
 record([path], output="plain.wake", env={"HEAPWAKE_SYMBOLS": "0"})
 os.remove("app")  # the target's file is not here
 
+
+
+def said(path_):
+    """What the first screen says, as one line."""
+    return " ".join(tool("report", "--leaks", path_).out.decode().split())
+
+
 check.equal("without any file", [("", "", 0), ("", "", 0)], blamed(fresh("none.wake")))
+check.holds(f"no debug information for app {path} is not there." in said("none.wake"), f"The report says {said('none.wake')}.")
+build("app", "-DANOTHER", "-O2")
+check.equal("with another file in its place", [("", "", 0), ("", "", 0)], blamed(fresh("none.wake")))
+check.holds(f"{path} has been replaced: its build id is " in said("none.wake"), f"The report says {said('none.wake')}.")
+os.remove("app")
 
 os.makedirs("debug")
 shutil.copy("full", "debug/app")
