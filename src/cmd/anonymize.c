@@ -83,6 +83,8 @@ int command_anonymize(int argc, char **argv)
     if (code == 0) {
         asking_begin(&asking);
         r = asking_open(&asking, o.file, &err);
+        if (r != NULL)
+            progress_watch(&asking.progress, r, "Copying", 1);
         code = r == NULL ? ERR_INPUT : anonymize_write(&o, r, &err);
         asking_end(&asking);
     }

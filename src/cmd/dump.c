@@ -7,6 +7,7 @@
  * since frees carry none.
  */
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/labels.h"
 #include "present/safe.h"
@@ -16,6 +17,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DUMP_FLUSH = 256 << 10 };
 
@@ -24,6 +26,7 @@ struct dump {
     struct wake_live *live; /* one for each process */
     struct strbuf out;
     bool tsv, stacks;
+    struct progress progress;
 };
 
 /* One event, gathered from its columns. */
@@ -202,9 +205,13 @@ static int dump_run(struct dump *d)
         wake_live_init(&d->live[i]);
     if (d->tsv)
         strbuf_add_text(&d->out, "time_ns\tpid\ttid\tevent\taddress\tsize\tstack\tkind\tusable\n");
+    progress_begin(&d->progress);
+    if (isatty(STDOUT_FILENO) == 0) /* there the events themselves show it */
+        progress_watch(&d->progress, d->reader, "Reading events", 1);
     int code = 0;
     for (size_t i = 0; i < processes && code == 0; i++)
         code = wake_reader_visit(d->reader, i, 0, UINT64_MAX, dump_block, d, &err);
+    progress_end(&d->progress);
     if (code < 0)
         command_say("%s", err.text);
     if (code == 0 && !command_print(&d->out))

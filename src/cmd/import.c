@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/facts.h"
 #include "cmd/finish.h"
+#include "cmd/progress.h"
 #include "present/units.h"
 #include "query/quantity.h"
 
@@ -94,8 +95,13 @@ static void import_say(void *of, enum level level, const char *sentence)
 
 static void import_note(void *of, const char *sentence)
 {
-    (void)of;
+    progress_clear(of);
     command_say("%s", sentence);
+}
+
+static void import_watch(void *of, uint64_t done, uint64_t total)
+{
+    progress_update(of, "Importing", done, total);
 }
 
 /* One line, as after a recording. */
@@ -130,7 +136,11 @@ static int import_to(struct import_options *o, const char *partial, const char *
 {
     o->request.output = partial;
     o->request.sysroot = o->finish.naming.sysroot;
+    struct progress progress;
+    progress_begin(&progress);
+    o->request.note_of = o->request.watch_of = &progress;
     int code = import_file(&o->request, err);
+    progress_end(&progress);
     if (code != 0)
         return code;
     if (o->symbols && o->request.is_nameless)
@@ -173,7 +183,7 @@ static int import_run(struct import_options *o)
 int command_import(int argc, char **argv)
 {
     struct import_options o = {
-        .request = {.most_blocks = IMPORT_BLOCKS, .note = import_note},
+        .request = {.most_blocks = IMPORT_BLOCKS, .note = import_note, .watch = import_watch},
         .symbols = true,
         .finish = {.naming = {.again = true}, .names = true, .say = import_say},
     };

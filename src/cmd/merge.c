@@ -61,7 +61,7 @@ static int merge_open(struct merge *m, struct asking *a, struct err *err)
     return 0;
 }
 
-static int merge_write(const struct merge *m, struct err *err)
+static int merge_write(const struct merge *m, struct asking *a, struct err *err)
 {
     struct wake_splice *splice = NULL;
     struct err ignored;
@@ -70,8 +70,10 @@ static int merge_write(const struct merge *m, struct err *err)
         wake_splice_open(&splice, m->output, wake_splice_earliest(m->readers.data, m->readers.count), err);
     if (code != 0)
         return code;
-    for (size_t i = 0; i < m->readers.count && code == 0; i++)
+    for (size_t i = 0; i < m->readers.count && code == 0; i++) {
+        progress_watch(&a->progress, m->readers.data[i], "Copying", 1);
         code = wake_splice_add(splice, m->readers.data[i], NULL, err);
+    }
     int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
     return code != 0 ? code : closed;
 }
@@ -106,7 +108,7 @@ int command_merge(int argc, char **argv)
         asking_begin(&asking);
         code = merge_open(&m, &asking, &err);
         if (code == 0)
-            code = merge_write(&m, &err);
+            code = merge_write(&m, &asking, &err);
         asking_end(&asking);
     }
     for (size_t i = 0; i < m.readers.count; i++)

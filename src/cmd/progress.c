@@ -66,9 +66,28 @@ void progress_update(struct progress *p, const char *what, uint64_t done, uint64
     progress_draw(what, done, total);
 }
 
-void progress_end(struct progress *p)
+static void progress_read(void *of, uint64_t bytes)
+{
+    struct progress *p = of;
+    progress_update(p, p->what, bytes, p->total);
+}
+
+void progress_watch(struct progress *p, struct wake_reader *r, const char *what, unsigned times)
+{
+    p->what = what;
+    p->total = times * wake_reader_summary(r)->file_size;
+    wake_reader_watch(r, progress_read, p);
+}
+
+void progress_clear(struct progress *p)
 {
     if (p->is_shown)
         (void)file_write_all(STDERR_FILENO, "\r\033[K", 4, NULL);
     p->is_shown = false;
+}
+
+void progress_end(struct progress *p)
+{
+    progress_clear(p);
+    p->is_wanted = false;
 }

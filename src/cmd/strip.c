@@ -3,6 +3,7 @@
  * strip: copies a recording without the events of short-lived blocks.
  */
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/units.h"
 #include "query/quantity.h"
@@ -31,12 +32,16 @@ static void strip_say(struct wake_reader *from, const char *path)
 static int strip_run(const char *path, const char *to, uint64_t threshold)
 {
     struct err err;
+    struct progress progress;
     err_init(&err);
     struct wake_reader *r = recording_file_open(path);
     if (r == NULL)
         return EXIT_FAILED;
+    progress_begin(&progress);
+    progress_watch(&progress, r, "Copying", 1);
     const struct wake_cull_options options = {.threshold_ns = threshold, .pending = STRIP_PENDING};
     int code = wake_thin(r, to, &options, &err);
+    progress_end(&progress);
     if (code != 0)
         command_say("%s", err.text);
     else

@@ -11,14 +11,23 @@
  */
 #include "cmd/audit.h"
 #include "cmd/command.h"
+#include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "present/units.h"
 
+enum { VERIFY_READINGS = 3 }; /* bytes, events, accounts */
+
+struct verify {
+    uint64_t problems;
+    struct progress progress;
+};
+
 static void verify_problem(void *of, const char *sentence)
 {
-    uint64_t *problems = of;
-    ++*problems;
+    struct verify *v = of;
+    v->problems++;
+    progress_clear(&v->progress);
     command_say("%s", sentence);
 }
 
@@ -26,20 +35,23 @@ static int verify_run(struct wake_reader *r)
 {
     struct err err;
     struct audit audit;
-    uint64_t problems = 0;
+    struct verify v = {0};
     err_init(&err);
+    progress_begin(&v.progress);
+    progress_watch(&v.progress, r, "Checking", VERIFY_READINGS);
     if (wake_reader_verify(r, &err) != 0)
-        verify_problem(&problems, err.text);
-    audit_init(&audit, r, verify_problem, &problems);
+        verify_problem(&v, err.text);
+    audit_init(&audit, r, verify_problem, &v);
     for (size_t i = 0; i < wake_reader_process_count(r); i++) {
         if (audit_process(&audit, i, &err) != 0)
-            verify_problem(&problems, err.text);
+            verify_problem(&v, err.text);
     }
+    progress_end(&v.progress);
     audit_recording(&audit);
     for (size_t i = 0; i < wake_reader_damage_count(r); i++)
-        verify_problem(&problems, wake_reader_damage(r, i)->text);
+        verify_problem(&v, wake_reader_damage(r, i)->text);
     bool done = true;
-    if (problems == 0) {
+    if (v.problems == 0) {
         char a[UNITS_MAX], b[UNITS_MAX];
         struct strbuf out;
         strbuf_init(&out);
@@ -56,7 +68,7 @@ static int verify_run(struct wake_reader *r)
         done = command_print(&out);
         strbuf_release(&out);
     }
-    return problems == 0 && done ? EXIT_DONE : EXIT_FAILED;
+    return v.problems == 0 && done ? EXIT_DONE : EXIT_FAILED;
 }
 
 int command_verify(int argc, char **argv)

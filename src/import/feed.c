@@ -35,7 +35,9 @@ struct feed {
     z_stream gzip;
     bool has_gzip;
     ZSTD_DStream *zstd;
-    uint64_t read; /* of the file */
+    uint64_t read, size;  /* of the file */
+    feed_watch_fn *watch; /* may be NULL */
+    void *watch_of;
     uint8_t *stored;
     size_t stored_at, stored_end;
     bool is_between; /* compressed frames: nothing of one is pending */
@@ -66,6 +68,8 @@ static bool feed_read(struct feed *f)
         return false;
     }
     f->read += got;
+    if (f->watch != NULL)
+        f->watch(f->watch_of, f->read, f->size);
     f->stored_at = 0;
     f->stored_end = got;
     return got > 0;
@@ -158,14 +162,13 @@ static int feed_begin(struct feed *f, struct err *err)
 int feed_open(struct feed **out, const char *path, struct err *err)
 {
     struct feed *f = memory_new_zeroed(1, sizeof *f);
-    uint64_t size;
     *out = NULL;
     if (f == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
     f->fd = -1;
     f->path = memory_copy_text(path);
     int code = f->path == NULL ? err_set(err, ERR_MEMORY, "There is no memory to read %s.", path)
-                               : file_open(&f->fd, &size, path, err);
+                               : file_open(&f->fd, &f->size, path, err);
     if (code == 0)
         code = feed_begin(f, err);
     if (code == 0)
@@ -187,6 +190,12 @@ void feed_close(struct feed *f)
     free(f->window);
     free(f->path);
     free(f);
+}
+
+void feed_watch(struct feed *f, feed_watch_fn *watch, void *of)
+{
+    f->watch = watch;
+    f->watch_of = of;
 }
 
 const char *feed_path(const struct feed *f)

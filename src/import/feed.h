@@ -26,6 +26,10 @@ void feed_close(struct feed *f);
 
 const char *feed_path(const struct feed *f);
 
+/* Whoever reads is told how many bytes of the file have been read, and how many it has. */
+typedef void feed_watch_fn(void *of, uint64_t done, uint64_t total);
+void feed_watch(struct feed *f, feed_watch_fn *watch, void *of);
+
 /* The next bytes, which stay unread: up to `most` (at most FEED_LINE_MAX), fewer
  * only where the file ends. */
 const char *feed_peek(struct feed *f, size_t most, size_t *length);

@@ -76,6 +76,8 @@ int import_file(struct import_request *q, struct err *err)
     struct err closing;
     err_init(&closing);
     int code = feed_open(&job.feed, q->input, err);
+    if (code == 0)
+        feed_watch(job.feed, q->watch, q->watch_of);
     if (code == 0 && q->format == NULL)
         code = import_detect(job.feed, &q->format, err);
     if (code == 0)

@@ -54,6 +54,8 @@ struct import_request {
     /* Called with each note once the file is written; may be NULL. */
     void (*note)(void *of, const char *sentence);
     void *note_of;
+    feed_watch_fn *watch; /* may be NULL */
+    void *watch_of;
 };
 
 /* Makes the recording `output`; on failure there is none. */

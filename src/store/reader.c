@@ -245,6 +245,13 @@ const struct wake_stack *wake_process_find_stack(const struct wake_process *p, u
     return number < p->stacks.count && p->stacks.data[number].known ? &p->stacks.data[number] : NULL;
 }
 
+void wake_reader_watch(struct wake_reader *r, wake_watch_fn *watch, void *of)
+{
+    r->watch = watch;
+    r->watch_of = of;
+    r->watched = 0;
+}
+
 size_t wake_reader_note_count(const struct wake_reader *r)
 {
     return r->notes.count;

@@ -158,6 +158,10 @@ const struct wake_damage *wake_reader_damage(const struct wake_reader *r, size_t
 size_t wake_reader_note_count(const struct wake_reader *r);
 const char *wake_reader_note(const struct wake_reader *r, size_t i);
 
+/* From now on whoever reads is told, after each chunk, how many bytes have been read since; NULL: nobody. */
+typedef void wake_watch_fn(void *of, uint64_t bytes);
+void wake_reader_watch(struct wake_reader *r, wake_watch_fn *watch, void *of);
+
 /* Reads every byte: checksums, that chunks follow each other without a gap, and
  * that events can be decoded.  0; what is wrong is among the damages. */
 int wake_reader_verify(struct wake_reader *r, struct err *err);

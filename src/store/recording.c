@@ -108,6 +108,9 @@ int recording_read(struct wake_reader *r, const struct index_entry *e, struct pa
     if (!recording_reserve(&r->stored, &r->stored_capacity, need))
         return ERR_MEMORY;
     int error = file_read_at(recording_fd(r, e), r->stored, need, e->offset, &got);
+    r->watched += need;
+    if (r->watch != NULL)
+        r->watch(r->watch_of, r->watched);
     if (error != 0 || got < need) {
         recording_damage(r, e->offset, "The %s chunk at byte %llu cannot be read: %s.", name,
                          (unsigned long long)e->offset,

@@ -67,7 +67,10 @@ struct wake_reader {
     bool has_binaries;   /* the list has been made */
     VEC(struct embedded) binaries;
     struct map binary_numbers; /* hash of build id and path -> which */
-    void *attached;            /* somebody else's */
+    wake_watch_fn *watch;      /* may be NULL */
+    void *watch_of;
+    uint64_t watched; /* bytes */
+    void *attached;   /* somebody else's */
     void (*release_attached)(void *attached);
 };
 

@@ -1,0 +1,86 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What takes longer than a second says how far it has come: on standard error, if that is a terminal, in one line that
+is gone at the end. Reading is made slow (strace --inject), so that a small recording takes long."""
+import os
+import pty
+import subprocess
+
+from support import HEAPWAKE, Check, record, tool, workload
+
+CLEAR = b"\r\x1b[K"
+# What is run, and what is said to be done.
+COMMANDS = (
+    (["report", "--calls", "--where", "size-min=1", "out.wake"], b"Reading events"),
+    (["export", "-f", "csv", "-o", "out.csv", "out.wake"], b"Reading events"),
+    (["dump", "--tsv", "out.wake"], b"Reading events"),
+    (["verify", "out.wake"], b"Checking"),
+    (["strip", "--threshold", "1us", "out.wake", "-o", "thin.wake"], b"Copying"),
+    (["anonymize", "out.wake", "-o", "nobody.wake"], b"Copying"),
+    (["merge", "out.wake", "out.wake", "-o", "twice.wake"], b"Copying"),
+    (["import", "-f", "heaptrack", "out.heaptrack", "-o", "again.wake"], b"Importing"),
+)
+check = Check()
+
+
+def run(argv, is_slow=True, is_terminal=True, is_shown=False, term="xterm"):
+    """Its status and what it says on standard error, if that is a terminal or not; is_shown: there it prints too."""
+    slow = ["strace", "-qq", "-o", "log", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=100000:when=1..30"]
+    ours, theirs = pty.openpty() if is_terminal else os.pipe()
+    process = subprocess.Popen([*(slow if is_slow else []), HEAPWAKE, *argv], stdin=subprocess.DEVNULL, stderr=theirs,
+                               stdout=theirs if is_shown else subprocess.DEVNULL, env={**os.environ, "TERM": term})
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # what a terminal gives at its end
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(ours)
+    return process.wait(60), said
+
+
+def check_command(argv, what):
+    check.about(argv[0])
+    status, said = run(argv)
+    check.equal("exit status", 0, status)
+    bars = [line for line in said.split(CLEAR) if line.startswith(what + b" [")]
+    check.holds(bars, f"It says {said[:300]!r}.")
+    shares = [int(line.rsplit(b"]", 1)[1].split(b"%")[0]) for line in bars if line.rstrip().endswith(b"%")]
+    check.holds(len(shares) == len(bars) and all(share <= 100 for share in shares), f"It goes through {shares}.")
+    check.holds(shares == sorted(shares) or argv[0] == "merge", f"It goes back: {shares}.")  # merge: one file, then the next
+    check.holds(b"]" not in said.rsplit(CLEAR, 1)[-1], f"The line is still there: {said[-100:]!r}.")
+    if argv[0] in ("report", "verify", "import"):
+        check_silent("no terminal", argv, {"is_terminal": False})
+
+
+def check_silent(how, argv, options):
+    status, said = run(argv, **options)
+    check.equal(f"{how}: exit status", 0, status)
+    check.holds(b" [" not in said and b"\x1b" not in said, f"{how}: {said[:300]!r}")
+
+
+if check.equal("status of record", 0, record([workload("order"), "4", "300000"]).status):
+    check.equal("export", 0, tool("export", "-f", "heaptrack", "-o", "out.heaptrack", "out.wake").status)
+    for argv, what in COMMANDS:
+        check_command(argv, what)
+    check.about("report")
+    check_silent("a simple terminal", COMMANDS[0][0], {"term": "dumb"})
+    record([workload("ends"), "return", "1", "200"], "few.wake")
+    for command in ("report", "dump", "verify"):
+        check.about(command)
+        check_silent("quick", [command, "few.wake"], {"is_slow": False})
+    check.about("dump to a terminal")  # whose lines say enough
+    check.holds(b"\x1b" not in run(["dump", "few.wake"], is_shown=True)[1], "A line of progress is among what it prints.")
+    check.about("verify that finds something")
+    with open("out.wake", "r+b") as f:
+        f.seek(os.path.getsize("out.wake") // 2)
+        f.write(b"something else")
+    status, said = run(["verify", "out.wake"])
+    check.equal("exit status", 1, status)
+    lines = [line.rsplit(CLEAR, 1)[-1] for line in said.replace(b"\r\n", b"\n").split(b"\n") if line]
+    check.holds(all(line.startswith(b"heapwake: ") or line == b"" for line in lines), f"A sentence stands behind the line: {said!r}")
+check.done()
