@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from support import HEAPWAKE, Check
+from support import HEAPWAKE, Check, leave_out
 
 check = Check()
 FINE = "#include <stdlib.h>\nint main(void) { free(malloc(100)); return 0; }\n"
@@ -97,7 +97,7 @@ try_shell("github", "GitHub Actions")
 try_shell("gitlab", "GitLab")
 for needed, attempt in (("ctest", try_ctest), ("meson", try_meson), ("pytest", try_pytest)):
     if not shutil.which(needed) and not shutil.which(needed + "-3"):
-        print(f"{needed} is not installed: its recipe was not run.")
+        leave_out(f"{needed} is not installed: its recipe was not run.")
         continue
     for program in (FINE, LEAKY):
         attempt(program)

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
-from support import Check, record, tool, truth, workload
+from support import Check, leave_out, record, tool, truth, workload
 
 SVG = "{http://www.w3.org/2000/svg}"
 check = Check()
@@ -87,7 +87,7 @@ root.setAttribute('data-played', [before, during, shown(), width, box.g.classLis
 def check_browser():
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        print("There is no browser: zoom and search were not tried.")
+        leave_out("There is no browser: zoom and search were not tried.")
         return
     root = picture("blame.wake")
     total, own = int(root.get("data-total")), told["functions"]["hold"]["peak"][0]

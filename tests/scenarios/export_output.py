@@ -9,7 +9,7 @@ import resource
 import shutil
 import subprocess
 
-from support import HEAPWAKE, Check, native, record, tool, workload
+from support import HEAPWAKE, Check, leave_out, native, record, tool, workload
 
 check = Check()
 record([workload("blame")], "blame.wake")
@@ -108,7 +108,7 @@ def check_odd_files(form):
 check_words()
 for name in FORMATS:
     if name in DRAWN and shutil.which("dot") is None:
-        print(f"There is no graphviz here: {name} was not tried.")
+        leave_out(f"There is no graphviz here: {name} was not tried.")
         continue
     check.about(name)
     length = check_file(name)

@@ -17,7 +17,7 @@ import struct
 import subprocess
 import time
 
-from support import HEAPWAKE, Check, Ledger, events, native, record, truth, truths, workload
+from support import HEAPWAKE, Check, Ledger, events, leave_out, native, record, truth, truths, workload
 
 KILLS, FORKS, DISKS = (int(os.environ.get(name, usual)) for name, usual in (("KILLS", 25), ("FORKS", 300), ("DISKS", 8)))
 VICTIM = os.path.join(os.environ["BUILD"], "tests/hostile/victim")
@@ -142,7 +142,7 @@ def disk(size_kib):
 def disks():
     os.makedirs("small", exist_ok=True)
     if os.geteuid() != 0 or native(["unshare", "-m", "mount", "-t", "tmpfs", "none", "small"]).status != 0:
-        print("A small disk cannot be made here: full disks are not tested.")
+        leave_out("A small disk cannot be made here: full disks are not tested.")
         return
     sizes = [int(64 * (64 ** (i / max(1, DISKS - 1)))) for i in range(DISKS)]  # 64 KiB to 4 MiB
     full = [disk(size // 4 * 4) for size in sizes]

@@ -25,7 +25,7 @@ import sys
 import time
 
 from stack_truth import blocks_with_stacks
-from support import HEAPWAKE, PROBE, TIMEOUT_S, Check, Ledger, events, native, tool
+from support import HEAPWAKE, PROBE, TIMEOUT_S, Check, Ledger, events, leave_out, native, tool
 
 ROOT, BUILD = os.environ["ROOT"], os.environ["BUILD"]
 PROGRAMS = os.path.join(BUILD, "tests/hostile")
@@ -333,7 +333,7 @@ def main():
     to_run = [c for c in chosen if not c.seen]
     for case in to_run:
         if case.reason_not_to_run():
-            print(f"Not run: {case.name}, {case.reason_not_to_run()}.")
+            leave_out(f"{case.name}, {case.reason_not_to_run()}.")
     to_run = [c for c in to_run if not c.reason_not_to_run()]
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
         for check in pool.map(check_case, to_run):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from support import HEAPWAKE, PROBE, Check, Ledger, events, native, record, tool
+from support import HEAPWAKE, PROBE, Check, Ledger, events, leave_out, native, record, tool
 
 SOURCE = """#include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ def check_sanitized_children(check):
     """The runtime of a sanitizer may be a library, in front of which nothing may be loaded; it
     may be in the program. Neither notices that its parent is recorded, however it is started."""
     if not is_fit_for_sanitizers():
-        print("Children with sanitizers are not tried: here those do not even start alone each time.")
+        leave_out("Children with sanitizers are not tried: here those do not even start alone each time.")
         return 1
     built = 0
     with open("spawner.py", "w", encoding="ascii") as f:

@@ -52,6 +52,11 @@ def skip(reason):
     sys.exit(77)
 
 
+def leave_out(sentence):
+    """A part of a scenario cannot be tried here: tests/run says so beside its name."""
+    print(f"Left out: {sentence}")
+
+
 def native(argv, env=None, **options):
     """Runs a program as it is. A negative status is the number of the signal;
     "hangs" when it had to be ended."""

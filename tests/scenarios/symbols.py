@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 
-from support import native
+from support import leave_out, native
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests/symbol"))
 from asking import (LINES, NESTED, POINTS, RESOLVE, SYMBOLS, Answer, build_id, check, check_points,  # noqa: E402
@@ -147,6 +147,7 @@ def check_checksum():
 
 def check_shared():
     if not shutil.which("dwz"):
+        leave_out("dwz is not installed.")
         return
     check.about("dwz")
     programs = [compile_points("dwz1"), compile_points("dwz2", "-O1")]
@@ -236,6 +237,7 @@ def serve(files):
 
 def check_servers():
     if ctypes.util.find_library("debuginfod") is None:
+        leave_out("libdebuginfod is not installed: no server was asked.")
         return
     program = compile_points("served")
     points, id_ = points_of(program), build_id(program)
@@ -274,7 +276,8 @@ def check_servers():
 
 
 def check_rust():
-    if native(["rustc", "--version"]).status != 0 if shutil.which("rustc") else True:
+    if not shutil.which("rustc") or native(["rustc", "--version"]).status != 0:
+        leave_out("rustc is not installed: names of Rust are those of demangler_test alone.")
         return
     check.about("Rust")
     with open("rusty.rs", "w", encoding="ascii") as f:
