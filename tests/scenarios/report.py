@@ -78,6 +78,8 @@ def check_truth(told, whole, facts):
         check_shape(name, whole[name])
     allocated = report("--allocated", "blame.wake")["allocated"]
     check_shape("allocated", allocated)
+    check_shape("live", report("--at", "end", "blame.wake")["live"])
+    check_shape("change", report("--since", "0%", "blame.wake")["change"])
     for function, account in told["functions"].items():
         for name in ("peak", "leaks"):
             check.equal(f"{name} of {function}", account[name], by_function(whole[name])[function])
