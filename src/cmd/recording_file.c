@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/parts.h"
 #include "collect/spool.h"
+#include "import/import.h"
 #include "store/series.h"
 #include "tool/file.h"
 #include "tool/strbuf.h"
@@ -52,6 +53,17 @@ static void recording_file_look_for_partial(const char *path, struct err *err)
     strbuf_release(&name);
 }
 
+/* What other tools wrote can be read too. */
+static void recording_file_look_for_import(const char *path, struct err *err)
+{
+    const struct import_format *format = import_guess(path);
+    if (format != NULL)
+        (void)err_set(err, ERR_INPUT,
+                      "%s is not a heapwake recording, but seems to be a file of %s, which 'heapwake import' "
+                      "makes a recording of.",
+                      path, format->name);
+}
+
 static struct wake_reader *recording_file_open_one(const char *path)
 {
     struct wake_reader *r = NULL;
@@ -69,6 +81,8 @@ static struct wake_reader *recording_file_open_one(const char *path)
     }
     if (code == ERR_ABSENT)
         recording_file_look_for_partial(path, &err);
+    if (code == ERR_INPUT)
+        recording_file_look_for_import(path, &err);
     if (code != 0)
         command_say("%s", err.text);
     return code == 0 ? r : NULL;

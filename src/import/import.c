@@ -52,6 +52,18 @@ static int import_detect(struct feed *feed, const struct import_format **format,
                    feed_path(feed));
 }
 
+const struct import_format *import_guess(const char *path)
+{
+    struct feed *feed = NULL;
+    struct err ignored;
+    const struct import_format *format = NULL;
+    err_init(&ignored);
+    if (feed_open(&feed, path, &ignored) == 0)
+        (void)import_detect(feed, &format, &ignored);
+    feed_close(feed);
+    return format;
+}
+
 static int import_run(const struct import_request *q, struct import_job *job, struct err *err)
 {
     recast_note(job->recast, "Imported from %s.", q->format->title);

@@ -44,6 +44,8 @@ extern const struct import_format import_list[];
 
 /* NULL: there is none of this name. */
 const struct import_format *import_find(const char *name);
+/* What a file seems to be; NULL: none of these, or it cannot be read. */
+const struct import_format *import_guess(const char *path);
 
 struct import_request {
     const char *input, *output;

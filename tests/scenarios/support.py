@@ -12,11 +12,15 @@ the recording says, and comparing that with what the program says about itself.
 import collections
 import fnmatch
 import glob
+import gzip
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
+
+from format import wake_bytes
 
 HEAPWAKE = os.environ["HEAPWAKE"]
 PROBE = os.environ["PROBE"]
@@ -96,13 +100,24 @@ def put(name, data):
     return name
 
 
+def later_format():
+    """The header of a recording of version 9.0, as docs/format.md has it."""
+    head = struct.pack("<8sHHI", b"HEAPWAKE", 9, 0, 64).ljust(56, b"\0")
+    return head + struct.pack("<Q", wake_bytes.checksum(head)) + bytes(64)
+
+
 def no_recordings():
     """Paths that are none: what is there, the path, and what a refusal says."""
     os.mkdir("folder")
     os.mkfifo("pipe")
     return [("empty", put("empty.wake", b""), "is empty"),
-            ("a heaptrack file", put("heaptrack.txt", b"v 10400 3\nX ./app\nI 1000 400\n"), "not a heapwake recording"),
-            ("noise", put("noise.wake", random.randbytes(50000)), "not a heapwake recording"),
+            ("a heaptrack file", put("heaptrack.txt", b"v 10400 3\nX ./app\nI 1000 400\n"),
+             "not a heapwake recording, but seems to be a file of heaptrack, which 'heapwake import' makes a recording of"),
+            ("a packed heaptrack file", put("heaptrack.gz", gzip.compress(b"v 10400 3\nX ./app\nI 1000 400\n")),
+             "not a heapwake recording, but seems to be a file of heaptrack, which 'heapwake import' makes a recording of"),
+            ("a text", put("notes.txt", b"# What is to be done\n\nFind the leak.\n" * 99), "not a heapwake recording."),
+            ("a later format", put("later.wake", later_format()), "was written by a newer heapwake (format 9.0"),
+            ("noise", put("noise.wake", random.Random(4).randbytes(50000)), "not a heapwake recording."),
             ("a directory", "folder", "is a directory"),
             ("nothing there", "absent.wake", "No such file"),
             ("a FIFO", "pipe", "pipe")]
