@@ -43,6 +43,59 @@ def compare(path, blocks, conditions, holds):
     return len(right)
 
 
+def apart(values):
+    """What lies in the middle between those neighbours that are farthest apart, in ns, far from both."""
+    values = sorted(values)
+    width, below = max((b - a, a) for a, b in zip(values, values[1:]))
+    check.holds(width > 20_000_000, f"Times are {width} ns apart at most.")
+    return below + width // 2
+
+
+def peak_phase(group):
+    """In which phase a group has most bytes live, for the first time."""
+    live = best = phase = 0
+    for _, born, block in sorted([(b["born_ns"], True, b) for b in group] +
+                                 [(b["died_ns"], False, b) for b in group if not b["leaked"]], key=lambda e: e[:2]):
+        live += block["size"] if born else -block["size"]
+        if live > best:
+            best, phase = live, block["born"]
+    return phase
+
+
+def times_of(blocks, groups):
+    """Conditions about how long something lasts."""
+    def lifetime(b):
+        return b["died_ns"] - b["born_ns"]
+
+    def chain_lifetime(b):
+        return b["chain"][-1]["died_ns"] - b["chain"][0]["born_ns"]
+
+    def interval(b):
+        born = [o["born_ns"] for o in groups[b["group"]]]
+        return max(born) - min(born)
+
+    def is_of_one_thread(b):  # a helper of a later phase is another thread
+        return not b["leaked"] and (b["born_by"], b["died_by"]) == ("filters", "filters")
+
+    life = apart([lifetime(b) for b in blocks if not b["leaked"]])
+    chain, group = apart([chain_lifetime(b) for b in blocks]), apart([interval(b) for b in blocks])
+    return [
+        ([f"lifetime-min={life}ns"], lambda b: lifetime(b) >= life),
+        ([f"lifetime-max={life}ns"], lambda b: lifetime(b) <= life),
+        ([f"chain-lifetime-min={chain}ns"], lambda b: chain_lifetime(b) >= chain),
+        ([f"chain-lifetime-max={chain}ns"], lambda b: chain_lifetime(b) <= chain),
+        ([f"group-interval-min={group}ns"], lambda b: interval(b) >= group),
+        ([f"group-interval-max={group}ns"], lambda b: interval(b) <= group),
+        (["state=temporary", f"temporary={life}ns"], lambda b: is_of_one_thread(b) and lifetime(b) <= life),
+        (["state=temporary", "temporary=100000"], is_of_one_thread),
+        (["group-peak-from=two"], lambda b: peak_phase(groups[b["group"]]) >= 2),
+        (["group-peak-to=three"], lambda b: peak_phase(groups[b["group"]]) < 3),
+        (["from=two", "to=three", "allocated=inside"], lambda b: b["born"] == 2),
+        (["from=one", "to=three", "freed=inside"], lambda b: b["born"] < 3 and b["died"] == 2),
+        (["from=one", "to=three", "freed=outside"], lambda b: b["born"] < 3 and b["died"] != 2),
+    ]
+
+
 def conditions_of(blocks):
     """Conditions, and what they mean."""
     groups = collections.defaultdict(list)
@@ -55,9 +108,16 @@ def conditions_of(blocks):
     def dropped_by(*names):
         return lambda b: b["dropper"] in names
 
-    middle = sorted(b["size"] for b in blocks)[len(blocks) // 2]
-    return [
+    middle, place, usable = (sorted(b[what] for b in blocks)[len(blocks) // 2] for what in ("size", "address", "usable"))
+    slack = sorted(b["usable"] - b["size"] for b in blocks)[len(blocks) // 2]
+    return times_of(blocks, groups) + [
         ([], lambda b: True),
+        ([f"usable-min={usable}"], lambda b: b["usable"] >= usable),
+        ([f"usable-max={usable}"], lambda b: b["usable"] <= usable),
+        ([f"slack-min={slack}"], lambda b: b["usable"] - b["size"] >= slack),
+        ([f"slack-max={slack}"], lambda b: b["usable"] - b["size"] <= slack),
+        ([f"address-min={place:#x}"], lambda b: b["address"] >= place),
+        ([f"address-max={place:#x}"], lambda b: b["address"] <= place),
         ([f"size-min={middle}"], lambda b: b["size"] >= middle),
         ([f"size-max={middle}", "size-min=1200"], lambda b: 1200 <= b["size"] <= middle),
         (["kind=calloc"], lambda b: b["maker"] == "make_zeroed"),
@@ -83,10 +143,14 @@ def conditions_of(blocks):
         (["state=chain-leaked"], lambda b: b["chain"][-1]["leaked"]),
         (["state=group-leaked"], lambda b: all(o["leaked"] for o in group(b))),
         (["chain-length-min=2"], lambda b: len(b["chain"]) >= 2),
+        (["chain-length-max=2"], lambda b: len(b["chain"]) <= 2),
         (["chain-position-min=2", "chain-position-max=2"], lambda b: b["position"] == 2),
         ([f"chain-first-size-min={middle}"], lambda b: b["chain"][0]["size"] >= middle),
+        ([f"chain-first-size-max={middle}"], lambda b: b["chain"][0]["size"] <= middle),
+        ([f"chain-last-size-min={middle}"], lambda b: b["chain"][-1]["size"] >= middle),
         ([f"chain-last-size-max={middle}"], lambda b: b["chain"][-1]["size"] <= middle),
         (["group-allocations-min=12"], lambda b: len(group(b)) >= 12),
+        (["group-allocations-max=11"], lambda b: len(group(b)) <= 11),
         (["group-leaked-max=4"], lambda b: sum(o["leaked"] for o in group(b)) <= 4),
         (["group-leaked-min=60%"], lambda b: 5 * sum(o["leaked"] for o in group(b)) >= 3 * len(group(b))),
         (["mapped=yes"], lambda b: b["mapped"]),
@@ -115,6 +179,43 @@ def check_all():
     check.holds(any(b["mapped"] for b in blocks) and len({b["mapped"] for b in blocks if b["size"] > 400000}) == 2,
                 "Blocks of one size are all mapped, or none is.")
     check_freed_stack("with.wake", blocks)
+    check_stack("with.wake", blocks)
+    check_moments("with.wake", blocks)
+
+
+def check_stack(path, blocks):
+    """The stacks that events name; how deep they are is told by what report shows of them."""
+    sizes, made = {b["size"] for b in blocks}, collections.defaultdict(list)
+    for e in events(path):
+        if e.event == "alloc" and e.size in sizes:
+            made[e.stack].append(e.size)
+    check.holds(len(made) > 4, f"Blocks were made from {len(made)} stacks.")
+    depths = collections.Counter()
+    for stack, here in made.items():
+        found = ask(path, [f"stack={stack}"])["allocated"]
+        check.equal(f"stack={stack}", (len(here), sum(here)), (found["total_blocks"], found["total_bytes"]))
+        depths[sum(not f["inlined"] for f in found["sites"][0]["frames"])] += len(here)
+        found = ask(path, [f"not-stack={stack}"])["allocated"]
+        check.equal(f"not-stack={stack}", len(blocks) - len(here), found["total_blocks"])
+    check.holds(len(depths) > 1, f"All stacks are equally deep: {depths}.")
+    for key, holds in (("depth-min", lambda d, limit: d >= limit), ("depth-max", lambda d, limit: d <= limit)):
+        for limit in depths:
+            right = sum(count for depth, count in depths.items() if holds(depth, limit))
+            check.equal(f"{key}={limit}", right, ask(path, [f"{key}={limit}"])["allocated"]["total_blocks"])
+
+
+def check_moments(path, blocks):
+    """What is live at the end of a window, by where it was allocated; what was never freed, of that made in it."""
+    window = ["--from", "two", "--to", "three"]
+    for section, words, holds in (
+            ("live", ["--at", "three"], lambda b: b["born"] < 3 and b["died"] != 2),
+            ("live", ["--at", "three", *window, "--where", "allocated=inside"], lambda b: b["born"] == 2),
+            ("live", ["--at", "three", *window, "--where", "allocated=outside"], lambda b: b["born"] == 1 and b["died"] != 2),
+            ("leaks", ["--leaks", *window], lambda b: b["born"] == 2 and b["leaked"])):
+        right = [b["size"] for b in blocks if holds(b)]
+        found = json.loads(tool("report", "--json", "-n", "0", *words, *OWN, path).out)[section]
+        check.equal(" ".join(words), (len(right), sum(right)), (found["total_blocks"], found["total_bytes"]))
+        check.holds(right, f"No block is like {words}.")
 
 
 def check_freed_stack(path, blocks):
@@ -128,6 +229,8 @@ def check_freed_stack(path, blocks):
     for stack, released in freed.items():
         found = ask(path, [f"freed-stack={stack}"])["allocated"]
         check.equal(f"freed-stack={stack}", (len(released), sum(released)), (found["total_blocks"], found["total_bytes"]))
+        others = sum(not b["leaked"] for b in blocks) - len(released)
+        check.equal(f"not-freed-stack={stack}", others, ask(path, [f"not-freed-stack={stack}"])["allocated"]["total_blocks"])
 
 
 def check_sieve():
