@@ -175,12 +175,13 @@ int asking_run(struct asking *a, const struct query *query, struct wake_reader *
     return code;
 }
 
-void asking_warn(struct wake_reader *r, const char *path)
+void asking_warn(const struct wake_reader *r, const char *path)
 {
     size_t damages = wake_reader_damage_count(r);
     if (damages > 1)
-        command_say("%s: %s There are %zu more damages, which 'heapwake info' names; shown is what is sound.",
-                    path, wake_reader_damage(r, 0)->text, damages - 1);
+        command_say(
+            "%s: %s That is one of %zu damages, which 'heapwake verify' names; shown is what is sound.", path,
+            wake_reader_damage(r, 0)->text, damages);
     else if (damages == 1)
         command_say("%s: %s Shown is what is sound.", path, wake_reader_damage(r, 0)->text);
     else if (!wake_reader_summary(r)->closed)

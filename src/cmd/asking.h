@@ -47,7 +47,7 @@ int asking_run(struct asking *a, const struct query *query, struct wake_reader *
 
 /* Says on standard error what is wrong with a recording, if anything: to be
  * called when all that is wanted of it has been read. */
-void asking_warn(struct wake_reader *r, const char *path);
+void asking_warn(const struct wake_reader *r, const char *path);
 
 /* Has Ctrl-C been pressed?  For those who read events themselves. */
 bool asking_is_interrupted(void);

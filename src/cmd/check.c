@@ -225,6 +225,8 @@ static int check_read(struct check *c, struct err *err)
         code = check_compare(c, &q, err);
     asking_end(&c->asking);
     query_release(&q);
+    if (code == 0 && asking_is_interrupted())
+        code = err_set(err, ERR_IO, "Interrupted: limits are held against what has been read to its end.");
     if (code != 0)
         return code;
     struct section_check *s = &c->section;

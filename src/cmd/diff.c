@@ -158,6 +158,8 @@ static int diff_read(struct diff *d, struct err *err)
             code = side_read(&d->sides[i], &d->asking, &d->traces, &o->queries[i], o->files[i], err);
     }
     asking_end(&d->asking);
+    if (code == 0 && asking_is_interrupted())
+        code = err_set(err, ERR_IO, "Interrupted: recordings are compared when both have been read.");
     if (code != 0)
         return code;
     for (size_t i = 0; i < (d->sides[0].is_asked_again ? 1 : 2); i++)

@@ -290,8 +290,10 @@ static int replaying_run(struct replaying *o, struct wake_reader *r, struct err 
     int score = -1;
     compose_init(&compose);
     int code = replaying_choose(o, r, &process, err);
-    if (code == 0)
+    if (code == 0) {
         code = compose_read(&compose, r, process, err);
+        asking_warn(r, o->file);
+    }
     if (code == 0)
         code = replaying_check_room(o, &compose, err);
     if (code == 0)
@@ -303,7 +305,6 @@ static int replaying_run(struct replaying *o, struct wake_reader *r, struct err 
     if (code == 0 && played > 0) {
         const struct section_replay s = {&compose, wake_reader_process(r, process)->info.pid,
                                          replaying_touches[o->touch], o->rows.data, o->rows.count};
-        asking_warn(r, o->file);
         replaying_warn(wake_reader_process(r, process));
         code = replaying_show(o, &s) ? 0 : ERR_IO;
     }

@@ -40,7 +40,8 @@ static const enum measure report_default[] = {MEASURE_PEAK, MEASURE_LEAKED, MEAS
 struct report {
     const struct report_options *options;
     struct report_data data;
-    struct strbuf out;
+    struct strbuf head,
+        out; /* the head is written last: what is wrong with a recording shows as it is read */
     struct page page;
     struct json json;
 };
@@ -274,6 +275,9 @@ static int report_sections(struct report *r, struct err *err)
 static int report_text(struct report *r, struct err *err)
 {
     screen_init(&r->page, &r->out);
+    int code = report_sections(r, err);
+    report_data_settle(&r->data);
+    screen_init(&r->page, &r->head);
     if (r->options->worst != WORST_NONE) {
         char a[UNITS_MAX], b[UNITS_MAX];
         page_addf(&r->page, COLOUR_PLAIN, "%s has %s of %s recordings: %s",
@@ -283,13 +287,17 @@ static int report_text(struct report *r, struct err *err)
     }
     section_head_text(&r->page, &r->data.head);
     section_timeline_text(&r->page, &r->data.result, r->data.head.runtime_ns);
-    return report_sections(r, err);
+    return code;
 }
 
 static int report_json(struct report *r, struct err *err)
 {
     const struct report_options *o = r->options;
-    json_init(&r->json, &r->out);
+    r->json = (struct json){.out = &r->out, .depth = 1}; /* behind the head, in its object */
+    int code = report_sections(r, err);
+    json_close_object(&r->json);
+    report_data_settle(&r->data);
+    json_init(&r->json, &r->head);
     json_open_object(&r->json, NULL);
     json_add_text(&r->json, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
     json_open_array(&r->json, "files");
@@ -299,19 +307,20 @@ static int report_json(struct report *r, struct err *err)
     }
     json_close_array(&r->json);
     section_head_json(&r->json, &r->data.head);
-    json_add_bool(&r->json, "interrupted", r->data.result.interrupted);
+    json_add_bool(&r->json, "interrupted", asking_is_interrupted());
     if (r->data.result.timeline.count > 0)
         section_timeline_json(&r->json, &r->data.result);
-    int code = report_sections(r, err);
-    json_close_object(&r->json);
     return code;
 }
 
 static void report_say_interrupted(const struct query_result *q)
 {
     char text[UNITS_MAX];
-    command_say("Interrupted: the lists are about the time up to %s only.",
-                units_time(text, q->read_until_ns));
+    if (q->interrupted)
+        command_say("Interrupted: the lists are about the time up to %s only.",
+                    units_time(text, q->read_until_ns));
+    else
+        command_say("Interrupted: shown is what had been read by then.");
 }
 
 /* A condition that is misspelt must not look like good news. */
@@ -337,6 +346,7 @@ int command_report(int argc, char **argv)
     struct err err;
     err_init(&err);
     int status = EXIT_FAILED;
+    strbuf_init(&r.head);
     strbuf_init(&r.out);
     report_data_init(&r.data);
     int code = report_options_init(&options, argc, argv, &err);
@@ -344,11 +354,11 @@ int command_report(int argc, char **argv)
         code = report_data_read(&r.data, &options, &err);
     if (code == 0)
         code = options.json ? report_json(&r, &err) : report_text(&r, &err);
-    if (code == 0 && r.data.result.interrupted)
+    if (code == 0 && asking_is_interrupted())
         report_say_interrupted(&r.data.result);
     else if (code == 0)
         report_say_nothing_fits(&r);
-    if (code == 0 && command_print(&r.out))
+    if (code == 0 && command_print(&r.head) && command_print(&r.out))
         status = EXIT_DONE;
     else if (code == ERR_USAGE)
         status = EXIT_USAGE;
@@ -356,6 +366,7 @@ int command_report(int argc, char **argv)
         command_say("%s", err.text);
     report_data_release(&r.data);
     report_options_release(&options);
+    strbuf_release(&r.head);
     strbuf_release(&r.out);
     return status;
 }

@@ -45,6 +45,7 @@ void report_data_release(struct report_data *d)
     for (size_t i = 0; i < d->readers.count; i++)
         wake_reader_close(d->readers.data[i]);
     vec_release(&d->readers);
+    vec_release(&d->paths);
 }
 
 /* ----------------------------------------------------------------------- head */
@@ -242,7 +243,7 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     uint32_t base;
     if (r == NULL)
         return ERR_INPUT;
-    if (!vec_push(&d->readers, r)) {
+    if (!vec_push(&d->paths, paths[0]) || !vec_push(&d->readers, r)) {
         wake_reader_close(r);
         return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
     }
@@ -259,8 +260,6 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     if (code == 0)
         code = combine_add(&d->result, &answer, base, err);
     uint64_t until_ns = answer.moment_ns;
-    if (code == 0)
-        asking_warn(r, paths[0]);
     query_result_release(&answer);
     query_result_init(&answer);
     if (code == 0 && o->since.when != WHEN_UNSET)
@@ -355,6 +354,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
         code = report_data_add(d, o, parts.paths.data + parts.first.data[i], parts_count(&parts, i), err);
     asking_end(&d->asking);
     parts_release(&parts);
+    if (code == 0 && o->changes && asking_is_interrupted())
+        code = err_set(err, ERR_IO, "Interrupted: two moments are compared when both have been read.");
     d->head.omitted_blocks = d->result.omitted_blocks;
     d->head.releases_without_stack = d->result.releases_without_stack;
     if (code == 0)
@@ -370,4 +371,12 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     if (code == 0)
         code = report_data_suppress(d, o, &d->suppress, &d->result, err);
     return code;
+}
+
+void report_data_settle(struct report_data *d)
+{
+    for (size_t i = 0; i < d->readers.count; i++) {
+        asking_warn(d->readers.data[i], d->paths.data[i]);
+        d->head.complete &= wake_reader_damage_count(d->readers.data[i]) == 0;
+    }
 }

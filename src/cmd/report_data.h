@@ -19,6 +19,7 @@
 
 struct report_data {
     VEC(struct wake_reader *) readers;
+    VEC(const char *) paths; /* of each its first file; the texts are the options' */
     struct traces traces;
     struct query_result whole;  /* all that the recordings have: what the head is about */
     struct query_result result; /* what was asked for, sieved, suppressed leaks taken out */
@@ -38,5 +39,8 @@ void report_data_init(struct report_data *d);
 void report_data_release(struct report_data *d);
 /* Opens and asks.  Negative: the sentence is in err, or was said already and err is empty. */
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err);
+/* When all has been read, also by those who read for themselves: says what is wrong with the recordings, and
+ * the head knows it. */
+void report_data_settle(struct report_data *d);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * strip: copies a recording without the events of short-lived blocks.
  */
+#include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
@@ -42,6 +43,7 @@ static int strip_run(const char *path, const char *to, uint64_t threshold)
     const struct wake_cull_options options = {.threshold_ns = threshold, .pending = STRIP_PENDING};
     int code = wake_thin(r, to, &options, &err);
     progress_end(&progress);
+    asking_warn(r, path);
     if (code != 0)
         command_say("%s", err.text);
     else

@@ -41,4 +41,32 @@ for name, data in [(f"cut at {n}", good[:n]) for n in cuts] + [
     check.holds(all(report[m]["total_bytes"] <= limit[m] for m in ("calls",)), f"{name}: more than there was.")
     text = ask("report", "damaged.wake")
     check.equal(f"{name}: text", 0, text.returncode)
+
+# The totals are sound and the events are not: whoever reads events says so, however late in the report that is.
+place = next(n for n in range(64, len(good), 100)
+             if "The events chunk at" in ask("dump", put("events.wake", good[:n] + bytes([good[n] ^ 0xff]) + good[n + 1:])).stderr)
+for words in (["--misuse"], ["--advice"], ["--without", "main"], ["--maps"], ["--since", "10%"], ["--histogram"]):
+    done = ask("report", *words, "events.wake")
+    check.holds("is damaged and is left out" in done.stderr, f"byte {place}, report {words}: it says {done.stderr!r}.")
+    check.holds("recorded      in part" in done.stdout, f"byte {place}, report {words}: {done.stdout!r}")
+    check.equal(f"byte {place}, report {words} --json: complete", False,
+                json.loads(ask("report", "--json", *words, "events.wake").stdout)["summary"]["complete"])
+for argv in (("history", "events.wake", "0x1000"), ("strip", "--threshold", "1s", "events.wake", "-o", "thin.wake"),
+             ("replay", "--allocators", "glibc", "events.wake"), ("export", "-f", "csv", "events.wake")):
+    done = ask(*argv)
+    check.holds("is damaged and is left out" in done.stderr, f"byte {place}, {argv[0]}: it says {done.stderr!r}.")
+check.equal("history --json of it: complete", False, json.loads(ask("history", "--json", "events.wake", "0x1000").stdout)["complete"])
+check.equal("history --json of a sound one: complete", True, json.loads(ask("history", "--json", "good.wake", "0x1000").stdout)["complete"])
+
+# Of several damages one is named, and the command that names the others.
+places = [n for n in range(64, len(good), 100) if n != place]
+for n in places:
+    both = bytearray(good)
+    both[place] ^= 0xff
+    both[n] ^= 0xff
+    said = ask("report", "--histogram", put("both.wake", bytes(both))).stderr
+    if "damages" in said:
+        break
+check.holds(" is one of 2 damages, which 'heapwake verify' names" in said, f"Of two damages: {said!r}")
+check.equal("damages that verify names", 2, ask("verify", "both.wake").stderr.count(" damaged"))
 check.done()

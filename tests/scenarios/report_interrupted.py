@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Ctrl-C while a report reads: it says what it has read, and up to when; while an
-export reads: nothing is written. The signal comes with a chosen read of the file
+"""Ctrl-C while a report reads: it says what it has read, and up to when; so do findings and
+history; two moments are not compared by half; while an export reads: nothing is written. The signal comes with a chosen read of the file
 (strace --inject), so that it comes at the same place each time."""
 import json
 import os
@@ -45,6 +45,24 @@ if check.equal("status of record", 0, record([workload("order"), "4", "300000"])
     check.about("report")
     check.holds(whole["calls"]["total_blocks"] >= seen[0] >= seen[1] >= seen[2] > 0 and seen[0] > seen[2],
                 f"All of {whole['calls']['total_blocks']}, and what was seen of it: {seen}.")
+    for words in (["--misuse"], ["--advice"], ["--without", "main"], ["--maps"]):
+        argv = ["report", "--json", *words, "out.wake"]
+        check.about(f"report {words[0]}")
+        done = interrupted(argv, reads(argv) - 2)
+        check.equal("exit status", 0, done.status)
+        check.equal("interrupted", True, json.loads(done.out)["interrupted"])
+        check.holds(b"Interrupted: shown is what had been read by then." in done.err, f"It says {done.err!r}.")
+    check.about("history")
+    argv = ["history", "--json", "out.wake", "0x1000"]
+    done = interrupted(argv, reads(argv) - 2)
+    check.equal("interrupted", True, json.loads(done.out)["interrupted"])
+    check.holds(b"Interrupted: shown is what had been read by then." in done.err, f"It says {done.err!r}.")
+    for argv in (["report", "--since", "20%", "--until", "60%", "out.wake"], ["diff", "out.wake@20%", "out.wake@60%"]):
+        check.about(argv[0] + ", two moments")
+        done = interrupted(argv, reads(argv) - 2)
+        check.equal("exit status", 1, done.status)
+        check.equal("standard output", b"", done.out)
+        check.holds(b"Interrupted: " in done.err, f"It says {done.err!r}.")
     check.about("export")
     export = ["export", "-f", "csv", "-o", "out.csv", "out.wake"]
     middle = reads(export) // 2
