@@ -65,10 +65,13 @@ static bool diff_take_measure(struct diff_options *o, char **argv, int *at)
 static bool diff_take_where(struct diff_options *o, char **argv, int *at, struct err *err)
 {
     int again = *at;
+    bool has_moment = query_has_key(&o->queries[0], "at");
     if (!where_take(&o->queries[0], argv, &again, NULL, err))
         return false;
     if (err->code == 0 && o->queries[0].filter.blocks != NULL)
         (void)err_set(err, ERR_USAGE, "--where blocks lists the blocks of one recording; diff compares two.");
+    if (err->code == 0 && !has_moment && query_has_key(&o->queries[0], "at"))
+        (void)err_set(err, ERR_USAGE, "diff takes a moment behind the name of each recording: FILE@TIME.");
     return err->code != 0 || where_take(&o->queries[1], argv, at, NULL, err);
 }
 

@@ -15,14 +15,16 @@ static void help_where(struct strbuf *text)
     static const char *const notes[] = {[ABOUT_BLOCKS] = "", [ABOUT_MAPPINGS] = " +", [ABOUT_BOTH] = " *"};
     strbuf_add_text(
         text,
-        "--where KEY=VALUE narrows what report and export look at; it may be repeated, and all\n"
+        "--where KEY=VALUE narrows what report, diff and export look at; it may be repeated, and all\n"
         "conditions must hold; a key that takes one value is given once.  SIZE: 4096, 4K, 1.5MiB.  DURATION: "
         "250ms, 1.5s, 1h2m3s.  TIME: a\n"
         "duration since the start, a percentage of the run, a date (2026-11-15 23:40:05, behind which a Z\n"
         "means UTC), 'end', or the name of a mark.  Behind what report --maps takes for mappings as well\n"
         "stands *, behind what is about mappings alone +.\n\n");
-    for (size_t i = 0; query_get_key(i, &key); i++)
-        strbuf_addf(text, "  %s=%s%s\n      %s\n", key.name, key.value, notes[key.about], key.help);
+    for (size_t i = 0; query_get_key(i, &key); i++) {
+        if (!key.is_wish)
+            strbuf_addf(text, "  %s=%s%s\n      %s\n", key.name, key.value, notes[key.about], key.help);
+    }
 }
 
 static void help_list(struct strbuf *text)

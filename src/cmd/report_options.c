@@ -323,8 +323,12 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
         o->measures |= 1u << report_option_list[i].measure;
         return 0;
     }
-    if (where_take(&o->query, argv, at, &o->conditions, err))
+    bool has_moment = o->query.moment.when != WHEN_UNSET;
+    if (where_take(&o->query, argv, at, &o->conditions, err)) {
+        if (!has_moment && o->query.moment.when != WHEN_UNSET) /* at=TIME is --at TIME */
+            o->measures |= 1u << MEASURE_LIVE;
         return err->code;
+    }
     return err_set(err, ERR_USAGE, "'heapwake report' has no option '%s'; 'heapwake help report' lists them.",
                    argv[*at]);
 }

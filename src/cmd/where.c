@@ -18,6 +18,16 @@ int where_set(struct query *q, const char *key, const char *value, struct err *e
     return query_parse(q, key, value, err);
 }
 
+static bool where_is_wish(const char *name)
+{
+    struct query_key key;
+    for (size_t i = 0; query_get_key(i, &key); i++) {
+        if (strcmp(key.name, name) == 0)
+            return key.is_wish;
+    }
+    return false;
+}
+
 /* KEY=VALUE in the engine's words. */
 static int where_pair(struct query *q, const char *pair, struct err *err)
 {
@@ -28,6 +38,9 @@ static int where_pair(struct query *q, const char *pair, struct err *err)
                        "--where takes KEY=VALUE, not '%s'; 'heapwake help where' lists the keys.", pair);
     memcpy(key, pair, length);
     key[length] = '\0';
+    if (where_is_wish(key))
+        return err_set(err, ERR_USAGE,
+                       "'%s' says nothing of blocks; 'heapwake help where' lists the keys that do.", key);
     const char *list = q->filter.blocks_from;
     int code = where_set(q, key, pair + length + 1, err);
     return code == 0 && q->filter.blocks_from != list

@@ -148,19 +148,24 @@ enum { KEY_COUNT = sizeof keys / sizeof *keys };
 
 _Static_assert(sizeof keys / sizeof *keys <= QUERY_KEYS, "a bit for each");
 
+static bool parse_is_wish(const struct parse_key *k)
+{
+    return k->read == parse_split || k->read == parse_ticks || k->read == parse_want;
+}
+
 bool query_get_key(size_t i, struct query_key *key)
 {
     if (i >= KEY_COUNT)
         return false;
-    *key = (struct query_key){keys[i].name, keys[i].value, keys[i].help, keys[i].about};
+    *key =
+        (struct query_key){keys[i].name, keys[i].value, keys[i].help, keys[i].about, parse_is_wish(&keys[i])};
     return true;
 }
 
 /* Does it say which blocks, and not what is shown of them? */
 static bool parse_is_condition(const struct parse_key *k)
 {
-    return k->to != AT(moment) && k->read != parse_temporary && k->read != parse_split &&
-           k->read != parse_ticks && k->read != parse_want;
+    return k->to != AT(moment) && k->read != parse_temporary && !parse_is_wish(k);
 }
 
 const char *query_find_condition(const struct query *q)

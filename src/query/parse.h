@@ -28,6 +28,8 @@ struct query_key {
     const char *value; /* what its value looks like: "SIZE", "TIME", "inside|outside" */
     const char *help;  /* half a sentence */
     enum query_about about;
+    bool
+        is_wish; /* what an answer is to hold, for those who read one themselves; a command knows that of itself */
 };
 bool query_get_key(size_t i, struct query_key *key);
 

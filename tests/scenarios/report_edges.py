@@ -87,8 +87,17 @@ for argv in (["--where", "thread=1", "--where", "thread=2"], ["--where", "functi
              ["--until", "90%", "--since", "10%"], ["--misuse", "--pid", "1"]):
     done = tool("report", *argv, "siblings.wake")
     check.holds(b"twice" not in done.err and b"does not go" not in done.err, f"{argv} says {done.err.decode()!r}")
-for word in ("ticks=10", "detail=yes", "split=thread", "temporary=2"):
-    check.holds(b"only what meets" not in tool("report", "--where", word, "siblings.wake").out, f"{word} is no condition.")
+check.holds(b"only what meets" not in tool("report", "--where", "temporary=2", "siblings.wake").out, "temporary=2 is no condition.")
+for word in ("ticks=10", "detail=yes", "split=kind", "median=yes", "histograms=yes"):  # nothing that these commands show would change
+    for argv in (["report", "--by", "thread"], ["export", "-f", "json"], ["diff", "siblings.wake"]):
+        done = tool(*argv, "--where", word, "siblings.wake")
+        check.holds(done.status == 2 and b"says nothing of blocks" in done.err, f"{argv} with {word}: {done.status}, {done.err!r}")
+    check.holds(word.split("=")[0] + "=" not in tool("help", "where").out.decode(), f"The help of --where has {word}.")
+check.equal("a moment, by --where", tool("report", "--at", "50%", "siblings.wake").out, tool("report", "--where", "at=50%", "siblings.wake").out)
+done = tool("diff", "--where", "at=50%", "siblings.wake", "siblings.wake")
+check.holds(done.status == 2 and b"FILE@TIME" in done.err, f"diff --where at= says {done.err!r}")
+done = tool("diff", "siblings.wake@10%", "siblings.wake@50%", "--where", "size-min=1")
+check.equal("diff of moments with a condition behind them", 0, done.status)
 
 check.about("switched off")
 record(["./siblings"], "off.wake", ["--enabled", "no"])
