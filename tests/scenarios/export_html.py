@@ -114,10 +114,28 @@ def check_odd():
     check.holds(len(axis) > 2 and all((float(a) * 2).is_integer() for a in axis), f"The axis has {axis}")
 
 
+def check_many():
+    """More sites than a page holds: the flame graph is one of all, and says how much of it is blank."""
+    sizes = [1000 + i for i in range(3000)]
+    with open("many.heap", "w", encoding="utf-8") as f:
+        f.write(f"heap profile: {len(sizes)}: {sum(sizes)} [{len(sizes)}: {sum(sizes)}] @ heapprofile\n")
+        f.writelines(f"1: {n} [1: {n}] @ 0x{0x400000 + 16 * n:x}\n" for n in sizes)
+        f.write("\nMAPPED_LIBRARIES:\n")
+    check.equal("import", 0, tool("import", "-q", "-o", "many.wake", "many.heap").status)
+    check.equal("export", 0, tool("export", "-f", "html", "-o", "many.html", "many.wake").status)
+    data = json.loads(re.search(r'<script[^>]* id="data">(.*?)</script>', open("many.html", encoding="utf-8").read(), re.S)[1])
+    missing = sum(sizes) - sum(site[1][0][0] for site in data["sites"])
+    check.holds(missing > 0, "All sites are in the page: this tests too little.")
+    hint = show("many.html", "measure=peak").ids.get("hint", "")
+    check.holds(f"The blank is what is not in this page: {size(missing)}." in hint, f"The hint is {hint!r}, missing are {missing} bytes.")
+    check.holds("blank" not in show("blame.html").ids.get("hint", ""), "A page that has all speaks of a blank.")
+
+
 told = truth(record([workload("blame")], "blame.wake"))
 check.equal("export", 0, tool("export", "-f", "html", "-o", "blame.html", "blame.wake").status)
 check_sites(told)
 check_functions(told)
+check_many()
 record([workload("blame"), HOSTILE], "hostile.wake")
 check.equal("export", 0, tool("export", "-f", "html", "-o", "hostile.html", "hostile.wake").status)
 check_hostile()

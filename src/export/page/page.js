@@ -133,7 +133,7 @@ const merged = (() => {
   return { of, nodes };
 })();
 
-/* What nodes and all below them have of the measure. */
+/* What nodes and all below them have of the measure.  Node 0 has what is not in the page too, so that boxes are as wide as their share. */
 function buildTree() {
   const values = new Array(merged.nodes.length).fill(0), children = merged.nodes.map(() => []);
   for (const s of data.sites) values[merged.of[s[0]]] += weight(state.measure, s[1][state.measure]);
@@ -142,7 +142,9 @@ function buildTree() {
     if (values[i]) children[merged.nodes[i][0]].push(i);
   }
   for (const list of children) list.sort((a, b) => values[b] - values[a] || a - b);
-  tree = { values, children };
+  const missing = Math.max(0, total(state.measure) - values[0]);
+  values[0] += missing;
+  tree = { values, children, missing };
 }
 
 function nodeName(i) {
@@ -208,7 +210,8 @@ function drawFlame() {
   $("found").textContent = state.search === "" ? "" : `${percent(part, total(state.measure))} matches`;
   $("out").hidden = state.root === 0;
   if (tree.values[0] === 0) $("hint").textContent = "There is nothing of this measure.";
-  else $("hint").textContent = "Each box is a function, as wide as what was allocated below it. A click zooms.";
+  else $("hint").textContent = "Each box is a function, as wide as what was allocated below it. A click zooms." +
+    (tree.missing && state.root === 0 ? ` The blank is what is not in this page: ${amount(state.measure, tree.missing)}.` : "");
 }
 
 function touches(site) {
