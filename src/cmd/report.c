@@ -110,9 +110,9 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
             .measure = measures[i],
             .moment_ns = r->data.recordings == 1 ? r->data.result.moment_ns : UINT64_MAX,
             .limit = report_limit(o, brief ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN),
-            .threshold = o->has_threshold    ? o->threshold
-                         : brief && !o->json ? 0.01
-                                             : 0,
+            .threshold = o->has_threshold                     ? o->threshold
+                         : brief && !o->json && !o->has_limit ? 0.01
+                                                              : 0,
             .brief = brief,
             .is_of_each = r->data.recordings > 1,
             .suppress = &r->data.suppress,

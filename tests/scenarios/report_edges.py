@@ -140,6 +140,16 @@ check.equal("it is said once", 1, tool("report", "--at", "1000s", "--histogram",
 check.equal("backward, behind the end", 2, tool("report", "--since", "900s", "--until", "800s", "siblings.wake").status)
 check.holds(b"ends at" in tool("diff", "siblings.wake@0", "siblings.wake@1000s").err, "diff does not say it.")
 
+check.about("small sites")
+with open("small.heap", "w", encoding="utf-8") as f:  # 300, of which each has less than 1 %
+    f.write("heap profile: 300: 300000 [300: 300000] @ heapprofile\n")
+    f.writelines(f"1: 1000 [1: 1000] @ 0x{0x400000 + 16 * i:x}\n" for i in range(300))
+    f.write("\nMAPPED_LIBRARIES:\n")
+tool("import", "-q", "-o", "small.wake", "small.heap")
+for argv, count in (([], 1), (["-n", "7"], 7), (["-n", "0"], 300), (["-n", "0", "--threshold", "1"], 1), (["--leaks"], 10)):
+    text = tool("report", *argv, "small.wake").out.decode()
+    check.equal(f"sites that leaked, {argv}", count, len(re.findall(r" 0\.3 %", text[text.index("\nLeaked"):].split("\n\n")[0])))
+
 check.about("wrappers")
 with open("wrapped.c", "w", encoding="ascii") as f:
     f.write("""#include <stdlib.h>
