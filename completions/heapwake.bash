@@ -37,7 +37,7 @@ _heapwake_record()
         return
     fi
     case $previous in
-    -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    -o | --output | --logfile) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     --children | --symbols | --enabled | --mmap) mapfile -t COMPREPLY < <(compgen -W 'yes no' -- "$current") ;;
     --log) mapfile -t COMPREPLY < <(compgen -W 'trace debug info warn error' -- "$current") ;;
     --sigusr1 | --sigusr2) mapfile -t COMPREPLY < <(compgen -W 'toggle report tag' -- "$current") ;;
@@ -158,16 +158,16 @@ _heapwake()
         options='-o --output --help'
         [[ ${COMP_WORDS[1]} == anonymize ]] && options+=' --level'
         ;;
-    help) mapfile -t COMPREPLY < <(compgen -W 'record report export import diff check history ctl info dump verify symbolize extract strip replay anonymize merge' -- "$current") && return ;;
+    help) mapfile -t COMPREPLY < <(compgen -W 'record report export import diff check history ctl info dump verify symbolize extract strip replay anonymize merge where' -- "$current") && return ;;
     version) return ;;
     esac
-    case $previous in
-    -C | --sysroot | --debug-path)
+    case "${COMP_WORDS[1]} $previous" in
+    'extract -C' | 'symbolize --sysroot' | 'symbolize --debug-path')
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$current")
         return
         ;;
-    --maps | --perf-map)
+    'symbolize --maps' | 'symbolize --perf-map') # --maps of report takes no value
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         return

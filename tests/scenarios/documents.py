@@ -63,6 +63,31 @@ def check_completions():
                 problems.append(done.stdout.strip())
 
 
+def complete(*words):
+    """What bash offers."""
+    script = ("source completions/heapwake.bash; COMP_WORDS=(heapwake \"$@\"); COMP_CWORD=$#; _heapwake 2>/dev/null; "
+              "printf '%s\\n' \"${COMPREPLY[@]}\"")
+    return subprocess.run(["bash", "-c", script, "-", *words], stdout=subprocess.PIPE, text=True).stdout.split()
+
+
+def check_completed_options():
+    """All options that the help of a command lists are completed; after an option without a value, too."""
+    fish, zsh = open("completions/heapwake.fish").read(), open("completions/_heapwake").read()
+    for page in glob.glob("man/heapwake-*.1"):
+        command = re.fullmatch(r"man/heapwake-(\w+)\.1", page).group(1)
+        listed = quiet(os.environ["HEAPWAKE"], command, "--help").stdout
+        options = set(re.findall(r"--[a-z][a-z0-9-]+", " ".join(re.findall(r"^  (-.*?)(?:  |$)", listed, re.M))))
+        known = {"bash": set(complete(command, "--")), "zsh": set(re.findall(r"--[a-z][a-z0-9-]+", zsh)),
+                 "fish": {"--" + name for name in re.findall(rf"subcommand_from [^']*\b{command}\b[^']*'[^\n]* -l ([a-z0-9-]+)", fish)}}
+        for shell, offered in known.items():
+            if options - offered:
+                problems.append(f"{shell} does not complete {sorted(options - offered)} of heapwake {command}.")
+    if "--sort" not in complete("report", "--maps", "--s"):
+        problems.append("bash completes nothing after report --maps.")
+    if complete("record", "--logfile", "READ") != ["README.md"]:
+        problems.append("bash does not complete the file of record --logfile.")
+
+
 def check_links():
     listed = quiet("scripts/files", r"\.md$").stdout.split()
     for document in listed:
@@ -79,6 +104,7 @@ check_manual()
 check_commands()
 check_width()
 check_completions()
+check_completed_options()
 check_links()
 check_picture()
 print("\n".join(problems))
