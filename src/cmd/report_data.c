@@ -206,7 +206,7 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
 {
     struct query q = o->query; /* its lists and texts stay the options' */
     bool is_screen = o->shape == REPORT_SITES && o->measures == 0 && !o->histograms && !o->changes &&
-                     !report_findings_are_wanted(o);
+                     !o->pools && !report_findings_are_wanted(o);
     if (moment != NULL) {
         q.moment = *moment;
     } else if (is_screen && d->recordings == 1) {

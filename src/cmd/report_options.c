@@ -379,6 +379,11 @@ static int report_options_agree(const struct report_options *o, struct err *err)
                        : o->pools  ? "--pools"
                                    : "--without",
                        condition);
+    if (o->verdicts && o->shape != REPORT_SITES)
+        return err_set(err, ERR_USAGE, "--verdict is about sites; groups and trees have none.");
+    if (o->verdicts && (o->measures & (1u << MEASURE_PEAK | 1u << MEASURE_LEAKED)) == 0)
+        return err_set(err, ERR_USAGE,
+                       "--verdict is about what is held at the peak or leaked: --peak, --leaks.");
     if (o->depth != 0 && !o->changes)
         return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
     if ((o->has_sort || o->is_reverse) && !o->maps)

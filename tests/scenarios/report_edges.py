@@ -74,6 +74,9 @@ for argv, sentence in [
         (["--without", "main", "--where", "function=main"], "it does not go with function"),
         (["--misuse", "--where", "thread=1"], "it does not go with thread"),
         (["--advice", "--where", "not-module=x"], "it does not go with not-module"),
+        (["--verdict", "--by", "line"], "--verdict is about sites"),
+        (["--verdict", "--leaks", "--tree"], "--verdict is about sites"),
+        (["--verdict", "--calls"], "--verdict is about what is held at the peak or leaked"),
         (["--since", "5%", "--at", "10%"], "--since and --until make a list of their own"),
         (["--since", "5%", "--since", "10%"], "--since is given twice"),
         (["--until", "5%", "--until", "10%"], "--until is given twice"),
@@ -139,6 +142,10 @@ check.equal("nothing is said of the end", b"", end.err)
 check.equal("it is said once", 1, tool("report", "--at", "1000s", "--histogram", "--include", "main", "siblings.wake").err.count(b"ends at"))
 check.equal("backward, behind the end", 2, tool("report", "--since", "900s", "--until", "800s", "siblings.wake").status)
 check.holds(b"ends at" in tool("diff", "siblings.wake@0", "siblings.wake@1000s").err, "diff does not say it.")
+
+check.about("what is asked for")
+for argv in (["--pools"], ["--maps"], ["--histogram"], ["--leaks"]):
+    check.holds("timeline" not in json.loads(tool("report", "--json", *argv, "siblings.wake").out), f"{argv} has the heap over time.")
 
 check.about("small sites")
 with open("small.heap", "w", encoding="utf-8") as f:  # 300, of which each has less than 1 %
