@@ -91,6 +91,13 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
     return code;
 }
 
+static enum unknown report_unknown(const struct report *r)
+{
+    return r->data.head.made_up            ? UNKNOWN_MADE_UP
+           : r->data.head.sample_rate != 0 ? UNKNOWN_SAMPLED
+                                           : UNKNOWN_NONE;
+}
+
 static int report_sites(struct report *r, const enum measure *measures, size_t count, struct err *err)
 {
     const struct report_options *o = r->options;
@@ -119,6 +126,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
             .verdicts = is_judged ? &verdicts : NULL,
             .explain = o->verdicts,
             .sample_rate = r->data.head.sample_rate,
+            .unknown = report_unknown(r),
         };
         if (o->json) {
             section_sites_json(&r->json, &s);
@@ -139,15 +147,10 @@ static int report_groups(struct report *r, const enum measure *measures, size_t 
     rollup_init(&groups, o->by);
     int code = rollup_add(&groups, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
-        struct section_groups s = {&r->data.traces,
-                                   &groups,
-                                   measures[i],
-                                   report_limit(o, REPORT_GROUPS_SHOWN),
-                                   o->threshold,
-                                   labels_kind,
-                                   &r->data.result,
-                                   &r->data.suppress,
-                                   r->data.head.sample_rate != 0};
+        struct section_groups s = {
+            &r->data.traces,  &groups,     measures[i],     report_limit(o, REPORT_GROUPS_SHOWN),
+            o->threshold,     labels_kind, &r->data.result, &r->data.suppress,
+            report_unknown(r)};
         if (o->json) {
             section_groups_json(&r->json, &s);
         } else {
@@ -167,8 +170,7 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
         struct tree tree;
-        struct section_tree s = {&r->data.traces, &tree, o->root, &r->data.suppress,
-                                 r->data.head.sample_rate != 0};
+        struct section_tree s = {&r->data.traces, &tree, o->root, &r->data.suppress, report_unknown(r)};
         tree_init(&tree, o->way, measures[i], o->has_threshold ? o->threshold : 0.01);
         code = tree_build(&tree, &r->data.traces, &sites, o->root, err);
         if (code == 0 && o->json) {

@@ -148,7 +148,7 @@ void section_groups_text(struct page *p, const struct section_groups *s)
     char time[UNITS_MAX];
     rollup_sort(s->groups, s->traces, s->measure);
     size_t count = section_groups_count(s), shown = 0;
-    if (unknown_print(p, s->measure, s->is_sampled, measure_blocks(&s->groups->total, s->measure)))
+    if (unknown_print(p, s->measure, s->unknown, measure_blocks(&s->groups->total, s->measure)))
         return;
     strbuf_init(&name);
     table_init(&t, stacked ? 5 : 3);

@@ -14,6 +14,7 @@
 
 #include "present/json.h"
 #include "present/page.h"
+#include "present/unknown.h"
 #include "query/measure.h"
 #include "query/rollup.h"
 #include "query/suppress.h"
@@ -29,7 +30,7 @@ struct section_groups {
     const char *(*kind)(unsigned kind); /* the word for a kind of allocation */
     const struct query_result *result;  /* when each process was at its peak; may be NULL otherwise */
     const struct suppress *suppress;    /* what leaks are left out; may be NULL */
-    bool is_sampled;                    /* temporary blocks are not known then */
+    enum unknown unknown;               /* of temporary blocks */
 };
 
 void section_groups_text(struct page *p, const struct section_groups *s);

@@ -39,8 +39,6 @@ static void section_sites_title(struct page *p, const struct section_sites *s)
     char a[UNITS_MAX], b[UNITS_MAX];
     const struct metrics *m = &s->sites->total;
     uint64_t blocks = measure_blocks(m, s->measure);
-    if (unknown_print(p, s->measure, s->sample_rate != 0, blocks))
-        return;
     page_add(p, COLOUR_TITLE, measure_title(s->measure));
     if (s->measure == MEASURE_LIVE && s->moment_ns != UINT64_MAX)
         page_addf(p, COLOUR_TITLE, " at %s", units_time(a, s->moment_ns));
@@ -132,6 +130,8 @@ void section_sites_text(struct page *p, const struct section_sites *s)
 {
     struct table t;
     size_t shown;
+    if (unknown_print(p, s->measure, s->unknown, measure_blocks(&s->sites->total, s->measure)))
+        return;
     sites_sort(s->sites, s->traces, s->measure);
     size_t count = section_sites_count(s, &shown);
     section_sites_title(p, s);

@@ -13,6 +13,7 @@
 
 #include "present/json.h"
 #include "present/page.h"
+#include "present/unknown.h"
 #include "query/measure.h"
 #include "query/site.h"
 #include "query/suppress.h"
@@ -31,6 +32,7 @@ struct section_sites {
     double threshold;     /* share of the total (0 to 1) below which none is shown, but the first */
     bool brief;           /* callers on one line; else one a line */
     uint64_t sample_rate; /* not 0: figures are estimates, and their error is shown */
+    enum unknown unknown; /* of temporary blocks */
     bool is_of_each;      /* several recordings, each with its own clock */
     const struct suppress *suppress; /* leaked only: its accounts are shown too; may be NULL */
     const struct verdicts *verdicts; /* of sites that have one; may be NULL */

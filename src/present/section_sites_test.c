@@ -230,7 +230,8 @@ static void groups_are_a_table(void **state)
     screen_init(&s);
     rollup_init(&g, ROLLUP_FUNCTION);
     assert_int_equal(rollup_add(&g, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
-    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 3, 0, NULL, NULL, NULL, false};
+    struct section_groups section = {&s.fake.traces, &g,   MEASURE_LEAKED, 3,           0,
+                                     NULL,           NULL, NULL,           UNKNOWN_NONE};
     section_groups_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out), "Leaked by function\n"
                                             "        self          with callees           function\n"
@@ -258,7 +259,8 @@ static void lines_that_are_not_known_are_places(void **state)
     fake_leak(&s.fake, 0, "main > eat", 1, 500);
     rollup_init(&g, ROLLUP_LINE);
     assert_int_equal(rollup_add(&g, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
-    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 0, 0, NULL, NULL, NULL, false};
+    struct section_groups section = {&s.fake.traces, &g,   MEASURE_LEAKED, 0,           0,
+                                     NULL,           NULL, NULL,           UNKNOWN_NONE};
     section_groups_text(&s.page, &section);
     assert_non_null(strstr(strbuf_get(&s.out), "  a.c:20\n"));
     assert_non_null(strstr(strbuf_get(&s.out), "  eat  app+0x"));

@@ -148,7 +148,7 @@ void section_tree_text(struct page *p, const struct section_tree *s)
     if (s->tree->nodes.count == 0)
         return;
     const struct tree_value *total = &s->tree->nodes.data[0].all;
-    if (unknown_print(p, s->tree->measure, s->is_sampled, total->blocks))
+    if (unknown_print(p, s->tree->measure, s->unknown, total->blocks))
         return;
     page_addf(p, COLOUR_TITLE, "%s: %sB in %s block%s", measure_title(s->tree->measure),
               units_count(a, total->bytes), units_count(b, total->blocks), units_plural(total->blocks));

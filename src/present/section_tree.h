@@ -20,6 +20,7 @@
 
 #include "present/json.h"
 #include "present/page.h"
+#include "present/unknown.h"
 #include "query/suppress.h"
 #include "query/tree.h"
 
@@ -28,7 +29,7 @@ struct section_tree {
     const struct tree *tree;         /* built */
     const char *root;                /* the function that was asked for; NULL = all */
     const struct suppress *suppress; /* what leaks are left out; may be NULL */
-    bool is_sampled;                 /* temporary blocks are not known then */
+    enum unknown unknown;            /* of temporary blocks */
 };
 
 void section_tree_text(struct page *p, const struct section_tree *s);

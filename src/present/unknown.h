@@ -11,8 +11,15 @@
 #include "present/page.h"
 #include "query/measure.h"
 
-/* Samples do not tell which allocation of a thread comes next.  True: has said so, and there is nothing to list.
- * blocks: what was counted all the same, as temporary by their time. */
-bool unknown_print(struct page *p, enum measure measure, bool is_sampled, uint64_t blocks);
+/* Why it is not known which blocks are temporary. */
+enum unknown {
+    UNKNOWN_NONE,    /* it is */
+    UNKNOWN_SAMPLED, /* samples do not tell which allocation of a thread comes next */
+    UNKNOWN_MADE_UP, /* nothing is known of single blocks */
+};
+
+/* True: has said so, and there is nothing to list.  blocks: what was counted all the same, of samples as temporary by
+ * their time. */
+bool unknown_print(struct page *p, enum measure measure, enum unknown unknown, uint64_t blocks);
 
 #endif
