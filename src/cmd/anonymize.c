@@ -81,6 +81,7 @@ int command_anonymize(int argc, char **argv)
     err_init(&err);
     int code = anonymize_take(&o, argc, argv, &err);
     if (code == 0) {
+        command_bear_limits();
         asking_begin(&asking);
         r = asking_open(&asking, o.file, &err);
         if (r != NULL)

@@ -9,6 +9,7 @@
 #include "tool/memory.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,12 @@ int command_spare(const char *input, const char *output, struct err *err)
         return 0;
     return err_set(err, ERR_USAGE,
                    "'%s' is the file that is read; what is made of it needs a name of its own.", output);
+}
+
+void command_bear_limits(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGXFSZ, &ignore, NULL);
 }
 
 int command_misused(const char *format, ...)

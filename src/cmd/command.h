@@ -59,6 +59,9 @@ int command_misused(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* What is about to be written would take the place of what is read from: a sentence about it, with its code.
  * NULL: it has no name yet. */
 int command_spare(const char *input, const char *output, struct err *err);
+/* A file that gets too large (ulimit -f) is an error from now on, not our death.  Not for those who run a program of
+ * the user's, which would inherit it. */
+void command_bear_limits(void);
 
 /* Writes and empties the buffer.  False: standard output takes no more (said once, unless the pipe is closed). */
 bool command_print(struct strbuf *text);

@@ -266,6 +266,7 @@ int command_diff(int argc, char **argv)
     struct diff d = {.options = &o};
     struct err err;
     int status = EXIT_FAILED;
+    command_bear_limits();
     err_init(&err);
     query_init(&o.queries[0]);
     query_init(&o.queries[1]);

@@ -164,7 +164,7 @@ static int export_run(struct export_request *q)
         return EXIT_USAGE;
     err_init(&err);
     sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL);
+    command_bear_limits();
     asking_begin(&a);
     struct wake_reader *r = asking_open(&a, q->input, &err);
     int code = ERR_INPUT;

@@ -239,6 +239,7 @@ int command_extract(int argc, char **argv)
     }
     if (path == NULL)
         return command_misused("No recording given: heapwake extract [-C DIR] [--list] [--force] FILE");
+    command_bear_limits();
     x.reader = recording_file_open(path);
     if (x.reader == NULL)
         return EXIT_FAILED;

@@ -8,14 +8,11 @@
 #include "cmd/facts.h"
 #include "cmd/finish.h"
 #include "cmd/progress.h"
+#include "cmd/recording_file.h"
 #include "present/units.h"
 #include "query/quantity.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct import_options {
     struct import_request request;
@@ -132,51 +129,48 @@ static int import_find_names(struct import_options *o, const char *path, struct 
     return code;
 }
 
-static int import_to(struct import_options *o, const char *partial, const char *name, struct err *err)
+static int import_to(struct import_options *o, const char *name, struct err *err)
 {
-    o->request.output = partial;
-    o->request.sysroot = o->finish.naming.sysroot;
-    struct progress progress;
-    progress_begin(&progress);
-    o->request.note_of = o->request.watch_of = &progress;
-    int code = import_file(&o->request, err);
-    progress_end(&progress);
-    if (code != 0)
-        return code;
-    if (o->symbols && o->request.is_nameless)
-        code = import_find_names(o, partial, err);
-    if (code == 0 && !o->quiet)
-        code = import_close(partial, name, err);
-    if (code == 0 && rename(partial, name) != 0)
-        code = err_set(err, ERR_IO, "%s cannot be made: %s.", name, strerror(errno));
-    if (code != 0)
-        unlink(partial);
+    struct strbuf partial;
+    strbuf_init(&partial);
+    int code = recording_file_begin(&partial, name, err);
+    if (code == 0) {
+        struct progress progress;
+        progress_begin(&progress);
+        o->request.note_of = o->request.watch_of = &progress;
+        o->request.output = strbuf_get(&partial);
+        o->request.sysroot = o->finish.naming.sysroot;
+        code = import_file(&o->request, err);
+        progress_end(&progress);
+        if (code == 0 && o->symbols && o->request.is_nameless)
+            code = import_find_names(o, strbuf_get(&partial), err);
+        if (code == 0 && !o->quiet)
+            code = import_close(strbuf_get(&partial), name, err);
+        code = recording_file_end(&partial, name, code, err);
+    }
+    strbuf_release(&partial);
     return code;
 }
 
 static int import_run(struct import_options *o)
 {
-    struct strbuf name, partial;
+    struct strbuf name;
     struct err err;
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
     int code = ERR_MEMORY;
     err_init(&err);
-    sigaction(SIGXFSZ, &ignore, NULL);
+    command_bear_limits();
     strbuf_init(&name);
-    strbuf_init(&partial);
     if (o->output != NULL)
         strbuf_add_text(&name, o->output);
     else
         import_name(&name, o->request.input);
-    strbuf_addf(&partial, "%s.partial", strbuf_get(&name));
-    if (name.failed || partial.failed)
+    if (name.failed)
         (void)err_set(&err, code, "There is no memory for the import.");
     else if ((code = command_spare(o->request.input, strbuf_get(&name), &err)) == 0)
-        code = import_to(o, strbuf_get(&partial), strbuf_get(&name), &err);
+        code = import_to(o, strbuf_get(&name), &err);
     if (code != 0)
         command_say("%s", err.text);
     strbuf_release(&name);
-    strbuf_release(&partial);
     return code == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 

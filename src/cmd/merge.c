@@ -105,6 +105,7 @@ int command_merge(int argc, char **argv)
     err_init(&err);
     int code = merge_take(&m, argc, argv, &err);
     if (code == 0) {
+        command_bear_limits();
         asking_begin(&asking);
         code = merge_open(&m, &asking, &err);
         if (code == 0)

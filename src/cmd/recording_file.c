@@ -12,7 +12,9 @@
 #include "tool/file.h"
 #include "tool/strbuf.h"
 
+#include <errno.h>
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -132,4 +134,20 @@ struct wake_reader *recording_file_open_series(const char *const *paths, size_t 
     if (wake_series_open(&r, paths, count, &err) != 0)
         command_say("%s", err.text);
     return r;
+}
+
+int recording_file_begin(struct strbuf *partial, const char *name, struct err *err)
+{
+    strbuf_addf(partial, "%s.partial", name);
+    return partial->failed ? err_set(err, ERR_MEMORY, "There is no memory for the name of the recording.")
+                           : file_new_check(name, err);
+}
+
+int recording_file_end(const struct strbuf *partial, const char *name, int code, struct err *err)
+{
+    if (code == 0 && rename(strbuf_get(partial), name) != 0)
+        code = err_set(err, ERR_IO, "%s cannot be made: %s.", name, strerror(errno));
+    if (code != 0)
+        unlink(strbuf_get(partial));
+    return code;
 }

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * recording_file: how commands get at a recording: a .wake file, or a spool,
- * which is turned into one first.
+ * which is turned into one first; and how they make one.
  */
 #ifndef HW_CMD_RECORDING_FILE_H
 #define HW_CMD_RECORDING_FILE_H
 
 #include "store/reader.h"
+#include "tool/err.h"
+#include "tool/strbuf.h"
 
 /* The name may be a pattern (glob(7)) for the files of one series, where no file is called so.
  * NULL: it has been said why. */
 struct wake_reader *recording_file_open(const char *path);
 /* Parts of one series, in their order, as one recording (store/series.h). */
 struct wake_reader *recording_file_open_series(const char *const *paths, size_t count);
+
+/* A recording that is being made is called NAME.partial, which *partial becomes.  Not 0: what is called NAME is
+ * nothing that a recording replaces, or there is no memory. */
+int recording_file_begin(struct strbuf *partial, const char *name, struct err *err);
+/* code: how the making went.  Well: it gets its name, in place of what had it.  Else it is removed. */
+int recording_file_end(const struct strbuf *partial, const char *name, int code, struct err *err);
 
 #endif

@@ -10,8 +10,6 @@
 #include "query/quantity.h"
 #include "store/thin.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { STRIP_PENDING = 1 << 24 }; /* events that may wait: what a finished file needs in 1 GiB */
@@ -38,12 +36,20 @@ static int strip_run(const char *path, const char *to, uint64_t threshold)
     struct wake_reader *r = recording_file_open(path);
     if (r == NULL)
         return EXIT_FAILED;
-    progress_begin(&progress);
-    progress_watch(&progress, r, "Copying", 1);
     const struct wake_cull_options options = {.threshold_ns = threshold, .pending = STRIP_PENDING};
-    int code = wake_thin(r, to, &options, &err);
-    progress_end(&progress);
-    asking_warn(r, path);
+    struct strbuf partial;
+    command_bear_limits();
+    strbuf_init(&partial);
+    int code = recording_file_begin(&partial, to, &err);
+    if (code == 0) {
+        progress_begin(&progress);
+        progress_watch(&progress, r, "Copying", 1);
+        code = wake_thin(r, strbuf_get(&partial), &options, &err);
+        progress_end(&progress);
+        code = recording_file_end(&partial, to, code, &err);
+        asking_warn(r, path);
+    }
+    strbuf_release(&partial);
     if (code != 0)
         command_say("%s", err.text);
     else

@@ -35,16 +35,15 @@ static void symbolize_progress(void *of, const char *what, uint64_t done, uint64
     progress_update(of, what, done, total);
 }
 
-/* Ctrl-C ends the search, not us; a file that gets too large is an error, not our death. */
+/* Ctrl-C ends the search, not us. */
 static void symbolize_take_signals(void)
 {
     struct sigaction interrupt = {.sa_handler = symbolize_interrupt, .sa_flags = SA_RESTART};
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaddset(&interrupt.sa_mask, SIGINT);
     sigaddset(&interrupt.sa_mask, SIGTERM);
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGTERM, &interrupt, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL);
+    command_bear_limits();
 }
 
 static const char *symbolize_judge(const struct name_image *image)

@@ -151,6 +151,8 @@ int file_open(int *fd, uint64_t *size, const char *path, struct err *err)
     struct stat st;
     *fd = -1;
     *size = 0;
+    if (path[0] == '\0')
+        return err_set(err, ERR_INPUT, "The name of the file to read is empty.");
     if (stat(path, &st) != 0)
         return err_set(err, file_code(errno), "%s cannot be opened: %s.", path, strerror(errno));
     if (S_ISREG(st.st_mode)) {

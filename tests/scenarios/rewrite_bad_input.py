@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Files that are no recordings, or damaged ones: replay, anonymize and merge say one sentence about what is wrong and leave no file; of a damaged
-recording they take what is sound, as report does, and never call the result whole."""
+recording they take what is sound, as report does, and never call the result whole. What they make gets its name when it is whole, and
+takes that of no pipe or device."""
 import json
 import os
 import random
+import stat
 
-from support import Check, ask, info, no_recordings, put, record, workload
+from support import HEAPWAKE, Check, ask, info, native, no_recordings, put, record, workload
 
 check = Check()
 record([workload("relay")], "good.wake")
@@ -66,4 +68,31 @@ for name, data in [(f"cut at {n}", good[:n]) for n in cuts] + [
         check.holds(played["allocations"] <= whole["allocations"], f"replay: {played}")
     else:
         check.holds(done.stderr.strip().endswith("."), f"replay: {done.stderr!r}")
+
+check.about("what has the name already")
+ask("export", "-f", "dhat", "-o", "good.dhat", "good.wake")
+makers = (["import", "good.dhat"], ["strip", "--threshold", "1ns", "good.wake"], ["anonymize", "good.wake"], ["merge", "good.wake"],
+          ["export", "-f", "json", "good.wake"])
+os.mkfifo("taken")
+for argv in makers:
+    done = ask(*argv, "-o", "taken")
+    check.equal(f"{argv[0]} to a pipe: exit status", 1, done.returncode)
+    check.holds("taken is not a regular file and is not replaced by one." in done.stderr, f"{argv[0]} to a pipe: {done.stderr!r}")
+    check.holds(stat.S_ISFIFO(os.stat("taken").st_mode), f"{argv[0]} has replaced a pipe.")
+for argv in makers:
+    put("old.wake", b"precious")
+    files = set(os.listdir())
+    done = native(["sh", "-c", 'ulimit -f 1; exec "$@"', "-", HEAPWAKE, *argv, "-o", "old.wake"])
+    check.equal(f"{argv[0]} without room: exit status", 1, done.status)
+    with open("old.wake", "rb") as f:
+        check.equal(f"{argv[0]} without room: what was there", b"precious", f.read())
+    check.equal(f"{argv[0]} without room: files left behind", set(), set(os.listdir()) - files)
+record([workload("relay")], "whole.wake", ["--embed-binaries"])
+for argv in (["diff", "--svg", "new.svg", "good.wake", "whole.wake"], ["extract", "-C", "folder", "whole.wake"]):
+    files = {folder: set(found) for folder, _, found in os.walk(".")}
+    done = native(["sh", "-c", 'ulimit -f 1; exec "$@"', "-", HEAPWAKE, *argv])
+    check.equal(f"{argv[0]} without room: exit status", 1, done.status)
+    check.holds(done.err.endswith(b".\n"), f"{argv[0]} without room: {done.err!r}")
+    check.equal(f"{argv[0]} without room: files left behind", [],
+                [name for folder, _, found in os.walk(".") for name in set(found) - files.get(folder, set())])
 check.done()

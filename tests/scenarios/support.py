@@ -120,6 +120,7 @@ def no_recordings():
             ("noise", put("noise.wake", random.Random(4).randbytes(50000)), "not a heapwake recording."),
             ("a directory", "folder", "is a directory"),
             ("nothing there", "absent.wake", "No such file"),
+            ("no name", "", "name of the file to read is empty"),
             ("a FIFO", "pipe", "pipe")]
 
 
