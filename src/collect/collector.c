@@ -214,7 +214,7 @@ void collector_release(struct collector *c)
     }
     vec_release(&c->visitors);
     vec_release(&c->tracees);
-    vec_release(&c->awaited);
+    awaited_release(&c->awaited);
     output_release(&c->output);
     robust_release(&c->robust);
     if (c->epoll >= 0)

@@ -12,6 +12,7 @@
 #ifndef HW_COLLECT_COLLECTOR_H
 #define HW_COLLECT_COLLECTOR_H
 
+#include "collect/awaited.h"
 #include "collect/image.h"
 #include "collect/launch.h"
 #include "collect/listener.h"
@@ -102,7 +103,7 @@ struct collector {
     int epoll;
     VEC(struct tracee *) tracees;
     VEC(struct visitor *) visitors; /* connected, have not said hello */
-    VEC(uint32_t) awaited;          /* forked, have not said hello */
+    struct awaited awaited;
     uint64_t start_ns, last_tick_ns, last_flush_ns;
     uint32_t root; /* the first process, 0 = not known yet */
     bool has_complained;

@@ -4,11 +4,11 @@
  */
 #include "collect/launch.h"
 
+#include "collect/procfs.h"
 #include "collect/timebase.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -141,33 +141,17 @@ void launch_note(struct launch *l, pid_t pid)
     l->latest[l->next_latest++ % LAUNCH_LATEST] = pid;
 }
 
-/* The parent of a process; 0 = it is gone, or nobody may ask. */
-static pid_t launch_parent(pid_t pid)
-{
-    char path[48], line[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
-    if (fd >= 0)
-        close(fd);
-    line[length < 0 ? 0 : length] = '\0';
-    const char *behind = strrchr(line, ')'); /* its name may hold anything */
-    int parent = 0;
-    char state;
-    return behind != NULL && sscanf(behind + 1, " %c %d", &state, &parent) == 2 ? (pid_t)parent : 0;
-}
-
 /* Is it the program, or a process that it has started? One that is gone already is known if it was recorded. */
 static bool launch_is_of_program(const struct launch *l, pid_t pid)
 {
-    pid_t parent = launch_parent(pid);
+    pid_t parent = (pid_t)procfs_parent((uint32_t)pid);
     for (unsigned i = 0; i < LAUNCH_LATEST && parent == 0; i++) {
         if (l->latest[i] == pid && pid != 0)
             return true;
     }
     for (unsigned steps = 0; steps < LAUNCH_LATEST && pid != l->pid && parent > 0; steps++) {
         pid = parent;
-        parent = launch_parent(pid);
+        parent = (pid_t)procfs_parent((uint32_t)pid);
     }
     return pid == l->pid;
 }

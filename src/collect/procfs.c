@@ -4,6 +4,7 @@
  */
 #include "collect/procfs.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,17 @@ static bool procfs_read(uint32_t pid, const char *name, char *text, size_t size)
         return false;
     text[got] = '\0';
     return true;
+}
+
+uint32_t procfs_parent(uint32_t pid)
+{
+    char text[512];
+    if (!procfs_read(pid, "stat", text, sizeof text))
+        return 0;
+    const char *behind = strrchr(text, ')'); /* its name may hold anything */
+    unsigned parent = 0;
+    char state;
+    return behind != NULL && sscanf(behind + 1, " %c %u", &state, &parent) == 2 ? parent : 0;
 }
 
 uint64_t procfs_rss(uint32_t pid)
@@ -53,4 +65,35 @@ void procfs_read_status(uint32_t pid, struct procfs_status *status)
     if (filter != NULL)
         status->filters = strtol(filter, NULL, 10) + (count == NULL ? 0 : 8 * strtol(count, NULL, 10));
     status->peak_rss = peak == NULL ? 0 : strtoull(peak, NULL, 10) * 1024;
+}
+
+/* Whether the kernel tells these numbers (from 4.1 on). */
+static bool procfs_visit_inner_of(uint32_t pid, procfs_inner_fn *visit, void *of)
+{
+    char text[4096], *rest;
+    const char *numbers =
+        procfs_read(pid, "status", text, sizeof text) ? procfs_field(text, "\nNSpid:") : NULL;
+    const char *state = numbers == NULL ? NULL : procfs_field(text, "\nState:\t");
+    if (numbers == NULL)
+        return false;
+    (void)strtoul(numbers, &rest, 10); /* the one that it has here */
+    while (*rest == '\t' && state != NULL && *state != 'Z')
+        visit(of, (uint32_t)strtoul(rest, &rest, 10));
+    return true;
+}
+
+bool procfs_visit_inner(procfs_inner_fn *visit, void *of)
+{
+    DIR *folder = opendir("/proc");
+    bool is_known = false;
+    if (folder == NULL)
+        return false;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char *end;
+        unsigned long pid = strtoul(entry->d_name, &end, 10);
+        if (pid != 0 && *end == '\0')
+            is_known |= procfs_visit_inner_of((uint32_t)pid, visit, of);
+    }
+    closedir(folder);
+    return is_known;
 }

@@ -9,6 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The parent of a process; 0: not known. */
+uint32_t procfs_parent(uint32_t pid);
+
+typedef void procfs_inner_fn(void *of, uint32_t inner);
+/* All numbers that living processes have in PID namespaces below ours.  False: not known. */
+bool procfs_visit_inner(procfs_inner_fn *visit, void *of);
+
 /* Resident bytes of a process; 0: not known. */
 uint64_t procfs_rss(uint32_t pid);
 

@@ -5,6 +5,7 @@
 #include "collect/tracee.h"
 
 #include "collect/attend.h"
+#include "collect/procfs.h"
 #include "tool/memory.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static uint64_t cpu_ns(void)
 /* Is nobody else being recorded, nor about to be? */
 static bool tracee_is_last(const struct collector *c)
 {
-    return c->tracees.count <= 1 && c->visitors.count == 0 && c->awaited.count == 0;
+    return c->tracees.count <= 1 && c->visitors.count == 0 && c->awaited.list.count == 0;
 }
 
 static void tracee_complain(struct collector *c)
@@ -154,7 +155,9 @@ static uint32_t tracee_parent(const struct tracee *before, const struct tracee *
 static struct tracee *tracee_new(struct collector *c, struct view *view, const struct listener_hello *h)
 {
     struct tracee *before = tracee_find(c, h->pid);
-    struct tracee *parent = tracee_find(c, h->hello.ppid);
+    if (h->pid != view->fixed.pid) /* it knows the number in its own namespace */
+        view->fixed.ppid = procfs_parent(h->pid);
+    struct tracee *parent = tracee_find(c, view->fixed.ppid);
     struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND, view->fixed.job,
                                view->fixed.rank};
     struct tracee *t = memory_new_zeroed(1, sizeof *t);
@@ -186,6 +189,7 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
     struct view view;
     struct err err;
     err_init(&err);
+    awaited_remove(&c->awaited, h->pid, h->hello.pid);
     if (view_open(&view, h->segment, &err) != 0) {
         c->sums.refused++;
         c->options.say(c->options.say_of, LEVEL_ERROR, err.text);
@@ -237,6 +241,7 @@ static bool tracee_hear_one(struct collector *c, struct visitor *v)
         attend_control(c, v->fd, &m.control);
         break;
     case LISTENER_UNSHARED:
+        awaited_remove(&c->awaited, m.hello.pid, m.hello.hello.pid);
         if (c->options.children || c->root == 0 || m.hello.pid == c->root)
             tracee_miss(c, &c->sums.unshared);
         tracee_say(c, LEVEL_INFO, "Process %u cannot be recorded: it could make no memory to share.",
@@ -284,11 +289,31 @@ static void tracee_sum(struct collector *c, const struct image_end *end)
         s->stop_reason = end->stop_reason;
 }
 
+/* Is it in a PID namespace below ours, where processes have other numbers? */
+static bool tracee_is_inner(const struct tracee *t)
+{
+    return t->pid != t->image->view.fixed.pid;
+}
+
+/* Has the child that somebody tells of said hello already? */
+static bool tracee_has_come(const struct collector *c, uint32_t pid, bool is_inner)
+{
+    for (size_t i = 0; i < c->tracees.count; i++) {
+        const struct tracee *t = c->tracees.data[i];
+        if (t->image->view.fixed.pid == pid || (t->pid == pid && !is_inner))
+            return true;
+    }
+    return false;
+}
+
 static void tracee_take_forks(struct collector *c, struct tracee *t)
 {
     struct drain *d = &t->image->drain;
-    for (size_t n = 0; n < d->forks.count; n++)
-        (void)vec_push(&c->awaited, d->forks.data[n]);
+    bool is_inner = tracee_is_inner(t);
+    for (size_t n = 0; n < d->forks.count; n++) {
+        if (c->options.children && !tracee_has_come(c, d->forks.data[n], is_inner))
+            awaited_add(&c->awaited, d->forks.data[n], is_inner, timebase_now());
+    }
     d->forks.count = 0;
 }
 
@@ -370,13 +395,6 @@ bool tracee_await(struct collector *c)
 {
     for (size_t i = 0; i < c->tracees.count; i++)
         tracee_take_forks(c, c->tracees.data[i]);
-    if (!c->options.children)
-        c->awaited.count = 0;
-    for (size_t i = c->awaited.count; i-- > 0;) {
-        uint32_t pid = c->awaited.data[i];
-        bool over = tracee_find(c, pid) != NULL || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
-        if (over)
-            c->awaited.data[i] = c->awaited.data[--c->awaited.count];
-    }
-    return c->awaited.count != 0;
+    awaited_settle(&c->awaited, c->tracees.count == 0 && c->visitors.count == 0, timebase_now());
+    return c->awaited.list.count != 0;
 }
