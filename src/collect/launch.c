@@ -136,6 +136,17 @@ static void launch_follow_stop(const struct launch *l)
     kill(l->pid, SIGCONT);
 }
 
+/* The first process of a container is given all orphans there, and whoever waits for their end waits for us. */
+static void launch_reap_orphans(const struct launch *l)
+{
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0 &&
+           info.si_pid != l->pid) {
+        (void)waitpid(info.si_pid, NULL, WNOHANG);
+        info.si_pid = 0;
+    }
+}
+
 void launch_note(struct launch *l, pid_t pid)
 {
     l->latest[l->next_latest++ % LAUNCH_LATEST] = pid;
@@ -172,6 +183,7 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
     if (signal == SIGCHLD) {
         if (is_alive && !launch_reap(l))
             launch_follow_stop(l);
+        launch_reap_orphans(l);
         return;
     }
     if (signal == SIGTSTP || (is_sent && is_alive && launch_is_of_program(l, (pid_t)s->ssi_pid)))

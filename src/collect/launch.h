@@ -11,6 +11,7 @@
  *    or a process that it has started sends is not: they mean the whole group, and the
  *    program has got it.
  *  - When the program is stopped by job control, so is the collector.
+ *  - Orphans that the collector is given, as the first process of a container, are reaped.
  *  - SIGTERM twice, or SIGINT twice (from the terminal only once the program
  *    is over): `leave` is set.
  *  - Where there is no program of our own, once is enough: the programs that are

@@ -13,7 +13,8 @@ from support import HEAPWAKE, Check, Ledger, events, info, native, record, skip,
 ORPHANS = 20
 PROMPT_S = 8  # the recorder gives up waiting for children that do not come after ten
 
-SOURCE = """#include <stdlib.h>
+SOURCE = """#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,11 +30,32 @@ static int orphans(int count)
     free(malloc(7411));
     return 3;
 }
+/* Is a child of a child seen to end? */
+static int see_end(void)
+{
+    int tube[2];
+    pid_t pid = 0;
+    if (pipe(tube) != 0)
+        return 92;
+    if (fork() == 0) {
+        pid = fork();
+        if (pid == 0)
+            _exit(0);
+        _exit(write(tube[1], &pid, sizeof pid) != sizeof pid);
+    }
+    if (read(tube[0], &pid, sizeof pid) != sizeof pid)
+        return 92;
+    for (int i = 0; i < 500 && kill(pid, 0) == 0; i++)
+        usleep(10000);
+    return kill(pid, 0) == 0 ? 4 : 3;
+}
 int main(int argc, char **argv)
 {
     int status;
     if (strcmp(argv[1], "orphans") == 0)
         return orphans(atoi(argv[2]));
+    if (strcmp(argv[1], "see_end") == 0)
+        return see_end();
     pid_t pid = fork(); /* a first process that waits for its child alone */
     if (pid == 0) {
         execv(argv[1], argv + 1);
@@ -80,4 +102,8 @@ for name, first in (("the recorder", []), ("somebody who reaps nobody", ["./kin"
         check.equal("exit status", 3, run.status)
         check.equal("blocks", ORPHANS + 1, Ledger(events("out.wake")).made[7411])
         check.sound("out.wake")
+
+check.about("orphans of a recorder")
+run = native([*APART, "--mount-proc", HEAPWAKE, "record", "-q", "-o", "out.wake", "--", "./kin", "see_end"])
+check.equal("exit status", 3, run.status)
 check.done()
