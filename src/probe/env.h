@@ -18,7 +18,8 @@
 
 struct env_plan {
     bool is_needed;
-    size_t room; /* bytes */
+    bool is_followed; /* the new image is to say hello */
+    size_t room;      /* bytes */
     char *const *from;
     size_t count;
     size_t preload; /* index of LD_PRELOAD in from, or count */

@@ -5,6 +5,8 @@
  * fork: the child begins its own segment at once, so that it is part of the
  * tree even if it never allocates. (A child made without this hook is noticed
  * at its first event; vfork's child lives in our memory and needs nothing.)
+ * The parent tells of it, and of what posix_spawn or a child of vfork have started:
+ * the parent may be gone before they say hello, and nobody would be left who listens.
  *
  * exec: the new image finds the collector by two variables. Where the program
  * passes an environment without them, they are added (env.c); otherwise it is
@@ -16,6 +18,7 @@
 #include "probe/life.h"
 #include "probe/real.h"
 #include "probe/share.h"
+#include "probe/sys.h"
 #include "probe/target.h"
 
 #include <alloca.h>
@@ -44,9 +47,11 @@ HOOK pid_t fork(void)
     char *const *name = env_copy(&plan, room)
 
 /* On its way: if this is the child of a vfork, its parent goes on, which is not shut in. */
-static void process_exec_begin(void)
+static void process_exec_begin(const struct env_plan *plan, const void *frame)
 {
     share_exec_begin();
+    if (plan->is_followed && share_is_lent())
+        event_fork((uint32_t)sys_getpid(), frame);
     tls_caged = 0;
 }
 
@@ -65,7 +70,7 @@ HOOK int execve(const char *path, char *const argv[], char *const envp[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, path);
-    process_exec_begin();
+    process_exec_begin(&plan, HOOK_FRAME);
     return process_exec_failed(&plan, call->execve(path, argv, env));
 }
 
@@ -75,7 +80,7 @@ HOOK int execv(const char *path, char *const argv[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, environ, path);
-    process_exec_begin();
+    process_exec_begin(&plan, HOOK_FRAME);
     return process_exec_failed(&plan, call->execve(path, argv, env));
 }
 
@@ -85,7 +90,7 @@ HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    process_exec_begin();
+    process_exec_begin(&plan, HOOK_FRAME);
     return process_exec_failed(&plan, call->execvpe(file, argv, env));
 }
 
@@ -95,7 +100,7 @@ HOOK int execvp(const char *file, char *const argv[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, environ, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    process_exec_begin();
+    process_exec_begin(&plan, HOOK_FRAME);
     return process_exec_failed(&plan, call->execvpe(file, argv, env));
 }
 
@@ -105,8 +110,19 @@ HOOK int fexecve(int fd, char *const argv[], char *const envp[])
     if (call == NULL)
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_of_descriptor(fd, (char[TARGET_PATH_MAX]){0}));
-    process_exec_begin();
+    process_exec_begin(&plan, HOOK_FRAME);
     return process_exec_failed(&plan, call->fexecve(fd, argv, env));
+}
+
+/* posix_spawn has come back.  pid: where the caller wants the child's, NULL = nowhere. */
+static void process_spawned(const struct env_plan *plan, int result, pid_t child, pid_t *pid,
+                            const void *frame)
+{
+    if (result == 0 && pid != NULL)
+        *pid = child;
+    if (result == 0 && plan->is_followed)
+        event_fork((uint32_t)child, frame);
+    env_done(plan);
 }
 
 HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -117,8 +133,9 @@ HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_action
         return ENOSYS;
     tls_caged = 0;
     PROCESS_ENVIRONMENT(env, envp, path);
-    int result = call->posix_spawn(pid, path, actions, attributes, argv, env);
-    env_done(&plan);
+    pid_t child = 0;
+    int result = call->posix_spawn(&child, path, actions, attributes, argv, env);
+    process_spawned(&plan, result, child, pid, HOOK_FRAME);
     return result;
 }
 
@@ -130,8 +147,9 @@ HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actio
         return ENOSYS;
     tls_caged = 0;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
-    int result = call->posix_spawnp(pid, file, actions, attributes, argv, env);
-    env_done(&plan);
+    pid_t child = 0;
+    int result = call->posix_spawnp(&child, file, actions, attributes, argv, env);
+    process_spawned(&plan, result, child, pid, HOOK_FRAME);
     return result;
 }
 

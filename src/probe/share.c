@@ -213,6 +213,12 @@ static bool share_is_own(void)
     return share.head != NULL && !life_is_caged() && (uint32_t)sys_getpid() == life.pid;
 }
 
+bool share_is_lent(void)
+{
+    return share.head != NULL && !life_is_caged() && *lane_fork_word != 0 &&
+           (uint32_t)sys_getpid() != life.pid;
+}
+
 void share_exec_begin(void)
 {
     int64_t time[2] = {0, 0};

@@ -116,6 +116,9 @@ bool share_take_chunk(uint32_t *index);
 void share_leave_counter(void);
 uint64_t share_clock_stamp(void);
 
+/* Is this a child of vfork, which lives in its parent's memory and writes to its parent's segment? */
+bool share_is_lent(void);
+
 /* Around an exec of this very process: where it succeeds, and nothing says hello
  * afterwards, the collector knows from it when and why the events end. */
 void share_exec_begin(void);

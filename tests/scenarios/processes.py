@@ -7,6 +7,7 @@ with --children no."""
 import collections
 import glob
 import os
+import subprocess
 
 from support import Check, Ledger, events, info, native, record, truths, workload
 
@@ -47,6 +48,45 @@ run = record(["sh", "-c", loop])
 check.equal("lines told", 300, len(truths(run)))
 check.equal("blocks of each process", told_by_pid(truths(run)), seen_by_pid("out.wake"))
 check.sound("out.wake")
+
+SLOW = """#include <unistd.h>
+__attribute__((constructor)) static void slow(void) { usleep(300000); }
+"""
+HASTY = """#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+int main(int argc, char **argv)
+{
+    char *child[] = {"./late", "child", NULL};
+    pid_t pid;
+    for (int i = 0; i < 100; i++)
+        free(malloc(7415));
+    if (argc > 1 && strcmp(argv[1], "spawn") == 0)
+        posix_spawn(NULL, child[0], NULL, NULL, child, environ);
+    else if (argc > 1 && strcmp(argv[1], "spawnp") == 0)
+        posix_spawnp(&pid, child[0], NULL, NULL, child, environ);
+    else if (argc > 1 && strcmp(argv[1], "vfork") == 0 && vfork() == 0) {
+        execv(child[0], child);
+        _exit(9);
+    }
+    _exit(3);
+}
+"""
+for name, source in (("slow", SLOW), ("hasty", HASTY)):
+    with open(f"{name}.c", "w", encoding="ascii") as f:
+        f.write(source)
+subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-z,initfirst", "-o", "libslow.so", "slow.c"], check=True)
+subprocess.run(["gcc", "-O0", "-o", "hasty", "hasty.c"], check=True)
+subprocess.run(["gcc", "-O0", "-o", "late", "hasty.c", "-Wl,--no-as-needed", "-L.", "-lslow", "-Wl,-rpath,$ORIGIN"], check=True)
+for way in ("spawn", "spawnp", "vfork"):
+    check.about(f"a parent that ends before its child begins, {way}")
+    run = record(["./hasty", way])
+    check.equal("exit status", 3, run.status)
+    check.equal("blocks of both", 200, Ledger(events("out.wake")).made[7415])
+    check.equal("processes", 2, check.sound("out.wake")["processes"])
+    check.equal("files", ["out.wake"], glob.glob("*.wake*"))
 
 check.about("%p")
 run = record([workload("family"), "fork"], "one-%p.wake")
