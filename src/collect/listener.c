@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -58,10 +59,12 @@ static bool listener_read_random(void *bytes, size_t length)
 static bool listener_invent(struct listener *l)
 {
     uint64_t name[2];
+    struct stat here;
     if (!listener_read_random(l->token, sizeof l->token) || !listener_read_random(name, sizeof name))
         return false;
-    snprintf(l->name, sizeof l->name, "heapwake-%016llx%016llx", (unsigned long long)name[0],
-             (unsigned long long)name[1]);
+    bool is_known = stat("/proc/self/ns/net", &here) == 0; /* what it is for: probe/handover.h */
+    snprintf(l->name, sizeof l->name, "heapwake-%016llx%016llx-%llx", (unsigned long long)name[0],
+             (unsigned long long)name[1], is_known ? (unsigned long long)here.st_ino : 0);
     return true;
 }
 

@@ -131,13 +131,19 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     return true;
 }
 
+/* We belong to a recording that is over, and are none by ourselves. */
+static bool create_is_late(void)
+{
+    return handover.is_set && handover_is_over(&handover);
+}
+
 /* To the collector we know of, or to one started now (never by a child of ours:
  * its parent's will do). */
 static bool create_hand_over(int fd, bool forked)
 {
     if (handover.is_set && handover_send(&handover, fd))
         return true;
-    return !forked && spawn_collector(&handover) && handover_send(&handover, fd);
+    return !forked && !create_is_late() && spawn_collector(&handover) && handover_send(&handover, fd);
 }
 
 /* *is_made: there was a segment, whoever took it. */
@@ -162,7 +168,8 @@ bool share_open(bool forked)
 {
     uint32_t chunks = create_chunks();
     bool is_made = false;
-    if (chunks >= CREATE_CHUNKS_MIN && (create_share(chunks, forked, &is_made) || spool_open(forked)))
+    if (chunks >= CREATE_CHUNKS_MIN &&
+        (create_share(chunks, forked, &is_made) || (!create_is_late() && spool_open(forked))))
         return true;
     if (!is_made && handover.is_set)
         (void)handover_send(&handover, -1); /* so that we are missed, at least */

@@ -8,8 +8,10 @@
 #include "wire/segment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 /* Ten seconds: who listens no more refuses at once, so somebody is there, and busy. */
@@ -88,6 +90,25 @@ bool handover_is_refused(const struct handover *to)
     long result = sys_connect((int)fd, &address, size);
     sys_close((int)fd);
     return result == -ECONNREFUSED;
+}
+
+uint64_t handover_namespace(void)
+{
+    struct stat st;
+    long fd = sys_open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC, 0);
+    if (sys_failed(fd))
+        return 0;
+    bool is_known = !sys_failed(sys_fstat((int)fd, &st));
+    sys_close((int)fd);
+    return is_known ? st.st_ino : 0;
+}
+
+bool handover_is_over(const struct handover *to)
+{
+    uint64_t number = 0;
+    for (const char *c = to->name; *c != '\0'; c++)
+        number = *c == '-' ? 0 : number << 4 | (unsigned)(handover_digit(*c) & 15);
+    return number == handover_namespace() && handover_is_refused(to);
 }
 
 static int handover_connect(const struct handover *to)

@@ -5,6 +5,10 @@
  * Which collector: the one that HEAPWAKE_SOCKET names (`name:token`, set by
  * `heapwake record` or by our exec hooks), else one of our own, started on the
  * spot (spawn.c). Nothing here waits for longer than a tenth of a second.
+ *
+ * Nobody listens any more at the address of a recording that is over; nor does anybody in another
+ * network namespace, where the collector cannot be reached. So the name ends in the number of its
+ * namespace, in hexadecimal digits behind a dash (0: not known).
  */
 #ifndef HW_PROBE_HANDOVER_H
 #define HW_PROBE_HANDOVER_H
@@ -37,6 +41,12 @@ bool handover_send(const struct handover *to, int fd);
 
 /* Nobody listens there any more. */
 bool handover_is_refused(const struct handover *to);
+
+/* The number of our network namespace; 0: not known. */
+uint64_t handover_namespace(void);
+
+/* The recording is over: nobody listens there, and it is where we are. */
+bool handover_is_over(const struct handover *to);
 
 /* Starts a collector that listens at a new address, which becomes *to. */
 bool spawn_collector(struct handover *to);

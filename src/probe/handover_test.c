@@ -37,6 +37,23 @@ static void who_listens_refuses_nobody_although_he_does_nothing(void **state)
     assert_true(handover_is_refused(&to));
 }
 
+static void a_recording_is_over_where_it_was_alone(void **state)
+{
+    (void)state;
+    struct handover to = {.is_set = true};
+    snprintf(to.name, sizeof to.name, "heapwake-test%d-%llx", (int)getpid(),
+             (unsigned long long)handover_namespace());
+    assert_true(handover_is_over(&to));
+    int fd = listen_at(&to);
+    assert_false(handover_is_over(&to));
+    close(fd);
+    assert_true(handover_is_over(&to));
+    snprintf(to.name, sizeof to.name, "heapwake-test%d-%llx", (int)getpid(),
+             (unsigned long long)handover_namespace() + 1);
+    assert_true(handover_is_refused(&to));
+    assert_false(handover_is_over(&to)); /* nobody can listen for us here */
+}
+
 static void an_address_is_printed_as_it_is_read(void **state)
 {
     (void)state;
@@ -57,6 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_listens_refuses_nobody_although_he_does_nothing),
+        cmocka_unit_test(a_recording_is_over_where_it_was_alone),
         cmocka_unit_test(an_address_is_printed_as_it_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,8 @@ def orphans():
         told = [json.loads(line) for line in out.splitlines() if line.startswith(b"{")]
         check.equal("told", expected, sorted((line["made"], line["freed"]) for line in told))
         check.equal("stderr", b"", err)
-        for left in glob.glob("*.spool") + glob.glob("orphan.wake*"):
+        check.equal("files that they leave", [], glob.glob("family.*") + glob.glob("sh.*"))
+        for left in glob.glob("orphan.wake*"):
             os.unlink(left)
 
 
