@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,15 @@ static char *file_temp_name(const char *path)
     return strbuf_detach(&temp);
 }
 
+/* Does this link lead to the descriptors of whoever looks? */
+static bool file_is_descriptor(const char *path)
+{
+    static const char place[] = "/proc/";
+    char target[sizeof place];
+    return readlink(path, target, sizeof target) == sizeof target &&
+           memcmp(target, place, sizeof place - 1) == 0;
+}
+
 int file_new_check(const char *path, struct err *err)
 {
     struct stat st;
@@ -71,8 +81,9 @@ int file_new_check(const char *path, struct err *err)
         return 0;
     if (S_ISDIR(st.st_mode))
         return err_set(err, ERR_INPUT, "%s is a directory; a file name is needed.", path);
-    /* A link is replaced, not followed: but not one that stands for a device, as /dev/stdout does. */
-    if (S_ISLNK(st.st_mode) && stat(path, &st) != 0)
+    /* A link is replaced, not followed: but not one that stands for a device or, as /dev/stdout does, for a
+     * descriptor, whatever that may be just now. */
+    if (S_ISLNK(st.st_mode) && !file_is_descriptor(path) && stat(path, &st) != 0)
         return 0;
     if (!S_ISREG(st.st_mode))
         return err_set(err, ERR_INPUT, "%s is not a regular file and is not replaced by one.", path);

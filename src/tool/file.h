@@ -18,7 +18,8 @@
 /* A file that is being made: a fresh file beside `path`, mode 0600, that takes
  * the name `path` with file_new_publish(), in one step, replacing what was
  * there.  Symbolic links are replaced, never followed; what is neither a
- * regular file nor a link (a device, a directory) is refused. */
+ * regular file nor a link (a device, a directory) is refused, and so is a link
+ * that stands for a device or a descriptor (/dev/stdout). */
 struct file_new {
     int fd;     /* -1: none */
     char *path; /* as it is to be called */

@@ -101,6 +101,34 @@ static void what_is_no_file_gets_one_sentence(void **state)
     assert_int_equal(file_new_open(&f, "", &err), ERR_USAGE);
 }
 
+/* /dev/stdout and its like, made here: root would lose those of the machine. */
+static void links_to_descriptors_are_not_replaced(void **state)
+{
+    (void)state;
+    struct file_new f;
+    struct err err;
+    struct stat st;
+    const char *const targets[] = {"/proc/self/fd/1", "/proc/self/fd/2000"};
+    int saved = dup(1), fd = open("new", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    dup2(fd, 1); /* a regular file */
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(symlink(targets[i], "link"), 0);
+        int code = file_new_open(&f, "link", &err);
+        assert_int_equal(lstat("link", &st), 0);
+        unlink("link");
+        if (code == 0)
+            file_new_close(&f, NULL);
+        assert_int_equal(code, ERR_INPUT);
+        assert_string_equal(err.text, "link is not a regular file and is not replaced by one.");
+    }
+    dup2(saved, 1);
+    close(saved);
+    close(fd);
+    assert_int_equal(symlink("new", "link"), 0);
+    assert_int_equal(file_new_check("link", &err), 0); /* one of the user's own is */
+    unlink("link");
+}
+
 static void reading_stops_at_the_end(void **state)
 {
     (void)state;
@@ -148,6 +176,7 @@ int main(void)
         cmocka_unit_test(what_is_not_published_leaves_nothing),
         cmocka_unit_test(standard_descriptors_are_not_taken),
         cmocka_unit_test(what_is_no_file_gets_one_sentence),
+        cmocka_unit_test(links_to_descriptors_are_not_replaced),
         cmocka_unit_test(reading_stops_at_the_end),
         cmocka_unit_test(a_small_file_is_read_whole),
     };
