@@ -47,6 +47,11 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
         err_set(&why, ERR_SYSTEM, "no program came.");
         if (s->unheard != 0)
             err_set(&why, ERR_MEMORY, "the collector ran out of memory.");
+        else if (s->unshared != 0)
+            err_set(
+                &why, ERR_LIMIT,
+                "the program could make no memory to share with the collector; a limit on the size of files "
+                "(ulimit -f) or of its memory (ulimit -v) forbids it.");
         else if (program != NULL)
             diagnose_silence(program, &why);
         strbuf_addf(out, "Nothing was recorded: %s", why.text);

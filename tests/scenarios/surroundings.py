@@ -120,7 +120,8 @@ else:
 # ------------------------------------------------------------------- the limits
 said = run_and_compare("RLIMIT_FSIZE of 16 KiB", preexec_fn=limited(resource.RLIMIT_FSIZE, 16384))
 for size in (1 << 20, 64 << 10, 0):
-    run_and_compare(f"RLIMIT_FSIZE of {size}", preexec_fn=limited(resource.RLIMIT_FSIZE, size))
+    said = run_and_compare(f"RLIMIT_FSIZE of {size}", preexec_fn=limited(resource.RLIMIT_FSIZE, size))
+    check.holds("ulimit -f" in said, f"the limit is not named: {said}")
 check.about("a child that may make no file")
 lost = native([HEAPWAKE, "record", "--symbols", "no", "-o", "child.wake", "--", "sh", "-c", "ulimit -f 0; (:); :"])
 check.equal("exit status", 0, lost.status)
