@@ -218,9 +218,14 @@ static void output_publish(struct output *o, struct output_file *f)
     err_init(&other);
     bool is_other = file_new_check(f->name, &other) != 0; /* by now */
     f->is_published = !is_other && rename(f->partial, f->name) == 0;
-    if (!f->is_published && o->failure.code == 0)
+    if (f->is_published || o->failure.code != 0)
+        return;
+    const char *why = is_other ? "that is something else" : strerror(errno);
+    if (access(f->partial, F_OK) != 0 && errno == ENOENT)
+        err_set(&o->failure, ERR_ABSENT, "somebody has deleted '%s' meanwhile.", f->partial);
+    else
         err_set(&o->failure, ERR_IO, "'%s' keeps its name, as it cannot become '%s': %s.", f->partial,
-                f->name, is_other ? "that is something else" : strerror(errno));
+                f->name, why);
 }
 
 /* Each of them stands in one file. */

@@ -44,6 +44,12 @@ def check_outputs():
         check.equal("exit status", STATUS, run.status)
         check.holds(run.err.startswith(b"heapwake: "), f"nothing is said: {run.err!r}")
 
+    check.about("the output is deleted while it is written")
+    os.mkdir("gone")
+    run = native([HEAPWAKE, "record", "--symbols", "no", "-o", "gone/out.wake", "--", "rm", "-r", "gone"])
+    check.equal("exit status", 0, run.status)
+    check.holds(run.err.endswith(b"somebody has deleted 'gone/out.wake.partial' meanwhile\n"), f"it says {run.err!r}")
+
     check.about("two recorders, one name")
     both = [subprocess.Popen([HEAPWAKE, "record", "-q", "-o", "same.wake", "--", *ENDS], stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE) for _ in range(2)]
