@@ -10,9 +10,13 @@
 
 struct cohort *cohort_new(const struct filter *f)
 {
+    const struct wake_process *p = f->process;
     struct cohort *cohorts = memory_new_zeroed(f->stack_count, sizeof *cohorts);
-    for (size_t i = 0; cohorts != NULL && i < f->process->live.count; i++)
-        cohorts[filter_stack(f, f->process->live.data[i].stack)].leaked++;
+    for (size_t i = 0; cohorts != NULL && i < p->live.count; i++) {
+        const struct wake_live_block *b = &p->live.data[i];
+        cohorts[filter_stack(f, b->stack)].leaked +=
+            weight_of(p->omitted.sample_rate, b->allocation, b->size).blocks;
+    }
     return cohorts;
 }
 
@@ -38,7 +42,7 @@ static bool cohort_at_most(uint64_t count, const struct query_amount *a, uint64_
     return a->is_percent ? (double)count * 100 <= a->percent * (double)whole : count <= a->number;
 }
 
-static bool cohort_passes(const struct filter *f, const struct cohort *g)
+static bool cohort_has_numbers(const struct filter *f, const struct cohort *g)
 {
     const struct query_filter *q = &f->query->filter;
     if (!range_has(&q->group_allocations, g->allocations))
@@ -47,15 +51,36 @@ static bool cohort_passes(const struct filter *f, const struct cohort *g)
         return false;
     if (q->group_leaked_max.is_set && !cohort_at_most(g->leaked, &q->group_leaked_max, g->allocations))
         return false;
-    if ((q->states & STATE_GROUP_LEAKED) != 0 && g->leaked < g->allocations)
-        return false;
-    return (f->checks & CHECK_GROUP_TIMES) == 0 ||
-           (range_has(&f->when->group_interval, g->last_ns - g->first_ns) &&
-            range_has(&f->when->group_peak, g->highest_ns));
+    return (q->states & STATE_GROUP_LEAKED) == 0 || g->leaked >= g->allocations;
+}
+
+static bool cohort_passes(const struct filter *f, const struct cohort *g)
+{
+    bool has_numbers = (f->checks & CHECK_GROUP_COUNTS) == 0 || cohort_has_numbers(f, g);
+    return has_numbers && ((f->checks & CHECK_GROUP_TIMES) == 0 ||
+                           (range_has(&f->when->group_interval, g->last_ns - g->first_ns) &&
+                            range_has(&f->when->group_peak, g->highest_ns)));
 }
 
 void cohort_narrow(struct filter *f, const struct cohort *cohorts)
 {
     for (size_t i = 0; i < f->stack_count; i++)
         f->stacks[i] &= cohorts[i].allocations > 0 && cohort_passes(f, &cohorts[i]);
+}
+
+void cohort_count(struct filter *f)
+{
+    const struct wake_process *p = f->process;
+    bool is_asked = (f->checks & CHECK_GROUP_COUNTS) != 0;
+    struct cohort *cohorts = is_asked ? memory_new_zeroed(f->stack_count, sizeof *cohorts) : NULL;
+    if (cohorts == NULL)
+        return;
+    for (size_t i = 0; i < f->stack_count && i < p->totals.count; i++) {
+        cohorts[i].allocations = p->totals.data[i].allocations;
+        cohorts[i].leaked = p->totals.data[i].allocations - p->totals.data[i].freed;
+    }
+    for (size_t i = 0; i < f->stack_count; i++)
+        f->stacks[i] &= cohorts[i].allocations > 0 && cohort_has_numbers(f, &cohorts[i]);
+    free(cohorts);
+    f->checks = (f->checks & ~(unsigned)CHECK_GROUP_COUNTS) | CHECK_STACK;
 }

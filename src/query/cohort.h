@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 #include "query/filter.h"
+#include "store/weight.h"
 
+/* Blocks of a sampled process count as what they stand for. */
 struct cohort {
     uint64_t allocations;
     uint64_t leaked;
@@ -24,17 +26,20 @@ struct cohort {
 struct cohort *cohort_new(const struct filter *f);
 /* Forbids stacks whose cohort does not pass. */
 void cohort_narrow(struct filter *f, const struct cohort *cohorts);
+/* Decides the conditions on counts, if there are any, by totals that agree with the events (query/decide.h): they know of blocks
+ * that are not among these.  Where there is no memory for that, whoever reads the events decides. */
+void cohort_count(struct filter *f);
 
 /* The bytes may be as high as never before. */
 void cohort_rise(struct cohort *g, uint64_t time_ns);
 
-static inline void cohort_alloc(struct cohort *g, uint64_t size, uint64_t time_ns)
+static inline void cohort_alloc(struct cohort *g, struct weight weight, uint64_t time_ns)
 {
-    g->bytes += size;
+    g->bytes += weight.bytes;
     if (__builtin_expect(g->bytes >= g->reach, 0))
         cohort_rise(g, time_ns);
     g->last_ns = time_ns;
-    g->allocations++;
+    g->allocations += weight.blocks;
 }
 
 #endif

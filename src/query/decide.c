@@ -82,21 +82,9 @@ bool decide_totals_agree(const struct wake_reader *reader, uint32_t process)
     return agree && allocations == 0 && frees == 0;
 }
 
-bool decide_is_needed(struct filter *f, bool totals_agree)
+bool decide_is_needed(const struct filter *f)
 {
-    const struct wake_process *p = f->process;
-    if ((f->checks & (CHECK_AT_DEATH | CHECK_GROUP_TIMES)) != 0)
-        return true;
-    if ((f->checks & CHECK_GROUP_COUNTS) == 0)
-        return false;
-    struct cohort *groups = totals_agree ? cohort_new(f) : NULL;
-    if (groups == NULL)
-        return true;
-    for (size_t i = 0; i < f->stack_count && i < p->totals.count; i++)
-        groups[i].allocations = p->totals.data[i].allocations;
-    cohort_narrow(f, groups);
-    free(groups);
-    return false;
+    return (f->checks & (CHECK_AT_DEATH | CHECK_GROUPS)) != 0;
 }
 
 static DECIDE_INLINE struct decide_brief decide_birth(struct decide *d, const struct wake_block *b,
@@ -222,6 +210,11 @@ static void decide_brief_rest(struct decide *d)
 
 /* ----------------------------------------------------------------- chains and groups */
 
+static struct weight decide_weigh(const struct decide *d, uint64_t number, uint64_t size)
+{
+    return weight_of(d->filter->process->omitted.sample_rate, number, size);
+}
+
 static void decide_alloc(struct decide *d, const struct wake_block *b, uint32_t i)
 {
     struct decide_block *block = numbered_add(&d->live, b->number[i], sizeof *block);
@@ -234,7 +227,7 @@ static void decide_alloc(struct decide *d, const struct wake_block *b, uint32_t 
     block->size = b->size[i];
     if (d->groups != NULL) {
         block->stack = filter_stack(d->filter, b->stack[i]);
-        cohort_alloc(&d->groups[block->stack], block->size, b->time_ns[i]);
+        cohort_alloc(&d->groups[block->stack], decide_weigh(d, b->number[i], block->size), b->time_ns[i]);
     }
     if (d->has_chains && b->previous[i] != 0) {
         block->chain = chains_add(&d->chains, b->number[i], b->previous[i], b->size[i], b->time_ns[i]);
@@ -259,7 +252,7 @@ static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i
     if (was == NULL)
         return;
     if (d->groups != NULL)
-        d->groups[was->stack].bytes -= was->size;
+        d->groups[was->stack].bytes -= decide_weigh(d, b->number[i], was->size).bytes;
     bool passes = was->passes && decide_passes(d, d->filter, &was->brief, b, i, d->has_threads);
     const struct fate fate = {.born_ns = was->brief.born_ns, .died_ns = b->time_ns[i], .freed = true};
     if (!decide_end(d, was, b->number[i], passes, &fate, b->detail[i] == HOW_REALLOC))

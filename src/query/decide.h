@@ -22,8 +22,8 @@
 /* Whether the totals in the file are those of the events in the file, and of what was left out of them on
  * purpose. */
 bool decide_totals_agree(const struct wake_reader *reader, uint32_t process);
-/* Whether events have to be read to decide.  If not, groups have been decided. */
-bool decide_is_needed(struct filter *f, bool totals_agree);
+/* Whether events have to be read to decide. */
+bool decide_is_needed(const struct filter *f);
 /* Fills `chosen` when the filter has conditions at death.  0, WATCH_STOP, or an error. */
 int decide_run(struct filter *f, struct bitset *chosen, struct watch *watch, struct wake_reader *reader,
                uint32_t process, struct err *err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "query/bitset.h"
+#include "query/cohort.h"
 #include "query/decide.h"
 #include "query/filter.h"
 #include "query/inside.h"
@@ -172,7 +173,9 @@ static int follow_process(struct follow *f, const struct query *q, const struct 
         code = release_run(&filter, f->watch, reader, process, err);
     if (code == 0)
         code = inside_run(&filter, f->watch, reader, process, err);
-    if (code == 0 && decide_is_needed(&filter, decide_totals_agree(reader, process))) {
+    if (code == 0 && decide_totals_agree(reader, process))
+        cohort_count(&filter);
+    if (code == 0 && decide_is_needed(&filter)) {
         f->watch->total += filter.process->events;
         code = decide_run(&filter, &chosen, f->watch, reader, process, err);
     }

@@ -12,7 +12,7 @@
 
 /* A live block. */
 struct gather_block {
-    uint64_t size;
+    uint64_t bytes; /* that it stands for */
     struct cohort *group;
 };
 
@@ -52,16 +52,16 @@ static inline void gather_alloc(struct gather *g, const struct wake_block *b, ui
         return;
     }
     struct cohort *group = &g->groups[filter_stack(g->filter, b->stack[i])];
-    uint64_t size = b->size[i];
-    *block = (struct gather_block){size, group};
-    cohort_alloc(group, size, b->time_ns[i]);
+    struct weight weight = weight_of(g->filter->process->omitted.sample_rate, b->number[i], b->size[i]);
+    *block = (struct gather_block){weight.bytes, group};
+    cohort_alloc(group, weight, b->time_ns[i]);
 }
 
 static inline void gather_free(struct gather *g, uint64_t number)
 {
     const struct gather_block *was = numbered_take(&g->live, number, sizeof *was);
     if (was != NULL)
-        was->group->bytes -= was->size;
+        was->group->bytes -= was->bytes;
 }
 
 /* Their peaks too. */
@@ -84,7 +84,8 @@ int gather_run(struct filter *f, struct watch *watch, struct wake_reader *reader
                struct err *err)
 {
     struct gather g = {.filter = f, .watch = watch, .groups = cohort_new(f)};
-    bool has_peaks = !range_is_whole(&f->when->group_peak);
+    /* Samples are followed as well: their sizes say what they stand for. */
+    bool has_peaks = !range_is_whole(&f->when->group_peak) || f->process->omitted.sample_rate != 0;
     int code = ERR_MEMORY;
     numbered_init(&g.live);
     if (g.groups != NULL)

@@ -225,7 +225,7 @@ static void ledger_alloc(struct ledger_making *m, const struct wake_block *b, ui
                                    .time = now,
                                    .row = filter_stack(m->filter, b->stack[i]),
                                    .class = ledger_class_of_birth(m, b, i)};
-    cohort_alloc(&m->ledger->groups[block->row], b->size[i], b->time_ns[i]);
+    cohort_alloc(&m->ledger->groups[block->row], (struct weight){1, b->size[i]}, b->time_ns[i]);
     ledger_enter(m, block->row, b->size[i], LEDGER_NEVER, block->class);
 }
 

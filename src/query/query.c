@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "query/admit.h"
+#include "query/cohort.h"
 #include "query/decide.h"
 #include "query/filter.h"
 #include "query/inside.h"
@@ -419,23 +420,19 @@ static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, 
 }
 
 /* From what questions before this one have left, or leaving it for those behind it.  ANSWER_NOT: that is no use. */
-static int answer_remembered(struct answer *a, struct filter *f, bool agrees, uint32_t process,
-                             struct err *err)
+static int answer_remembered(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
     struct memo *memo = memo_of(a->reader);
     int code = ANSWER_NOT;
     if (memo == NULL)
         return ANSWER_NOT;
     const struct memo_process *m = &memo->processes[process];
-    /* What totals decide they decide here too: they may know of more than the events do. */
-    if ((f->checks & CHECK_GROUPS) != 0 && !decide_is_needed(f, agrees))
-        f->checks = (f->checks & ~(unsigned)CHECK_GROUPS) | CHECK_STACK;
     bool suits_ledger = memo->questions == MEMO_MANY && admit_suits(a->query, f, f->process);
     if (suits_ledger && m->has_ledger && admit_knows(&m->ledger, f))
         admit_relax(f, &m->ledger);
     bool has_stages = m->has_stages && leap_has(&m->stages, a->query);
     bool makes_stages = !suits_ledger || !m->has_ledger;
-    if (leap_suits(a->query, f, f->process) && !decide_is_needed(f, agrees) && (has_stages || makes_stages))
+    if (leap_suits(a->query, f, f->process) && !decide_is_needed(f) && (has_stages || makes_stages))
         code = answer_leap(a, f, memo, process, err);
     if (code == ANSWER_NOT && suits_ledger)
         code = answer_reckon(a, f, memo, process, err);
@@ -447,12 +444,14 @@ static int answer_remembered(struct answer *a, struct filter *f, bool agrees, ui
 static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
     bool agrees = decide_totals_agree(a->reader, process);
+    if (agrees)
+        cohort_count(f);
     const struct wake_omissions *o = &wake_reader_process(a->reader, process)->omitted;
     bool is_partial =
         o->culled_blocks + o->allocations + o->elsewhere_allocations != 0 || o->sample_rate != 0;
     bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
     struct bitset chosen;
-    int code = has_rows ? ANSWER_NOT : answer_remembered(a, f, agrees, process, err);
+    int code = has_rows ? ANSWER_NOT : answer_remembered(a, f, process, err);
     if (code != ANSWER_NOT)
         return code;
     bool leaves = leave_suits(f);
@@ -461,7 +460,7 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
         return code;
     code = 0;
     bitset_init(&chosen);
-    if (leaves || decide_is_needed(f, agrees)) {
+    if (leaves || decide_is_needed(f)) {
         a->watch.total += f->process->events;
         code = leaves ? leave_run(f, &chosen, &a->watch, a->reader, process, err)
                       : decide_run(f, &chosen, &a->watch, a->reader, process, err);

@@ -25,7 +25,8 @@
  * that was released by realloc and nobody has continued it yet.  Every block
  * is in one chain, most are in one of length 1.
  *
- * A group is all blocks of one stack of one process, whether they match or not.
+ * A group is all blocks of one stack of one process, whether they match or not.  Samples count as what they
+ * stand for, and blocks that are in the totals alone are counted too, where these are sound.
  *
  * The same words are asked of mappings, where they make sense (query/maps_choose.h).
  */

@@ -241,6 +241,51 @@ secret = tool("export", "-f", "html", "--anonymize", "full", "--where", "functio
 check.holds(b"make_large" not in secret and b"only what meets some conditions" in secret, "The page has names that it shall not have.")
 check.equal("temporary by time", 0, tool("report", "--where", "state=temporary", "--where", "temporary=1h", "faces.wake").status)
 check.equal("rate in diff", RATE, json.loads(tool("diff", "--json", "faces.wake", "again.wake").out)["before"]["sample_rate"])
+# Conditions on groups are about what their samples stand for, whichever way they are looked at.
+with open("heap.c", "w", encoding="ascii") as f:
+    f.write("""#include "heapwake.h"
+#include <stdlib.h>
+enum { SMALL = 64, MANY = 65536, LARGE = 1 << 20 };
+static void *block[MANY], *kept[40];
+__attribute__((noinline)) static void *take(size_t size) { return malloc(size); }
+__attribute__((noinline)) static void *keep(size_t size) { return malloc(size); }
+int main(void)
+{
+    for (int i = 0; i < 40; i++)
+        kept[i] = keep(i * 4000);
+    for (int i = 0; i < MANY; i++)
+        block[i] = take(SMALL);
+    for (int i = 0; i < MANY; i++)
+        free(block[i]);
+    HEAPWAKE_TAG("small ones gone");
+    free(take(LARGE));
+    return 0;
+}
+""")
+native(["gcc", "-g", "-O1", "-I", os.path.join(os.environ["ROOT"], "include"), "-o", "heap", "heap.c"])
+record(["./heap"], "heap.wake", ["--sample", "16K"])
+for path in ("heap.wake", "faces.wake"):
+    process = json.loads(tool("export", "-f", "json", path).out)["processes"][0]
+    groups = {}
+    for row in process["blocks"]:
+        block = dict(zip(process["block_columns"], row, strict=True))
+        made, left = groups.get(block["stack"], (0, 0))
+        groups[block["stack"]] = made + block["blocks"], left + block["blocks"] * block["leaked"]
+    some = sorted(made for made, _ in groups.values())[len(groups) // 2]
+    for condition, holds in {
+            f"group-allocations-max={some}": lambda made, left: made <= some,
+            f"group-allocations-min={some + 1}": lambda made, left: made > some,
+            "group-leaked-min=20": lambda made, left: left >= 20,
+            "group-leaked-min=100%": lambda made, left: left == made,
+            "state=group-leaked": lambda made, left: left == made}.items():
+        expected = sum(made for made, left in groups.values() if holds(made, left))
+        for also in ("size-min=0", "chain-position-min=1", "group-interval-max=9h", "group-peak-to=end"):
+            seen = report(path, "--allocated", "--where", condition, "--where", also)["allocated"]["total_blocks"]
+            check.equal(f"{path}: {condition} and {also}", expected, seen)
+check.holds(report("heap.wake", "--leaks", "--where", "state=group-leaked")["leaks"]["total_blocks"] >= 20, "No group leaks.")
+for also in ("size-min=0", "chain-position-min=1"):
+    sites = by_maker(report("heap.wake", "--allocated", "--where", "group-peak-to=small ones gone", "--where", also), "allocated")
+    check.holds("take" in sites, f"The small blocks are not the peak of their group: {sites}")
 # What is culled of samples are samples.
 check.equal("strip", 0, tool("strip", "--threshold", "1h", "faces.wake", "-o", "stripped.wake").status)
 culled, kept = info("stripped.wake"), len(list(events("stripped.wake")))
