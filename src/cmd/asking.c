@@ -119,6 +119,7 @@ void asking_prepare(struct asking *a, struct query *ready, const struct query *q
     ready->progress = asking_progress;
     ready->progress_context = &a->progress;
     ready->interrupt = &asking_interrupt;
+    ready->has_afterwards = a->has_several;
 }
 
 /* A moment behind the end is the end: says so. */
@@ -151,26 +152,16 @@ static void asking_tell_begin(struct asking *a, uint64_t begin_ns)
     a->has_said_end = true;
 }
 
-/* The run is over, and nothing is live. */
-static void asking_clear_live(struct query_result *r)
-{
-    for (size_t i = 0; i < r->rows.count; i++)
-        r->rows.data[i].m.live_bytes = r->rows.data[i].m.live_blocks = 0;
-    r->total.live_bytes = r->total.live_blocks = 0;
-}
-
 int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,
                struct query_result *result, struct err *err)
 {
     struct query q;
     asking_prepare(a, &q, query, r);
     int code = query_run(&q, r, result, err);
-    bool has_moment = code == 0 && query->moment.when == WHEN_NS;
-    if (has_moment && query->moment.ns > result->moment_ns && a->has_several)
-        asking_clear_live(result);
-    else if (has_moment && query->moment.ns > result->moment_ns)
-        asking_tell_end(a, result->moment_ns);
-    else if (has_moment && query->moment.ns < asking_find_begin(r))
+    bool has_moment = query->moment.when == WHEN_NS || query->moment.when == WHEN_DATE;
+    if (code == 0 && result->later_ns != 0)
+        asking_tell_end(a, result->later_ns);
+    else if (code == 0 && has_moment && result->moment_ns < asking_find_begin(r))
         asking_tell_begin(a, asking_find_begin(r));
     return code;
 }

@@ -267,7 +267,10 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     bool is_backward =
         answer.moment_ns > until_ns ||
         (o->since.when == WHEN_NS && o->query.moment.when == WHEN_NS && o->query.moment.ns < o->since.ns);
-    if (code == 0 && o->since.when != WHEN_UNSET && is_backward)
+    bool is_open = o->until_text == NULL && o->query.to.when == WHEN_UNSET;
+    if (code == 0 && o->since.when != WHEN_UNSET && is_backward && is_open) /* it was over by then */
+        code = report_data_ask(d, o, r, &o->query.moment, &answer, err);
+    else if (code == 0 && o->since.when != WHEN_UNSET && is_backward)
         code = err_set(err, ERR_USAGE, "--until lies before --since.");
     if (code == 0)
         code = combine_add(&d->since, &answer, base, err);

@@ -162,7 +162,7 @@ static void filter_set_times(struct filter *f)
     f->none_freed = f->none_freed || f->died.min > f->died.max || f->lifetime.min > f->lifetime.max;
     f->none_leaked = w->must_have_died || q->freed == SIDE_INSIDE || has_freer;
     for (unsigned i = 0; i < 2; i++)
-        f->none_leaked |= w->has_alive_at[i] && when_is_gone(f->process, w->alive_at[i]);
+        f->none_leaked |= w->has_alive_at[i] && when_is_gone(w, f->process, w->alive_at[i]);
     f->has_more = q->freed == SIDE_OUTSIDE || has_freer;
 }
 

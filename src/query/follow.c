@@ -148,7 +148,7 @@ static int follow_read(struct follow *f, const struct when *w, struct wake_reade
     if (slots_init(&f->slots, f->filter->query, f->filter->process))
         code = f->calls->begin != NULL ? f->calls->begin(f->context, process) : 0;
     /* Of what it had nothing may be left in the window. */
-    bool is_gone = when_is_gone(f->filter->process, w->window.min);
+    bool is_gone = when_is_gone(w, f->filter->process, w->window.min);
     if (code == 0 && !is_gone)
         code = wake_reader_visit_columns(reader, process, 0, w->window.max, columns, follow_events, f, err);
     if (code == 0 && !is_gone && !f->is_open)

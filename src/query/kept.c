@@ -160,6 +160,7 @@ bool kept_spell(struct strbuf *to, const struct query *q, struct wake_reader *re
     strbuf_add_varint(to, q->rough_ticks);
     strbuf_add_varint(to, q->sums_only);
     strbuf_add_varint(to, q->each_peak);
+    strbuf_add_varint(to, q->has_afterwards);
     strbuf_add_varint(to, q->temporary_allocations);
     strbuf_add_varint(to, q->temporary_ns);
     kept_spell_filter(to, &q->filter);

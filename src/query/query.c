@@ -475,8 +475,9 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
 {
     struct filter filter;
     const struct wake_process *p = wake_reader_process(a->reader, process);
-    a->lives_in_window = !when_is_gone(p, a->when.window.min);
-    a->lives_at_moment = a->when.moment == UINT64_MAX ? a->lives_in_window : !when_is_gone(p, a->when.moment);
+    a->lives_in_window = !when_is_gone(&a->when, p, a->when.window.min);
+    a->lives_at_moment =
+        a->when.moment == UINT64_MAX ? a->lives_in_window : !when_is_gone(&a->when, p, a->when.moment);
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
     if (a->query->ticks != 0)
         timeline_add_samples(a->result, &a->when, p);
@@ -535,6 +536,7 @@ static void answer_begin(struct answer *a)
     r->from_ns = a->when.window.min;
     r->to_ns = a->when.window.max;
     r->moment_ns = a->when.moment;
+    r->later_ns = a->when.has_later ? a->when.end : 0;
     for (size_t i = 0; i < a->when.processes.count; i++)
         a->watch.total += wake_reader_process(a->reader, a->when.processes.data[i])->events;
 }

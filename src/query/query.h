@@ -190,6 +190,8 @@ struct query {
     bool rough_ticks; /* without a filter the timeline may be made of chunk headers alone */
     bool each_peak;   /* every process is to keep its own peak, not only that with the highest */
     bool sums_only;   /* nobody asks for peaks, which may then be 0: some filters cost half */
+    /* Behind the end of the recording, which is one of several, nothing is live; else a moment that lies there is taken as the end. */
+    bool has_afterwards;
     /* Temporary: freed by the thread that made it, before that thread has made
      * this many allocations more (1: before its next); or, when
      * temporary_ns is not 0, within this time. */

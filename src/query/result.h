@@ -78,7 +78,9 @@ struct query_result {
     VEC(struct query_peak) peaks; /* empty unless it did */
     uint64_t peak_rss_bytes, peak_rss_time_ns;
     uint64_t from_ns, to_ns, moment_ns; /* the window and the moment of live_*, as they were understood */
-    VEC(struct query_tick) timeline;    /* empty unless asked for */
+    uint64_t
+        later_ns; /* a moment behind the end of the recording was taken as this, its end; 0 = there was none */
+    VEC(struct query_tick) timeline; /* empty unless asked for */
     /* The timeline is made of chunk headers, for those processes that have enough of them: a level may
      * show in the tick after it too, and allocated_bytes is not known. */
     bool timeline_is_rough;

@@ -139,13 +139,15 @@ static void when_find_rss(struct when *w, const struct wake_reader *reader)
     }
 }
 
-/* A moment behind the end of the recording is its end. */
-static void when_end_moments(struct when *w)
+/* A moment behind the end of the recording is its end, unless there is something behind that. */
+static void when_end_moments(struct when *w, const struct query *q)
 {
     uint64_t *const moments[] = {&w->moment, &w->alive_at[0], &w->alive_at[1]};
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
-        if (*moments[i] != UINT64_MAX && *moments[i] > w->end)
-            *moments[i] = w->end;
+        if (*moments[i] == UINT64_MAX || *moments[i] <= w->end || w->has_afterwards)
+            continue;
+        *moments[i] = w->end;
+        w->has_later |= i > 0 || q->moment.when != WHEN_UNSET; /* the end of a window may lie there */
     }
 }
 
@@ -159,6 +161,7 @@ int when_resolve(struct when *w, const struct query *q, const struct wake_reader
     const struct query_filter *f = &q->filter;
     *w = (struct when){
         .run_from = UINT64_MAX,
+        .has_afterwards = q->has_afterwards,
         .window = {0, UINT64_MAX},
         .born = {0, UINT64_MAX},
         .died = {0, UINT64_MAX},
@@ -199,13 +202,14 @@ int when_resolve(struct when *w, const struct query *q, const struct wake_reader
         w->moment = w->rss_ns;
     else
         code = when_get(w, reader, &q->moment, &w->moment, err);
-    when_end_moments(w);
+    when_end_moments(w, q);
     return code;
 }
 
-bool when_is_gone(const struct wake_process *p, uint64_t ns)
+bool when_is_gone(const struct when *w, const struct wake_process *p, uint64_t ns)
 {
-    return p->ended && !p->end.goes_on && ns != UINT64_MAX && ns > p->end.end_ns;
+    bool has_ended = p->ended && !p->end.goes_on && ns > p->end.end_ns;
+    return ns != UINT64_MAX && (has_ended || (w->has_afterwards && ns > w->end));
 }
 
 void when_release(struct when *w)

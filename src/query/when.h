@@ -19,7 +19,9 @@
 struct when {
     VEC(uint32_t) processes;       /* the chosen ones, by index */
     uint64_t run_from, run_to;     /* first start and last end of the chosen processes */
-    uint64_t end;                  /* last of all: no moment lies behind it */
+    uint64_t end;                  /* last of all */
+    bool has_afterwards;           /* as the query has it; if not, no moment lies behind the end */
+    bool has_later;                /* but one did, and was taken as that */
     struct query_range window;     /* what is counted */
     struct query_range born;       /* filter allocated_from, allocated_to */
     struct query_range died;       /* filter freed_from, freed_to */
@@ -36,7 +38,7 @@ struct when {
 /* ERR_ABSENT: no such process or mark; ERR_USAGE, ERR_MEMORY. */
 int when_resolve(struct when *w, const struct query *q, const struct wake_reader *reader, struct err *err);
 /* Has the process ended before this? What it did not release is gone then. */
-bool when_is_gone(const struct wake_process *p, uint64_t ns);
+bool when_is_gone(const struct when *w, const struct wake_process *p, uint64_t ns);
 /* Accepts a zeroed one. */
 void when_release(struct when *w);
 

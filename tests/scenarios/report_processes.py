@@ -5,8 +5,9 @@ what all hold together is called so."""
 import json
 import re
 import subprocess
+import time
 
-from support import Check, record, tool
+from support import Check, record, tool, workload
 
 CHILDREN = 3
 SOURCE = """#include <stdio.h>
@@ -91,6 +92,25 @@ later = answer("--at", "1h", "tribe.wake", "tribe.wake")["live"]
 check.equal("live when all have ended", (0, 0), (later["total_blocks"], later["total_bytes"]))
 check.holds(b"Live at that time of each recording: nothing" in tool("report", "--at", "1h", "tribe.wake", "tribe.wake").out,
             "The page does not say of which time it speaks.")
+# So it is whichever way a time is given, and asked for. One alone is looked at as it was at its end.
+record([workload("moments")], "short.wake")
+record([workload("moments")], "other.wake")
+left = answer("--no-built-in-suppressions", "--leaks", "short.wake")["leaks"]["total_blocks"]
+check.holds(left > 0, "Nothing is left of the short one.")
+day = json.loads(tool("export", "-f", "json", "other.wake").out)["wall_ns"] // 10**9 + 86400
+for when in ("1h", time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(day))):
+    check.about(f"two recordings, {when}")
+    check.equal("live", 0, answer("--at", when, "short.wake", "other.wake")["live"]["total_blocks"])
+    alive = answer("--allocated", "--where", f"alive-at={when}", "short.wake", "other.wake")["allocated"]
+    check.equal("alive", 0, alive["total_blocks"])
+    change = json.loads(tool("report", "--json", "--since", when, "short.wake", "other.wake").out)["change"]
+    check.equal("changed since", (0, 0), (change["total_blocks"], change["site_count"]))
+    one = tool("report", "--json", "--no-built-in-suppressions", "--at", when, "--where", f"alive-at={when}", "short.wake")
+    check.equal("alone: live at its end", left, json.loads(one.out)["live"]["total_blocks"])
+    check.equal("alone: that is said", 1, one.err.count(b"ends at"))
+    only = tool("report", "--json", "--allocated", "--where", f"alive-at={when}", "short.wake")
+    check.equal("alone: it is said of a condition", 1, only.err.count(b"ends at"))
+check.equal("a window may end later", b"", tool("report", "--allocated", "--to", "1h", "short.wake").err)
 
 check.about("the dead")
 ends = {p["pid"]: p["end_ns"] for p in json.loads(tool("info", "--json", "tribe.wake").out)["processes_list"]}
