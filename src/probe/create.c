@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * create: makes the segment of a process (share_open, share_close).
+ * create: makes the segment of a process, and leaves it (share_open, share_close, share_abandon).
  *
  * The file is sparse: its size costs nothing, only chunks that are written do.
  * It is made smaller where the program's own limit on file sizes asks for it
@@ -176,20 +176,56 @@ bool share_open(bool forked)
     return false;
 }
 
+/* All windows but the first; `leave` gets each with the page that it was stretched from. */
+static void create_leave_windows(bool (*leave)(void *at, size_t length))
+{
+    for (uint32_t i = 1; i < SHARE_WINDOWS_MAX && share.window[i] != NULL; i++) {
+        (void)leave(share.window[i] - SEGMENT_CHUNK_SIZE,
+                    (size_t)(SHARE_WINDOW_CHUNKS + 1) * SEGMENT_CHUNK_SIZE);
+        share.window[i] = NULL;
+    }
+}
+
+static bool create_unmap(void *at, size_t length)
+{
+    return !sys_failed(sys_munmap(at, length));
+}
+
+/* Puts memory that is nobody else's in the place of what is mapped there. */
+static bool create_cover(void *at, size_t length)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    return !sys_failed(sys_mmap(at, length, PROT_READ | PROT_WRITE, flags, -1, 0));
+}
+
 void share_close(void)
 {
     if (share.head == NULL)
         return;
-    uint32_t windows = share.head->chunk_limit / SHARE_WINDOW_CHUNKS;
-    for (uint32_t i = 1; i < windows && i < SHARE_WINDOWS_MAX; i++) {
-        sys_munmap(share.window[i] - SEGMENT_CHUNK_SIZE,
-                   (size_t)(SHARE_WINDOW_CHUNKS + 1) * SEGMENT_CHUNK_SIZE);
-        share.window[i] = NULL;
-    }
+    create_leave_windows(create_unmap);
     struct segment_head *head = share.head;
     sampling_end();
     share.head = NULL;
     share.filter = NULL;
     share_begin();
-    sys_munmap(head, share.first_length);
+    (void)create_unmap(head, share.first_length);
+}
+
+void share_abandon(bool is_busy)
+{
+    uint8_t *head = (uint8_t *)share.head;
+    sampling_end();
+    share_leave();
+    create_leave_windows(is_busy ? create_cover : create_unmap);
+    if (!is_busy)
+        (void)create_unmap(head + CREATE_CHUNKS_AT, share.first_length - CREATE_CHUNKS_AT);
+    if (create_cover(head, is_busy ? share.first_length : CREATE_CHUNKS_AT)) {
+        share.head->control = SEGMENT_FADING;
+        share.head->stopped = 1; /* nobody waits here for a chunk */
+        return;
+    }
+    share.head = NULL; /* no memory: who is busy has to do with the parent's */
+    share.filter = NULL;
+    if (!is_busy)
+        (void)create_unmap(head, CREATE_CHUNKS_AT);
 }

@@ -40,6 +40,21 @@ HOOK pid_t fork(void)
     return pid;
 }
 
+/* Made for handlers, which may come in the middle of our own code: the child leaves its parent's segment before that goes on. */
+HOOK pid_t _Fork(void)
+{
+    const struct real *call = life_real();
+    if (call == NULL || call->_Fork == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    tls_caged = 0;
+    pid_t pid = call->_Fork();
+    if (pid == 0)
+        life_forked();
+    return pid;
+}
+
 /* The environment to pass on: the caller's, or a copy. */
 #define PROCESS_ENVIRONMENT(name, given, path)                         \
     struct env_plan plan = env_plan(given, path);                      \

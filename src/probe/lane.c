@@ -74,9 +74,8 @@ uint64_t lane_now(void)
 }
 
 /* Goes on behind the first word of a chunk. */
-static void lane_set_chunk(struct lane *lane, uint32_t chunk)
+static void lane_set_chunk(struct lane *lane, uint64_t *words)
 {
-    uint64_t *words = share_chunk(chunk);
     __atomic_store_n(words, RECORD_CHUNK | (uint64_t)lane->index << 32, __ATOMIC_RELEASE);
     lane->limit = words + SEGMENT_CHUNK_WORDS - LANE_RECORD_WORDS - 1;
     lane->first = words;
@@ -90,33 +89,67 @@ bool lane_reserve(struct lane *lane, unsigned words)
 {
     if (__builtin_expect(lane->at <= lane->limit + LANE_RECORD_WORDS - words, 1))
         return true;
-    uint32_t chunk;
-    if (!share_take_chunk(&chunk)) {
+    uint32_t chunk = 0;
+    bool is_taken = lane_is_own(lane) && share_take_chunk(&chunk);
+    uint64_t *there = share_chunk(chunk);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (!lane_is_own(lane))
+        return false; /* and the chunk may be that of another segment, so this is looked at last */
+    if (!is_taken) {
         share_count_lost();
         return false;
     }
-    *share_chunk(chunk) = RECORD_CHUNK | (uint64_t)lane->index << 32;
+    *there = RECORD_CHUNK | (uint64_t)lane->index << 32;
     lane->left = lane->first;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->next = chunk + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(lane->at, RECORD_LINK | (uint64_t)chunk << 32, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    lane_set_chunk(lane, chunk);
+    lane_set_chunk(lane, there);
     return true;
 }
 
-static struct lane *lane_new(uint32_t tid)
+#define LANE_NO_MASK UINT64_MAX
+
+/* Between the two no handler comes: it would take a lane for the thread too, perhaps the same, or fork. Handlers wait
+ * for that, but not for a chunk. */
+static uint64_t lane_claim_begin(void)
+{
+    return life_sandbox ? LANE_NO_MASK : sys_block_signals();
+}
+
+static void lane_claim_end(uint64_t mask)
+{
+    if (mask != LANE_NO_MASK)
+        sys_unblock_signals(mask);
+}
+
+/* Has a handler forked since? */
+static bool lane_is_forked(uint32_t epoch)
+{
+    return life.epoch != epoch || *lane_fork_word == 0;
+}
+
+/* A chunk for a new lane. False: none is left. */
+static bool lane_claim_chunk(uint32_t *chunk, uint64_t *mask)
+{
+    if (share_find_chunk(chunk))
+        return true;
+    lane_claim_end(*mask);
+    bool is_taken = share_take_chunk(chunk);
+    *mask = lane_claim_begin();
+    return is_taken;
+}
+
+static struct lane *lane_new(uint32_t tid, uint32_t chunk)
 {
     struct segment_head *head = share.head;
     struct lane *lane = memory_pages(LANE_SIZE); /* neighbours merge into one mapping */
-    uint32_t chunk;
     if (lane == NULL) {
         share_stop(LOST_MEMORY);
         return NULL;
     }
-    if (!share_take_chunk(&chunk))
-        return NULL;
     uint32_t index = __atomic_fetch_add(&head->lane_count, 1, __ATOMIC_ACQ_REL);
     if (index >= head->lane_max) {
         share_stop(LOST_MEMORY);
@@ -124,12 +157,13 @@ static struct lane *lane_new(uint32_t tid)
     }
     lane->index = index;
     lane->tid = tid;
+    lane->epoch = life.epoch;
     lane->walk.room = LANE_DEPTH_FIRST;
     lane->walk.frames = (struct frame *)(void *)(lane + 1);
     lane->walk.scratch = lane->walk.frames + LANE_DEPTH_FIRST;
     _Static_assert(sizeof(struct lane) + 2 * LANE_DEPTH_FIRST * sizeof(struct frame) <= LANE_SIZE,
                    "a lane fits");
-    lane_set_chunk(lane, chunk);
+    lane_set_chunk(lane, share_chunk(chunk));
     __atomic_store_n(&share.lanes[index], chunk + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&lane_table[index], lane, __ATOMIC_RELEASE);
     if (index > 0)
@@ -195,7 +229,7 @@ static void lane_finish_link(struct lane *lane)
         uint64_t owner = __atomic_load_n(lane->left, __ATOMIC_ACQUIRE);
         if (link == 0 && owner == (RECORD_CHUNK | (uint64_t)lane->index << 32))
             __atomic_store_n(lane->at, RECORD_LINK | (uint64_t)chunk << 32, __ATOMIC_RELEASE);
-        lane_set_chunk(lane, chunk);
+        lane_set_chunk(lane, words);
     }
     lane->next = 0;
 }
@@ -219,29 +253,57 @@ static void lane_recover(struct lane *lane)
     lane->gate = 0;
 }
 
+/* Makes the lane of a thread that has ended fit for another. */
+static void lane_take_over(struct lane *lane)
+{
+    if (lane->gate != 0) /* its thread ended in our code */
+        lane_recover(lane);
+    walk_forget(&lane->walk);
+    lane->stack = 0;
+    lane->clock = 0;
+    lane->walk.range = lane->walk.doubted = (struct range){0};
+    memory_zero(lane->walk.ranges, sizeof lane->walk.ranges);
+}
+
+/* The thread's first event. *has_come: a handler has begun, or forked, while we waited. NULL: do not record. */
+static struct lane *lane_claim(const void *frame, bool *has_come)
+{
+    uint32_t tid = life_sandbox ? 0 : (uint32_t)sys_gettid(), epoch = life.epoch, chunk;
+    uint64_t mask = lane_claim_begin();
+    struct lane *lane = NULL;
+    *has_come = tls_lane != NULL || lane_is_forked(epoch);
+    if (!*has_come && !life_sandbox)
+        lane = lane_inherit(tid);
+    if (lane != NULL) {
+        lane_take_over(lane);
+    } else if (!*has_come) {
+        bool is_taken = lane_claim_chunk(&chunk, &mask);
+        *has_come = tls_lane != NULL || lane_is_forked(epoch);
+        if (!*has_come && is_taken)
+            lane = lane_new(tid, chunk);
+        else if (!*has_come)
+            share_count_lost();
+    }
+    if (lane != NULL) {
+        lane->gate = (uint64_t)(uintptr_t)frame;
+        lane->thread = __atomic_add_fetch(&share.head->thread_count, 1, __ATOMIC_RELAXED);
+        tls_lane = lane;
+    }
+    lane_claim_end(mask);
+    return lane;
+}
+
 static struct lane *lane_begin(const void *frame)
 {
-    uint32_t tid = life_sandbox ? 0 : (uint32_t)sys_gettid();
+    bool has_come;
     if (!life_sandbox && (uint32_t)sys_getpid() != life.pid)
         return NULL; /* the child of a vfork, living in our memory: it will not stay */
-    struct lane *lane = life_sandbox ? NULL : lane_inherit(tid);
-    if (lane != NULL) {
-        if (lane->gate != 0) /* its thread ended in our code */
-            lane_recover(lane);
-        walk_forget(&lane->walk);
-        lane->stack = 0;
-        lane->clock = 0;
-        lane->walk.range = lane->walk.doubted = (struct range){0};
-        memory_zero(lane->walk.ranges, sizeof lane->walk.ranges);
-    } else {
-        lane = lane_new(tid);
-        if (lane == NULL)
-            return NULL;
-    }
-    lane->gate = (uint64_t)(uintptr_t)frame;
-    lane->thread = __atomic_add_fetch(&share.head->thread_count, 1, __ATOMIC_RELAXED);
+    struct lane *lane = lane_claim(frame, &has_come);
+    if (has_come)
+        return lane_enter_slow(frame);
+    if (lane == NULL)
+        return NULL;
     event_put_thread(lane);
-    tls_lane = lane;
     early_replay(lane);
     return lane;
 }
@@ -272,14 +334,26 @@ static bool lane_is_stale(const struct lane *lane, const void *frame)
 /* A further lane for the thread of `outer`, whose own is in use. */
 static struct lane *lane_new_nested(struct lane *outer, const void *frame)
 {
-    struct lane *lane = lane_new(outer->tid);
-    if (lane == NULL)
-        return NULL;
-    lane->is_nested = true;
-    lane->thread = outer->thread;
-    lane->gate = (uint64_t)(uintptr_t)frame;
-    event_put_thread(lane);
-    outer->nested = lane;
+    uint32_t chunk;
+    struct lane *lane = NULL;
+    uint64_t mask = lane_claim_begin();
+    bool is_taken = lane_claim_chunk(&chunk, &mask);
+    bool has_come = outer->nested != NULL || lane_is_forked(outer->epoch);
+    if (!has_come && is_taken)
+        lane = lane_new(outer->tid, chunk);
+    else if (!has_come)
+        share_count_lost();
+    if (lane != NULL) {
+        lane->is_nested = true;
+        lane->thread = outer->thread;
+        lane->gate = (uint64_t)(uintptr_t)frame;
+        outer->nested = lane;
+    }
+    lane_claim_end(mask);
+    if (has_come)
+        return lane_enter_slow(frame);
+    if (lane != NULL)
+        event_put_thread(lane);
     return lane;
 }
 
@@ -320,14 +394,12 @@ __attribute__((noinline)) struct lane *lane_enter_slow(const void *frame)
     struct lane *lane = tls_lane;
     if (lane == NULL)
         return lane_begin(frame);
-    if (lane->gate == 0) {
-        lane->gate = (uint64_t)(uintptr_t)frame;
-        return lane;
-    }
-    if (lane_is_stale(lane, frame)) {
+    bool is_stale = lane->gate != 0 && lane_is_stale(lane, frame);
+    if (lane->gate != 0 && !is_stale)
+        return lane_nest(lane, frame);
+    if (is_stale)
         lane_recover(lane);
-        lane->gate = (uint64_t)(uintptr_t)frame;
-        return lane;
-    }
-    return lane_nest(lane, frame);
+    lane->gate = (uint64_t)(uintptr_t)frame;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return tls_lane == lane ? lane : lane_enter_slow(frame);
 }

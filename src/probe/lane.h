@@ -23,6 +23,7 @@
 #define HW_PROBE_LANE_H
 
 #include "probe/inner.h"
+#include "probe/life.h"
 #include "probe/share.h"
 #include "probe/unwind/walk.h"
 #include "wire/record.h"
@@ -58,7 +59,8 @@ struct lane {
         uint64_t claim;
     };
     uint32_t thread;
-    uint32_t next; /* while a LINK is being published: the chunk it leads to + 1 */
+    uint32_t epoch; /* of the process that it was made in (life.epoch) */
+    uint32_t next;  /* while a LINK is being published: the chunk it leads to + 1 */
     struct lane *nested;
     bool is_nested;
     uint32_t pointer_tid; /* the thread that `pointer` belongs to; 0 while it is written */
@@ -81,7 +83,9 @@ static inline struct lane *lane_enter(const void *frame)
         if (__builtin_expect(lane->gate + *lane_fork_word == 1, 1)) {
             lane->gate = (uint64_t)(uintptr_t)frame;
             __atomic_signal_fence(__ATOMIC_SEQ_CST);
-            return lane;
+            if (__builtin_expect(tls_lane == lane,
+                                 1)) /* else a handler has forked since: it is the parent's */
+                return lane;
         }
     }
     return lane_enter_slow(frame);
@@ -93,8 +97,15 @@ static inline void lane_leave(struct lane *lane)
     lane->gate = 0;
 }
 
+/* Is it of this process? Not if our own code had entered it when a handler forked: that goes on with it, and what it
+ * tells is told by the parent. */
+static inline bool lane_is_own(const struct lane *lane)
+{
+    return lane->epoch == life.epoch;
+}
+
 /* Makes room for `words` in the current chunk, taking the next one if needed.
- * False: recording has stopped, and the event is counted as lost. */
+ * False: recording has stopped, and the event is counted as lost; or the lane is not our own. */
 bool lane_reserve(struct lane *lane, unsigned words);
 
 /* Publishes a record whose words 1.. are written: the first word last. */

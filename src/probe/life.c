@@ -127,29 +127,39 @@ const struct real *life_real(void)
     return life_is_relocated() ? real_look() : NULL;
 }
 
-bool life_renew(void)
+/* Leaves the parent's segment and makes one. False: there is none, and what is left of the parent's stays where it
+ * is: our own code may be in the middle of it. */
+static bool life_reopen(void)
+{
+    uint32_t lanes = share.head->lane_count;
+    /* As the parent was. Its blocks are none of ours: nothing is to pass. */
+    share.first_control &= ~(uint32_t)SEGMENT_STATE_MASK;
+    share.first_control |= share_state() == SEGMENT_ON ? SEGMENT_ON : SEGMENT_OFF;
+    share_abandon(lane_is_busy());
+    const struct share left = share;
+    life.pid = (uint32_t)sys_getpid();
+    life.many = life.is_precise;
+    tls_lane = NULL;
+    stack_renew();
+    module_renew();
+    lane_renew(lanes);
+    if (share_open(true))
+        return true;
+    share = left;
+    return false;
+}
+
+static bool life_renew_now(void)
 {
     uint32_t on = LIFE_ON;
     if (!__atomic_compare_exchange_n(&life.state, &on, LIFE_RENEW, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return false;
-    bool interrupted = lane_is_busy(); /* then our own code still writes to the parent's mapping */
-    bool is_on = !life_sandbox && life_is_wanted(true);
+    bool is_wanted = !life_sandbox && life_is_wanted(true);
+    life.epoch++;
+    if (!is_wanted && !life_sandbox)
+        share_abandon(lane_is_busy());
+    bool is_on = is_wanted && life_reopen();
     if (is_on) {
-        uint32_t lanes = share.head->lane_count;
-        /* As the parent was. Its blocks are none of ours: nothing is to pass. */
-        share.first_control &= ~(uint32_t)SEGMENT_STATE_MASK;
-        share.first_control |= share_state() == SEGMENT_ON ? SEGMENT_ON : SEGMENT_OFF;
-        if (interrupted)
-            share.head = NULL;
-        else
-            share_close();
-        life.pid = (uint32_t)sys_getpid();
-        life.many = life.is_precise;
-        tls_lane = NULL;
-        stack_renew();
-        module_renew();
-        lane_renew(lanes);
-        is_on = share_open(true);
         share_begin();
         sampling_begin();
     } else {
@@ -158,6 +168,17 @@ bool life_renew(void)
     }
     TRACE(TRACE_LIFE, 1, "renewed after a fork, recording %u", is_on, 0, 0);
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
+    return is_on;
+}
+
+/* What a handler allocated meanwhile could be told to nobody: it has to wait. */
+bool life_renew(void)
+{
+    if (life_sandbox)
+        return life_renew_now();
+    uint64_t mask = sys_block_signals();
+    bool is_on = *lane_fork_word != 0 ? life.state == LIFE_ON : life_renew_now();
+    sys_unblock_signals(mask);
     return is_on;
 }
 

@@ -43,6 +43,8 @@ struct life {
     uint32_t state; /* enum life_state */
     uint32_t many;  /* 1: more than one thread has been seen */
     uint32_t pid;   /* whose segment this is */
+    uint32_t
+        epoch; /* forks between the first process and this one: what was told in another was not told here */
     uintptr_t
         first_thread; /* thread pointer of the process' first thread, if it was there at birth; 0 = not known */
     uint32_t is_precise; /* 1: every event is stamped, HEAPWAKE_PRECISE_TIMESTAMPS */

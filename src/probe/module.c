@@ -42,6 +42,7 @@ struct module {
     uint64_t end;
     uint64_t eh_frame;
     uint64_t identity; /* of the file, by its build id */
+    uint32_t epoch;    /* of the process that told of it (life.h) */
     uint64_t lo, hi;   /* the segment of the unwind data; not kept in the list */
 };
 
@@ -171,7 +172,7 @@ static bool module_is_told(const struct module *now, bool *is_replaced)
         const struct module *m = &module_list[i];
         uint64_t start = __atomic_load_n(&m->start, __ATOMIC_ACQUIRE);
         if (start == now->start && m->end == now->end && m->eh_frame == now->eh_frame &&
-            m->identity == now->identity)
+            m->identity == now->identity && m->epoch == now->epoch)
             return true;
         if (start != 0 && start < now->end && now->start < m->end) {
             *is_replaced = true;
@@ -206,6 +207,7 @@ static void module_add(const struct module *now)
     m->end = now->end;
     m->eh_frame = now->eh_frame;
     m->identity = now->identity;
+    m->epoch = now->epoch;
     __atomic_store_n(&m->start, now->start, __ATOMIC_RELEASE);
 }
 
@@ -221,7 +223,7 @@ static void module_tell_gone(struct lane *lane, uint64_t pc)
             continue;
         if (m->eh_frame == 0 || m->identity == MODULE_JIT || !lane_reserve(lane, 4))
             return; /* told already, or nothing to tell */
-        struct module hole = {.start = start, .end = m->end};
+        struct module hole = {.start = start, .end = m->end, .epoch = lane->epoch};
         lane->at[1] = start;
         lane->at[2] = m->end;
         lane->at[3] = __atomic_add_fetch(&module_generation, 1, __ATOMIC_ACQ_REL);
@@ -233,10 +235,11 @@ static void module_tell_gone(struct lane *lane, uint64_t pc)
 }
 
 /* Tells of a module that has been met, unless that has been done. */
-static void module_meet(struct lane *lane, const struct module *now, const char *path, struct module_id id,
+static void module_meet(struct lane *lane, struct module *now, const char *path, struct module_id id,
                         uint64_t bias)
 {
     bool is_replaced;
+    now->epoch = lane->epoch;
     if (module_is_told(now, &is_replaced))
         return;
     if (is_replaced)

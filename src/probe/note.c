@@ -75,7 +75,7 @@ struct note_pool {
     char name[NOTE_NAME_MAX];
     char unit[NOTE_UNIT_MAX];
     uint32_t is_set;
-    uint32_t told_by; /* the process that has told of it */
+    uint32_t told_by; /* the process that has told of it: life.epoch + 1 */
 };
 
 static struct note_pool note_pools[NOTE_POOLS_MAX];
@@ -100,14 +100,14 @@ static bool note_is_same(const char *kept, size_t room, const char *name)
 static void note_tell_pool(struct lane *lane, uint32_t number)
 {
     struct note_pool *pool = &note_pools[number - 1];
-    if (__atomic_load_n(&pool->told_by, __ATOMIC_ACQUIRE) == life.pid)
+    if (__atomic_load_n(&pool->told_by, __ATOMIC_ACQUIRE) == lane->epoch + 1)
         return;
     uint64_t name = note_text(lane, pool->name), unit = note_text(lane, pool->unit);
     if (lane_reserve(lane, 2)) {
         lane->at[1] = name | unit << 32;
         lane_publish(lane, RECORD_POOL | (uint64_t)number << 32, 2);
         share_count_definition();
-        __atomic_store_n(&pool->told_by, life.pid, __ATOMIC_RELEASE);
+        __atomic_store_n(&pool->told_by, lane->epoch + 1, __ATOMIC_RELEASE);
     }
 }
 

@@ -46,6 +46,7 @@ typedef void (*real_handler)(int);
     X(sigaction, "sigaction", int, (int, const struct sigaction *, struct sigaction *))                     \
     X(signal, "signal", real_handler, (int, real_handler))                                                  \
     X(fork, "fork", pid_t, (void))                                                                          \
+    X(_Fork, "_Fork", pid_t, (void))                                                                        \
     X(execve, "execve", int, (const char *, char *const *, char *const *))                                  \
     X(execvpe, "execvpe", int, (const char *, char *const *, char *const *))                                \
     X(fexecve, "fexecve", int, (int, char *const *, char *const *))                                         \

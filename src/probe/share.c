@@ -32,9 +32,8 @@ struct share share;
 const uint32_t share_no_control = SEGMENT_FADING;
 intptr_t share_control;
 
-static bool share_pop(uint32_t *index)
+static bool share_pop(struct segment_head *head, uint32_t *index)
 {
-    struct segment_head *head = share.head;
     uint64_t old = __atomic_load_n(&head->free_list, __ATOMIC_ACQUIRE);
     while ((uint32_t)old != 0 && (uint32_t)old <= head->chunk_max) {
         uint32_t chunk = (uint32_t)old - 1;
@@ -146,17 +145,22 @@ static bool share_collector_is_gone(uint64_t waited_ns, uint64_t *look_ns)
     }
 }
 
+bool share_find_chunk(uint32_t *index)
+{
+    return share_pop(share.head, index);
+}
+
 bool share_take_chunk(uint32_t *index)
 {
     struct segment_head *head = share.head;
-    if (__builtin_expect(share_pop(index), 1)) {
+    if (__builtin_expect(share_pop(head, index), 1)) {
         TRACE(TRACE_SHARE, 2, "chunk %u", *index, 0, 0);
         return true;
     }
     __atomic_fetch_add(&head->waits, 1, __ATOMIC_RELAXED);
     uint64_t waited_ns = 0, look_ns = SHARE_LOOK_NS;
     for (unsigned spins = 0; !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE); spins++) {
-        if (share_pop(index)) {
+        if (share_pop(head, index)) {
             __atomic_store_n(&share.spun_ns, 0, __ATOMIC_RELAXED);
             return true;
         }

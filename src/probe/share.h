@@ -93,8 +93,13 @@ void share_begin(void);
 /* It counts no more: a forked child that is not to be recorded. */
 void share_leave(void);
 
-/* Unmaps it (a forked child, of its parent's). */
+/* Unmaps it. */
 void share_close(void);
+
+/* In a forked child: from now on nothing that our own code does reaches the parent's segment. A handler may have forked in
+ * the middle of that code, which will go on with the addresses that it knows: there is memory of its own then,
+ * which nobody reads. is_busy: it may be on its way through a lane; else it knows of the head and its tables, at most. */
+void share_abandon(bool is_busy);
 
 /* Something that events of other threads may refer to has been published, and none of them can yet. */
 static inline void share_count_definition(void)
@@ -108,8 +113,10 @@ static inline uint64_t *share_chunk(uint32_t index)
     return (uint64_t *)(void *)(window + (size_t)(index % SHARE_WINDOW_CHUNKS) * SEGMENT_CHUNK_SIZE);
 }
 
-/* A zeroed chunk. Waits for the collector when all are in use; false once it is gone. */
+/* A zeroed chunk. The first waits for the collector when all are in use, and is false once it is gone; the second
+ * does not wait. */
 bool share_take_chunk(uint32_t *index);
+bool share_find_chunk(uint32_t *index);
 
 /* The program is about to forbid itself the CPU's counter: stamps are made from the collector's
  * clock from now on, by all threads, so that they stay in one order. */

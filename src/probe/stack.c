@@ -26,7 +26,6 @@ enum { STACK_BITS = 16 }; /* buckets of two: 2 MiB, 131,072 stacks */
 static struct stack_entry *stack_table;
 static uint32_t stack_next = 1;
 static uint32_t stack_depth; /* 0: whole */
-static uint64_t stack_epoch = 1;
 
 bool stack_init(uint32_t depth)
 {
@@ -38,7 +37,6 @@ bool stack_init(uint32_t depth)
 void stack_renew(void)
 {
     stack_next = 1;
-    stack_epoch++;
 }
 
 static inline uint64_t stack_mix(uint64_t hash, uint64_t value)
@@ -55,11 +53,19 @@ static inline uint64_t stack_share(uint64_t pc, uint32_t depth)
     return (value ^ value >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-/* Brings the running hashes up to date and gives the last one. */
-static uint64_t stack_hash(struct walk *walk)
+/* What the hash of a stack without frames would be. The process is the lane's: what our own code, interrupted by a fork,
+ * still tells through one of the parent's is not known to those who come later. */
+static uint64_t stack_begin(const struct lane *lane)
 {
+    return stack_mix(lane->epoch + 1, lane->walk.generation);
+}
+
+/* Brings the running hashes up to date and gives the last one. */
+static uint64_t stack_hash(struct lane *lane)
+{
+    struct walk *walk = &lane->walk;
     uint32_t i = walk->changed;
-    uint64_t hash = i == 0 ? stack_mix(stack_epoch, walk->generation) : walk->frames[i - 1].hash;
+    uint64_t hash = i == 0 ? stack_begin(lane) : walk->frames[i - 1].hash;
     for (; i < walk->n; i++) {
         hash += stack_share(walk->frames[i].pc, i);
         walk->frames[i].hash = hash;
@@ -69,12 +75,13 @@ static uint64_t stack_hash(struct walk *walk)
 }
 
 /* With a cap: the outer and the inner half, and how many are left out between. */
-static uint64_t stack_hash_capped(struct walk *walk, uint32_t *omitted)
+static uint64_t stack_hash_capped(struct lane *lane, uint32_t *omitted)
 {
-    (void)stack_hash(walk);
+    const struct walk *walk = &lane->walk;
+    (void)stack_hash(lane);
     uint32_t inner = (stack_depth + 1) / 2, outer = stack_depth / 2;
     *omitted = walk->n - stack_depth;
-    uint64_t hash = stack_mix(outer == 0 ? stack_epoch : walk->frames[outer - 1].hash, UINT64_MAX);
+    uint64_t hash = stack_mix(outer == 0 ? stack_begin(lane) : walk->frames[outer - 1].hash, UINT64_MAX);
     for (uint32_t i = walk->n - inner; i < walk->n; i++)
         hash = stack_mix(hash, walk->frames[i].pc);
     return walk->cut == CUT_NOT ? hash : stack_mix(hash, walk->cut);
@@ -133,12 +140,12 @@ static __attribute__((noinline)) uint32_t stack_add(struct lane *lane, uint64_t 
 
 static inline uint32_t stack_find(struct lane *lane)
 {
-    struct walk *walk = &lane->walk;
+    const struct walk *walk = &lane->walk;
     uint32_t omitted = 0;
     if (walk->n == 0)
         return 0;
     uint64_t hash =
-        stack_depth == 0 || walk->n <= stack_depth ? stack_hash(walk) : stack_hash_capped(walk, &omitted);
+        stack_depth == 0 || walk->n <= stack_depth ? stack_hash(lane) : stack_hash_capped(lane, &omitted);
     const struct stack_entry *e = &stack_table[hash >> (64 - STACK_BITS) << 1];
     for (unsigned i = 0; i < 2; i++) {
         uint64_t id = __atomic_load_n(&e[i].id, __ATOMIC_ACQUIRE);

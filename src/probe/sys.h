@@ -9,6 +9,7 @@
 
 #include "probe/arch.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -155,10 +156,13 @@ static inline long sys_fstat(int fd, struct stat *st)
     return SYS_CALL(SYS_fstat, fd, st, 0, 0, 0, 0);
 }
 
-/* Until sys_unblock_signals gets what this returns, no handler interrupts the thread. */
+/* Until sys_unblock_signals gets what this returns, no handler interrupts the thread; but for those of signals that the
+ * thread's own instructions raise (a program may step through itself), which would kill it. */
 static inline uint64_t sys_block_signals(void)
 {
-    uint64_t all = ~UINT64_C(0), before = 0;
+    const uint64_t raised = 1u << (SIGILL - 1) | 1u << (SIGTRAP - 1) | 1u << (SIGBUS - 1) |
+                            1u << (SIGFPE - 1) | 1u << (SIGSEGV - 1) | 1u << (SIGSYS - 1);
+    uint64_t all = ~raised, before = 0;
     SYS_CALL(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before, 8, 0, 0);
     return before;
 }
