@@ -74,7 +74,7 @@ _heapwake()
         --where) _heapwake_where "$current" && return ;;
         --callers | --callees | -n | --threshold | --include | --exclude | --at | --from | --to | --pid | --earlier | --since | --until | --depth) return ;;
         esac
-        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --maps --sort --reverse --pools --verdict --misuse --advice --without --earlier
+        options='--leaks --peak --allocated --calls --temporary --at --since --until --depth --histogram --maps --sort --reverse --pools --verdict --details --misuse --advice --without --earlier
             --by --tree --top-down --callers --callees -n --threshold
             --from --to --pid --where --include --exclude --worst --wrapper --suppressions --no-built-in-suppressions --json --help'
         ;;

@@ -59,6 +59,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from report diff' -l allocated -
 complete -c heapwake -n '__fish_seen_subcommand_from report diff' -l calls -d 'All blocks, by number'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff' -l temporary -d 'Blocks freed at once'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l verdict -d 'Whether sites grow without bound'
+complete -c heapwake -n '__fish_seen_subcommand_from report' -l details -d 'Lifetimes, slack and calls a second of each site'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l misuse -d 'Releases that should not have been'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l advice -d 'What could be saved'
 complete -c heapwake -n '__fish_seen_subcommand_from report' -l without -x -d 'The peak without these: field~regex'

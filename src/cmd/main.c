@@ -83,6 +83,8 @@ const struct command command_list[] = {
      "  --since TIME, --until TIME  how what is live has changed between two moments, by site and signed;\n"
      "                          with --depth N sites are told apart by their N innermost frames alone\n"
      "  --verdict               whether they grow without bound, are bounded, freed only at exit, made once\n"
+     "  --details               how long blocks lived, how much larger they are than asked for, calls a "
+     "second\n"
      "  --misuse                double frees, frees of what was never allocated, new with free\n"
      "  --advice                what could be saved: growth by realloc, temporaries, tiny blocks ...\n"
      "  --without FIELD~REGEX   the peak if these had not been allocated; FIELD: function, source, module\n"

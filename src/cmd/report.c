@@ -125,6 +125,7 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
             .suppress = &r->data.suppress,
             .verdicts = is_judged ? &verdicts : NULL,
             .explain = o->verdicts,
+            .details = o->details,
             .sample_rate = r->data.head.sample_rate,
             .unknown = report_unknown(r),
         };

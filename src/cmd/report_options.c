@@ -153,6 +153,15 @@ static int report_option_verdict(struct report_options *o, const char *value, st
     return 0;
 }
 
+static int report_option_details(struct report_options *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    o->details = true;
+    o->query.want |= WANT_DETAIL | WANT_MEDIAN;
+    return 0;
+}
+
 static int report_option_misuse(struct report_options *o, const char *value, struct err *err)
 {
     (void)value;
@@ -287,6 +296,7 @@ static const struct {
     {"--depth", true, report_option_depth, 0},
     {"--histogram", false, report_option_histogram, 0},
     {"--verdict", false, report_option_verdict, 0},
+    {"--details", false, report_option_details, 0},
     {"--misuse", false, report_option_misuse, 0},
     {"--advice", false, report_option_advice, 0},
     {"--without", true, report_option_without, 0},
@@ -384,6 +394,8 @@ static int report_options_agree(const struct report_options *o, struct err *err)
     if (o->verdicts && (o->measures & (1u << MEASURE_PEAK | 1u << MEASURE_LEAKED)) == 0)
         return err_set(err, ERR_USAGE,
                        "--verdict is about what is held at the peak or leaked: --peak, --leaks.");
+    if (o->details && o->shape != REPORT_SITES)
+        return err_set(err, ERR_USAGE, "--details is about sites; groups and trees have none.");
     if (o->depth != 0 && !o->changes)
         return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
     if ((o->has_sort || o->is_reverse) && !o->maps)
@@ -416,6 +428,8 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
+    if (o->details && o->measures == 0)
+        o->measures = 1u << MEASURE_ALLOCATED;
     int code = report_options_agree(o, err);
     bool is_open = o->query.moment.when == WHEN_UNSET && o->query.to.when == WHEN_UNSET;
     return code == 0 && o->changes && is_open ? report_option_moment(o, "end", err) : code;

@@ -46,6 +46,7 @@ struct report_options {
     bool has_sort, is_reverse;
     struct what_if what_if;
     bool verdicts;                       /* explained, and of files of any size */
+    bool details;                        /* of each site in a list */
     bool pools;                          /* in depth; the default screen has a line for each */
     bool changes;                        /* --since or --until: how what is live has changed */
     struct query_time since;             /* unset: nothing was live */

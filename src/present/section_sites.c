@@ -5,6 +5,7 @@
 #include "present/section_sites.h"
 
 #include "present/callers.h"
+#include "present/details.h"
 #include "present/frames.h"
 #include "present/suppressed.h"
 #include "present/table.h"
@@ -110,6 +111,8 @@ static void section_sites_one(struct page *p, const struct section_sites *s, con
         callers_print_line(p, s->traces, trace, indent > 12 ? 12 : indent);
     else
         callers_print_below(p, s->traces, trace, indent, CALLERS_SHOWN);
+    if (s->details)
+        details_print(p, &s->sites->list.data[row].m, indent);
 }
 
 static void section_sites_rest(struct page *p, const struct section_sites *s, size_t shown, size_t count)
@@ -172,6 +175,8 @@ void section_sites_json(struct json *j, const struct section_sites *s)
         frames_json_trace(j, "frames", s->traces, site->trace);
         if (section_sites_verdict(s, site->trace) != NULL)
             verdicts_json(j, section_sites_verdict(s, site->trace));
+        if (s->details)
+            details_json(j, &site->m);
         json_close_object(j);
     }
     json_close_array(j);

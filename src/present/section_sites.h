@@ -6,7 +6,7 @@
  * what stands in the libraries below is left out but for the call that led
  * there ("in std::vector<>::push_back").  JSON has every frame:
  *
- *     {total_bytes, total_blocks, time_ns, sites: [{bytes, blocks, frames: [...], verdict: {...}}]}
+ *     {total_bytes, total_blocks, time_ns, sites: [{bytes, blocks, frames: [...], verdict: {...}, details: {...}}]}
  */
 #ifndef HW_PRESENT_SECTION_SITES_H
 #define HW_PRESENT_SECTION_SITES_H
@@ -37,6 +37,7 @@ struct section_sites {
     const struct suppress *suppress; /* leaked only: its accounts are shown too; may be NULL */
     const struct verdicts *verdicts; /* of sites that have one; may be NULL */
     bool explain;                    /* verdicts as a sentence, not as a word */
+    bool details;                    /* lifetimes and more (present/details.h) */
 };
 
 void section_sites_text(struct page *p, const struct section_sites *s);

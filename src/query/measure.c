@@ -70,8 +70,8 @@ void measure_add(struct metrics *to, const struct metrics *from)
     to->lifetime_min_ns = least_known(to->lifetime_min_ns, from->lifetime_min_ns, had_freed, has_freed);
     if (from->lifetime_max_ns > to->lifetime_max_ns)
         to->lifetime_max_ns = from->lifetime_max_ns;
-    to->lifetime_median_ns =
-        had_freed && has_freed ? 0 : (had_freed ? to->lifetime_median_ns : from->lifetime_median_ns);
+    if (has_freed)
+        to->lifetime_median_ns = had_freed ? METRICS_NO_MEDIAN : from->lifetime_median_ns;
     to->first_ns = least_known(to->first_ns, from->first_ns, had_any, has_any);
     if (from->last_ns > to->last_ns)
         to->last_ns = from->last_ns;

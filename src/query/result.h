@@ -22,6 +22,9 @@
 
 #include "tool/vec.h"
 
+/* A median cannot be made of medians: that of several rows with freed blocks is not known. */
+#define METRICS_NO_MEDIAN UINT64_MAX
+
 /* What blocks that match the query did.  "blocks" are allocations. */
 struct metrics {
     uint64_t allocated_blocks, allocated_bytes;
@@ -33,8 +36,8 @@ struct metrics {
     uint64_t temporary_blocks, temporary_bytes; /* freed by the same thread almost at once */
     uint64_t slack_bytes;                       /* usable size beyond what was asked for, of all allocated */
     uint64_t lifetime_min_ns, lifetime_max_ns;  /* of freed blocks; 0 and 0 = none */
-    uint64_t lifetime_median_ns;                /* within 1 %; 0 = none or not asked for */
-    uint64_t first_ns, last_ns;                 /* first and last allocation */
+    uint64_t lifetime_median_ns; /* within 1 %; 0 = none or not asked for; or METRICS_NO_MEDIAN */
+    uint64_t first_ns, last_ns;  /* first and last allocation */
 };
 
 struct query_row {

@@ -53,6 +53,20 @@ def frames_of(process, names, number):
     return tuple(found)
 
 
+def details(path):
+    """{frames: (blocks, freed, slack, first_ns, last_ns, lifetimes in order)} of all blocks."""
+    recording = wake_reader.Recording(path)
+    names = wake_reader.Names(recording.chunks)
+    events, table = {}, {}
+    processes = recording.replay(lambda p, e: events.setdefault(id(p), []).append(e))
+    for p in processes.values():
+        for b in blocks_of(events.get(id(p), [])):
+            table.setdefault(frames_of(p, names, b.stack), []).append(b)
+    return {key: (len(blocks), sum(b.died is not None for b in blocks), sum(b.usable - b.size for b in blocks),
+                  min(b.born_ns for b in blocks), max(b.born_ns for b in blocks),
+                  sorted(b.died_ns - b.born_ns for b in blocks if b.died is not None)) for key, blocks in table.items()}
+
+
 def answers(path, condition=lambda block, process: True):
     recording = wake_reader.Recording(path)
     names = wake_reader.Names(recording.chunks)

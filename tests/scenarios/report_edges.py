@@ -77,6 +77,7 @@ for argv, sentence in [
         (["--verdict", "--by", "line"], "--verdict is about sites"),
         (["--verdict", "--leaks", "--tree"], "--verdict is about sites"),
         (["--verdict", "--calls"], "--verdict is about what is held at the peak or leaked"),
+        (["--details", "--by", "line"], "--details is about sites"),
         (["--since", "5%", "--at", "10%"], "--since and --until make a list of their own"),
         (["--since", "5%", "--since", "10%"], "--since is given twice"),
         (["--until", "5%", "--until", "10%"], "--until is given twice"),

@@ -52,6 +52,28 @@ def told(path, options):
     return tables
 
 
+def compare_details(path):
+    """Lifetimes, slack and times of each site; how many medians there were."""
+    argv = [HEAPWAKE, "report", "--json", "-n", "0", "--details", "--no-built-in-suppressions", path]
+    sites = json.loads(subprocess.run(argv, capture_output=True, check=True).stdout)["allocated"]["sites"]
+    truth, medians = wake_answers.details(path), 0
+    check.equal(f"{path} sites with details", len(truth), len(sites))
+    for site in sites:
+        key, d = tuple(frame(f) for f in site["frames"]), site["details"]
+        blocks, freed, slack, first, last, lifetimes = truth[key]
+        ends = (lifetimes[0], lifetimes[-1]) if freed else (None, None)
+        check.equal(f"{path} details of {key[:3]}", (blocks, freed, slack, first, last, *ends),
+                    (d["allocated_blocks"], d["freed_blocks"], d["slack_bytes"], d["first_ns"], d["last_ns"],
+                     d["lifetime_min_ns"], d["lifetime_max_ns"]))
+        rate = (blocks - 1) * 1e9 / (last - first) if last > first else 0
+        check.holds(abs(d["per_second"] - rate) <= 0.001 + rate / 1000, f"{path}: {d['per_second']} calls a second, not {rate}.")
+        if d["lifetime_median_ns"] is not None:
+            half = lifetimes[(freed - 1) // 2]
+            check.holds(abs(d["lifetime_median_ns"] - half) <= half / 100, f"{path}: median {d['lifetime_median_ns']}, not {half}.")
+            medians += 1
+    return medians
+
+
 def drop_empty(table):
     return {key: value for key, value in table.items() if value != (0, 0)}
 
@@ -71,6 +93,7 @@ for path in files + ["kitchen.wake", "family.wake", "stacks_cxx.wake", "arenas.w
             a, b = drop_empty(ours[measure]), drop_empty(theirs[measure])
             for key in set(a) | set(b):
                 check.equal(f"{os.path.basename(path)} {measure} {options} {key[:3]}", b.get(key), a.get(key))
+check.holds(sum(map(compare_details, ["kitchen.wake", "family.wake", "stacks_cxx.wake", "arenas.wake"])) >= 8, "Hardly a median.")
 check.holds(len(wake_answers.answers("arenas.wake", ARENAS[1][1])["allocated"]) >= 3, "Hardly anything is in another arena.")
 check.holds(len(wake_answers.answers("kitchen.wake")["allocated"]) >= 5, "The recordings are too small to mean anything.")
 check.done()
