@@ -211,21 +211,15 @@ void share_close(void)
     (void)create_unmap(head, share.first_length);
 }
 
-void share_abandon(bool is_busy)
+void share_abandon(void)
 {
-    uint8_t *head = (uint8_t *)share.head;
     sampling_end();
     share_leave();
-    create_leave_windows(is_busy ? create_cover : create_unmap);
-    if (!is_busy)
-        (void)create_unmap(head + CREATE_CHUNKS_AT, share.first_length - CREATE_CHUNKS_AT);
-    if (create_cover(head, is_busy ? share.first_length : CREATE_CHUNKS_AT)) {
+    create_leave_windows(create_cover);
+    if (create_cover(share.head, share.first_length)) {
         share.head->control = SEGMENT_FADING;
         share.head->stopped = 1; /* nobody waits here for a chunk */
-        return;
+    } else {
+        share.head = NULL; /* no memory: that code has to do with the parent's */
     }
-    share.head = NULL; /* no memory: who is busy has to do with the parent's */
-    share.filter = NULL;
-    if (!is_busy)
-        (void)create_unmap(head, CREATE_CHUNKS_AT);
 }

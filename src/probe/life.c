@@ -127,15 +127,24 @@ const struct real *life_real(void)
     return life_is_relocated() ? real_look() : NULL;
 }
 
+/* Has a handler forked in the middle of our own code? Then that has the parent's segment still in its hands. */
+static bool life_is_interrupted(void)
+{
+    return !life_sandbox && (lane_is_busy() || complete_find(0) != COMPLETE_ABSENT);
+}
+
 /* Leaves the parent's segment and makes one. False: there is none, and what is left of the parent's stays where it
  * is: our own code may be in the middle of it. */
-static bool life_reopen(void)
+static bool life_reopen(bool is_interrupted)
 {
     uint32_t lanes = share.head->lane_count;
     /* As the parent was. Its blocks are none of ours: nothing is to pass. */
     share.first_control &= ~(uint32_t)SEGMENT_STATE_MASK;
     share.first_control |= share_state() == SEGMENT_ON ? SEGMENT_ON : SEGMENT_OFF;
-    share_abandon(lane_is_busy());
+    if (is_interrupted)
+        share_abandon();
+    else
+        share_close();
     const struct share left = share;
     life.pid = (uint32_t)sys_getpid();
     life.many = life.is_precise;
@@ -154,11 +163,11 @@ static bool life_renew_now(void)
     uint32_t on = LIFE_ON;
     if (!__atomic_compare_exchange_n(&life.state, &on, LIFE_RENEW, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return false;
-    bool is_wanted = !life_sandbox && life_is_wanted(true);
+    bool is_wanted = !life_sandbox && life_is_wanted(true), is_interrupted = life_is_interrupted();
     life.epoch++;
-    if (!is_wanted && !life_sandbox)
-        share_abandon(lane_is_busy());
-    bool is_on = is_wanted && life_reopen();
+    if (!is_wanted && is_interrupted)
+        share_abandon();
+    bool is_on = is_wanted && life_reopen(is_interrupted);
     if (is_on) {
         share_begin();
         sampling_begin();

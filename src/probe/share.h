@@ -93,13 +93,12 @@ void share_begin(void);
 /* It counts no more: a forked child that is not to be recorded. */
 void share_leave(void);
 
-/* Unmaps it. */
+/* Unmaps it (a forked child, of its parent's). */
 void share_close(void);
 
-/* In a forked child: from now on nothing that our own code does reaches the parent's segment. A handler may have forked in
- * the middle of that code, which will go on with the addresses that it knows: there is memory of its own then,
- * which nobody reads. is_busy: it may be on its way through a lane; else it knows of the head and its tables, at most. */
-void share_abandon(bool is_busy);
+/* Where a handler has forked in the middle of our own code, which goes on in the child with the addresses that it knows:
+ * there is memory of the child's own from now on, which nobody reads. */
+void share_abandon(void);
 
 /* Something that events of other threads may refer to has been published, and none of them can yet. */
 static inline void share_count_definition(void)

@@ -22,7 +22,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-enum { TRAP_FLAG = 0x100, STRIDE = 31, ROUNDS = 40, STORM = 4000, AFTERWARDS = 20 };
+enum { TRAP_FLAG = 0x100, STRIDE = 17, ROUNDS = 40, STORM = 4000, AFTERWARDS = 20 };
 
 static volatile long steps, stop_at;
 static void (*volatile at_stop)(void);

@@ -162,19 +162,22 @@ __attribute__((noinline)) enum complete_answer complete_find(uint64_t sp)
 {
     struct walk walk = {0};
     struct cfi_registers regs;
-    bool is_exact = false, is_outside = false;
+    bool is_exact = false, is_outside = false, is_interrupted = false;
     arch_registers(&regs);
     (void)range_enter(&walk, regs.value[ARCH_SLOT_SP]);
     for (unsigned frames = 0; frames < WALK_DEPTH_MAX; frames++) {
         bool is_ours = real_is_ours(regs.value[ARCH_SLOT_RA]);
         uint64_t from = regs.value[ARCH_SLOT_SP];
         is_outside |= !is_ours;
+        if (sp == 0 && is_ours && is_interrupted)
+            return COMPLETE_FOUND;
         enum cfi_status status = complete_step(NULL, &walk, &regs, &is_exact);
         if (status != CFI_OK)
             return status == CFI_ABSENT && walk_is_entry(from) ? COMPLETE_ABSENT : COMPLETE_UNKNOWN;
         if ((regs.known & 1u << ARCH_SLOT_RA) == 0 || regs.value[ARCH_SLOT_RA] == 0)
             return COMPLETE_ABSENT;
         uint64_t next = regs.value[ARCH_SLOT_SP];
+        is_interrupted |= is_exact;
         if (is_ours && is_outside && next == sp)
             return COMPLETE_FOUND;
         if (is_exact && next - walk.range.lo >= walk.range.hi - walk.range.lo) {

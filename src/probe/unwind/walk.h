@@ -90,8 +90,8 @@ void walk_forget(struct walk *walk);
  * changed is 0). sp is the hook caller's stack pointer. */
 void complete_take(struct lane *lane, uint64_t sp);
 
-/* Is a hook whose caller's stack pointer is `sp` running below us? Walks the
- * complete way, writes nothing anywhere. */
+/* Is a hook whose caller's stack pointer is `sp` running below us? With 0: is any code of ours, interrupted by a
+ * handler? Walks the complete way, writes nothing anywhere. */
 enum complete_answer {
     COMPLETE_FOUND,
     COMPLETE_ABSENT,
