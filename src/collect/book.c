@@ -5,7 +5,7 @@
 #include "collect/book.h"
 
 #include "base/hash.h"
-
+#include "collect/procfs.h"
 #include "wire/record.h"
 
 #include <stdlib.h>
@@ -43,12 +43,27 @@ void book_release(struct book *b)
     arena_release(&b->arena);
 }
 
+/* dlopen("./plugin.so") is called that wherever the program was by then, and it may have left since: the kernel knows where
+ * the file is as long as it is mapped.  Later the name has to do. */
+static void book_complete_path(const struct book *b, struct wake_module_info *info, struct strbuf *whole)
+{
+    bool is_relative =
+        info->path_length > 0 && info->path[0] != '/' && memchr(info->path, '/', info->path_length) != NULL;
+    if (!is_relative || b->pid == 0 || !procfs_find_mapped(b->pid, info->start, whole))
+        return;
+    info->path = strbuf_get(whole);
+    info->path_length = whole->length;
+}
+
 /* With texts of its own. */
 static bool book_keep_module(struct book *b, const struct wake_module_info *info)
 {
     struct wake_module_info kept = *info;
-    wake_writer_add_module(b->writer, b->process, info);
-    kept.path = arena_push_text(&b->arena, info->path, info->path_length);
+    struct strbuf whole = {0};
+    book_complete_path(b, &kept, &whole);
+    wake_writer_add_module(b->writer, b->process, &kept);
+    kept.path = arena_push_text(&b->arena, kept.path, kept.path_length);
+    strbuf_release(&whole);
     kept.build_id =
         (const uint8_t *)arena_push_text(&b->arena, (const char *)info->build_id, info->build_id_length);
     return kept.path != NULL && kept.build_id != NULL && vec_push(&b->module_list, kept);

@@ -47,6 +47,7 @@ struct book_pool {
 struct book {
     struct wake_writer *writer;
     uint32_t process;
+    uint32_t pid; /* who can be asked where a file is; 0 = nobody */
     struct modmap modules;
     struct stackbook stacks;
     VEC(struct wake_module_info) module_list; /* number 1 is at 0; texts in the arena */

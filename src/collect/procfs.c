@@ -4,6 +4,8 @@
  */
 #include "collect/procfs.h"
 
+#include "tool/mapline.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,6 +47,30 @@ uint64_t procfs_rss(uint32_t pid)
         return 0;
     (void)strtoull(text, &rest, 10);
     return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+bool procfs_find_mapped(uint32_t pid, uint64_t address, struct strbuf *path)
+{
+    char name[40], *line = NULL;
+    size_t room = 0, before = path->length;
+    ssize_t length;
+    struct mapline m;
+    snprintf(name, sizeof name, "/proc/%u/maps", pid);
+    FILE *f = fopen(name, "re");
+    while (path->length == before && f != NULL && (length = getline(&line, &room, f)) > 0) {
+        if (line[length - 1] == '\n')
+            line[--length] = '\0';
+        if (!mapline_parse(&m, line, (size_t)length) || address < m.start || address >= m.end)
+            continue;
+        if (m.path_length == 0 || m.path[0] != '/')
+            break;
+        mapline_undo_escapes(&line[m.path - line]);
+        strbuf_add_text(path, m.path);
+    }
+    free(line);
+    if (f != NULL)
+        fclose(f);
+    return path->length > before && !path->failed;
 }
 
 static const char *procfs_field(const char *text, const char *name)

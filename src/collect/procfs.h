@@ -6,6 +6,8 @@
 #ifndef HW_COLLECT_PROCFS_H
 #define HW_COLLECT_PROCFS_H
 
+#include "tool/strbuf.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +25,9 @@ struct procfs_status {
     long filters;      /* changes when a seccomp filter is installed; -1: not known */
     uint64_t peak_rss; /* bytes; 0 = not known */
 };
+
+/* Appends the whole path of the file that a process has mapped at an address; false: it is not known. */
+bool procfs_find_mapped(uint32_t pid, uint64_t address, struct strbuf *path);
 
 void procfs_read_status(uint32_t pid, struct procfs_status *status);
 

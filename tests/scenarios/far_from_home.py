@@ -76,6 +76,21 @@ done = tool("symbolize", "--sysroot", "there", fresh("other.wake"))
 check.holds(b"build" in done.out and b"app" in done.out, f"A file of another build is not named: {done.out!r}")
 check.equal("names from another build", [("", "", 0), ("", "", 0)], blamed("other.wake"))
 
+# A plugin that is loaded by a name for the folder that the program is in by then, which is not where it began.
+os.makedirs("plugins")
+with open("plugin.c", "w") as f:
+    f.write("#include <stdlib.h>\nvoid *bloom(size_t n) { return malloc(n); }\n")
+with open("garden.c", "w") as f:
+    f.write("#include <dlfcn.h>\n#include <stddef.h>\n#include <unistd.h>\nint main(void) {\n"
+            " void *p = chdir(\"plugins\") == 0 ? dlopen(\"./plugin.so\", RTLD_NOW) : NULL;\n if (p == NULL) return 1;\n"
+            " for (int i = 0; i < 50; i++) ((void *(*)(size_t))dlsym(p, \"bloom\"))(4321);\n return chdir(\"/\") + sleep(2); }\n")
+subprocess.run(["gcc", "-g", "-fPIC", "-shared", "-Wl,--build-id", "plugin.c", "-o", "plugins/plugin.so"], check=True)
+subprocess.run(["gcc", "-g", "garden.c", "-o", "garden"], check=True)
+record([os.path.abspath("garden")], output="garden.wake")
+check.equal("names of a plugin", [("bloom", "plugin.c", 2), ("main", "garden.c", 7)], blamed("garden.wake"))
+listed = tool("symbolize", "garden.wake").out.decode()
+check.holds(os.path.abspath("plugins/plugin.so") in listed, f"The path of the plugin is not whole: {listed}")
+
 check.equal("verify", 0, tool("verify", "debug.wake").status)
 for bad, word in ((["--maps", "absent"], b"absent"), (["--nonsense"], b"--nonsense")):
     done = tool("symbolize", *bad, "debug.wake")
