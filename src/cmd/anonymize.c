@@ -52,6 +52,7 @@ static int anonymize_write(const struct anonymize_options *o, struct wake_reader
     if (code == 0)
         code = wake_splice_open(&splice, o->output, wake_reader_summary(r)->wall_ns, err);
     if (splice != NULL) {
+        wake_splice_heed(splice, asking_is_interrupted);
         code = wake_splice_add(splice, r, &disguise.mask, err);
         int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
         code = code != 0 ? code : closed;

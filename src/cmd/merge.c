@@ -70,6 +70,7 @@ static int merge_write(const struct merge *m, struct asking *a, struct err *err)
         wake_splice_open(&splice, m->output, wake_splice_earliest(m->readers.data, m->readers.count), err);
     if (code != 0)
         return code;
+    wake_splice_heed(splice, asking_is_interrupted);
     for (size_t i = 0; i < m->readers.count && code == 0; i++) {
         progress_watch(&a->progress, m->readers.data[i], "Copying", 1);
         code = wake_splice_add(splice, m->readers.data[i], NULL, err);

@@ -115,6 +115,8 @@ static int splice_add_events(struct splice_source *x, const struct index_entry *
 static int splice_copy_chunk(struct splice_source *x, const struct index_entry *e, struct err *err)
 {
     struct payload from;
+    if (x->s->is_stopped != NULL && x->s->is_stopped())
+        return err_set(err, ERR_IO, "Interrupted; nothing was written.");
     int code = recording_read(x->r, e, &from);
     if (code == ERR_MEMORY)
         return err_set(err, code, "There is no memory to read %s.", x->r->path);
@@ -305,6 +307,11 @@ int wake_splice_open(struct wake_splice **out, const char *path, uint64_t wall_n
     strbuf_add(&s->pending, head, sizeof head);
     *out = s;
     return 0;
+}
+
+void wake_splice_heed(struct wake_splice *s, bool (*is_stopped)(void))
+{
+    s->is_stopped = is_stopped;
 }
 
 int wake_splice_add(struct wake_splice *s, struct wake_reader *r, const struct splice_mask *mask,

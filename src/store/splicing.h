@@ -34,9 +34,10 @@ struct wake_splice {
     struct map binaries; /* hash of build id and path of those that are there */
     uint64_t wall_ns;
     uint32_t processes;
-    bool is_closed;      /* all sources were, so far */
-    struct tail_end end; /* sums of the sources' */
-    int error;           /* errno of the first failure, 0 = none */
+    bool is_closed;           /* all sources were, so far */
+    struct tail_end end;      /* sums of the sources' */
+    int error;                /* errno of the first failure, 0 = none */
+    bool (*is_stopped)(void); /* may be NULL */
 };
 
 /* What wake_splice_add works on. */

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Ctrl-C while a report reads: it says what it has read, and up to when; so do findings and
-history; two moments are not compared by half; while an export reads: nothing is written. The signal comes with a chosen read of the file
+history; two moments are not compared by half; while something new is made of a recording: nothing is written.
+The signal comes with a chosen read of the file
 (strace --inject), so that it comes at the same place each time."""
 import json
 import os
@@ -63,12 +64,15 @@ if check.equal("status of record", 0, record([workload("order"), "4", "300000"])
         check.equal("exit status", 1, done.status)
         check.equal("standard output", b"", done.out)
         check.holds(b"Interrupted: " in done.err, f"It says {done.err!r}.")
-    check.about("export")
-    export = ["export", "-f", "csv", "-o", "out.csv", "out.wake"]
-    middle = reads(export) // 2
-    os.unlink("out.csv")
-    done = interrupted(export, middle)
-    check.equal("exit status", 1, done.status)
-    check.holds(b"Interrupted; nothing was written." in done.err, f"It says {done.err!r}.")
-    check.equal("files left behind", [], [name for name in os.listdir() if "csv" in name])
+    for words in (["export", "-f", "csv", "out.wake"], ["merge", "out.wake", "out.wake"], ["anonymize", "out.wake"]):
+        check.about(words[0])
+        command = [*words, "-o", "new.file"]
+        middle = reads(command) // 2
+        os.unlink("new.file")
+        done = interrupted(command, middle)
+        check.equal("exit status", 1, done.status)
+        check.holds(b"Interrupted; nothing was written." in done.err, f"It says {done.err!r}.")
+        check.equal("files left behind", [], [name for name in os.listdir() if "new.file" in name])
+        if os.path.exists("new.file"):
+            os.unlink("new.file")
 check.done()
