@@ -46,7 +46,8 @@ def check_outputs():
 
     check.about("the output is deleted while it is written")
     os.mkdir("gone")
-    run = native([HEAPWAKE, "record", "--symbols", "no", "-o", "gone/out.wake", "--", "rm", "-r", "gone"])
+    script = "while [ ! -s gone/out.wake.partial ]; do sleep 0.01; done; rm -r gone"
+    run = native([HEAPWAKE, "record", "--symbols", "no", "-o", "gone/out.wake", "--", "sh", "-c", script])
     check.equal("exit status", 0, run.status)
     check.holds(run.err.endswith(b"somebody has deleted 'gone/out.wake.partial' meanwhile\n"), f"it says {run.err!r}")
 
