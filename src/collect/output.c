@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define OUTPUT_REST_NS UINT64_C(1000000000)
+
 enum { OUTPUT_TRIES = 10000 };
 
 static void output_complain(struct output *o, const struct err *err, const char *then)
@@ -265,41 +267,66 @@ static void output_close_file(struct output *o, struct output_file *f, uint64_t 
         output_publish(o, f);
 }
 
-bool output_is_full(const struct output *o, const struct output_file *f, uint64_t now_ns)
+static bool output_is_full(const struct output *o, const struct output_file *f, uint64_t now_ns)
 {
     const struct output_keeping *k = &o->keeping;
-    if (f->writer == NULL || f->base == NULL || wake_writer_has_failed(f->writer))
+    if (f->writer == NULL || f->base == NULL || now_ns < f->retry_ns || wake_writer_has_failed(f->writer))
         return false;
     return (k->rotate_bytes != 0 && wake_writer_size(f->writer) >= k->rotate_bytes) ||
            (k->rotate_ns != 0 && now_ns - f->part_ns >= k->rotate_ns);
 }
 
-void output_rotate(struct output *o, struct output_file *f, uint64_t now_ns, uint64_t cpu_ns)
+/* Reserves its name and opens it; false: it cannot be had. */
+static bool output_open_next(struct output *o, struct output_file *f, struct output_file *next)
 {
     struct err err;
-    struct output_file next = {0};
-    struct output_file *closed = memory_new_zeroed(1, sizeof *closed);
     char *base = memory_copy_text(f->base);
-    err_init(&err);
-    f->part_ns = now_ns; /* whatever happens: not at once again */
-    if (closed == NULL || base == NULL || !output_number(&next, base, f->part + 1) ||
-        (next.partial = output_reserve(next.name, &err)) == NULL || !vec_push(&o->files, closed)) {
-        free(closed);
-        free(next.name);
-        free(next.partial);
-        free(base);
-        return; /* it goes on in the same file */
-    }
+    if (base == NULL || !output_number(next, base, f->part + 1) ||
+        !vec_reserve(&o->files, o->files.count + 1) ||
+        (next->partial = output_reserve(next->name, &err)) == NULL)
+        return false;
+    if (wake_writer_open_next(f->writer, next->partial, &err) == 0)
+        return true;
+    unlink(next->partial);
+    return false;
+}
+
+bool output_turn(struct output *o, struct output_file *f, uint64_t now_ns)
+{
+    if (!output_is_full(o, f, now_ns))
+        return false;
+    f->part_ns = now_ns;
+    f->retry_ns = now_ns + OUTPUT_REST_NS;
     output_tell_unrecorded(o, f);
     output_tell_bypassed(f);
-    if (wake_writer_rotate(f->writer, next.partial, cpu_ns, &err) != 0 && o->failure.code == 0)
-        o->failure = err;
-    *closed = (struct output_file){.base = f->base, .part = f->part, .name = f->name, .partial = f->partial};
-    output_publish(o, closed);
+    struct output_file *next = memory_new_zeroed(1, sizeof *next);
+    if (next != NULL && output_open_next(o, f, next)) {
+        f->next = next;
+        f->retry_ns = 0;
+    } else {
+        output_file_free(next);
+    }
+    return f->next != NULL;
+}
+
+bool output_rotate(struct output *o, struct output_file *f, uint64_t cpu_ns)
+{
+    struct output_file *other = f->next;
+    f->next = NULL;
+    if (!wake_writer_rotate(f->writer, cpu_ns)) {
+        unlink(other->partial);
+        output_file_free(other);
+        return false;
+    }
+    const struct output_file next = *other;
+    *other = (struct output_file){.base = f->base, .part = f->part, .name = f->name, .partial = f->partial};
     f->base = next.base;
     f->part = next.part;
     f->name = next.name;
     f->partial = next.partial;
+    (void)vec_push(&o->files, other); /* there is room for it */
+    output_publish(o, other);
+    return true;
 }
 
 void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns, bool is_last)

@@ -38,6 +38,8 @@ struct output_file {
     uint32_t users;             /* processes that are not over */
     uint64_t bypassed;          /* processes with another malloc before the probe's, not told of yet */
     bool is_published;          /* has its name */
+    struct output_file *next;   /* what it is about to become; NULL = nothing */
+    uint64_t retry_ns;          /* there was no next one to be had: not asked again before */
 };
 
 /* How much is kept of a long run. */
@@ -68,11 +70,12 @@ struct output_file *output_open(struct output *o, const struct name_facts *facts
 /* A process of this file is over.  Files of single processes are closed then,
  * and get their names, unless this was the last process: see output_finish. */
 void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns, bool is_last);
-/* Is it time for the next file?  Then all processes of this one are to be paused
- * (wake_writer_pause_process), and output_rotate follows. */
-bool output_is_full(const struct output *o, const struct output_file *f, uint64_t now_ns);
-/* Closes the file under its name and goes on as NAME.2, NAME.3, ... */
-void output_rotate(struct output *o, struct output_file *f, uint64_t now_ns, uint64_t cpu_ns);
+/* Is it time for the next file, and is that to be had?  Then all processes of this one are to be paused
+ * (wake_writer_pause_process), and output_rotate follows.  Otherwise it goes on in the same. */
+bool output_turn(struct output *o, struct output_file *f, uint64_t now_ns);
+/* Closes the file under its name and goes on as NAME.2, NAME.3, ...  False: it cannot even be closed, and
+ * is written no more. */
+bool output_rotate(struct output *o, struct output_file *f, uint64_t cpu_ns);
 /* Closes all that is still open. */
 void output_close(struct output *o, uint64_t cpu_ns);
 

@@ -368,14 +368,14 @@ void tracee_rotate(struct collector *c, uint64_t now_ns)
 {
     for (size_t n = c->output.files.count; n-- > 0;) {
         struct output_file *f = c->output.files.data[n];
-        if (f->users == 0 || !output_is_full(&c->output, f, now_ns))
+        if (f->users == 0 || !output_turn(&c->output, f, now_ns))
             continue;
         for (size_t i = 0; i < c->tracees.count; i++) {
             if (c->tracees.data[i]->file == f)
                 image_pause(c->tracees.data[i]->image, now_ns);
         }
-        output_rotate(&c->output, f, now_ns, cpu_ns());
-        tracee_say(c, LEVEL_INFO, "The recording goes on in %.300s.", f->name);
+        if (output_rotate(&c->output, f, cpu_ns()))
+            tracee_say(c, LEVEL_INFO, "The recording goes on in %.300s.", f->name);
     }
 }
 

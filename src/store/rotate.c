@@ -132,33 +132,68 @@ static bool rotate_process(struct wake_writer *w, struct writer_process *p, stru
     return fine;
 }
 
-int wake_writer_rotate(struct wake_writer *w, const char *path, uint64_t cpu_ns, struct err *err)
+int wake_writer_open_next(struct wake_writer *w, const char *path, struct err *err)
 {
-    struct wake_reader *r = NULL;
-    char *former = memory_copy_text(w->sink.file.path);
-    if (former == NULL || w->error != 0 || !writer_wrap_up(w, cpu_ns)) {
-        writer_fail(w, w->error != 0 ? w->error : ENOMEM);
-        free(former);
-        return err_set(err, ERR_IO, "The recording cannot go on in %s: %s.", path, strerror(w->error));
-    }
-    int code = sink_close(&w->sink, err);
-    w->index.entries.count = 0;
-    w->unrecorded = 0; /* each stands in one file of the series */
     w->part++;
-    int opened = writer_open_file(w, path, code == 0 ? err : NULL);
-    if (code == 0)
-        code = opened != 0 ? opened : wake_reader_open(&r, former, err);
-    bool fine = code == 0 && wake_reader_process_count(r) == w->processes.count;
+    int code = writer_open_file(w, &w->next, path, err);
+    w->part--;
+    if (code != 0)
+        return code;
+    wake_writer_flush(w);
+    w->paused_at = sink_size(&w->sink);
+    if (w->error == 0)
+        return 0;
+    (void)sink_close(&w->next, NULL);
+    return err_set(err, file_code(w->error), "%s cannot be written: %s.", w->sink.file.path,
+                   strerror(w->error));
+}
+
+/* Nothing of the pauses stays in the file: its processes end in it. */
+static bool rotate_stay(struct wake_writer *w, int error)
+{
+    w->error = 0;
+    writer_fail(w, error);
+    writer_cut(w, w->paused_at);
+    strbuf_clear(&w->tail);
+    w->tail_index.entries.count = 0;
+    (void)sink_close(&w->next, NULL);
+    return false;
+}
+
+/* What is written again; 0 or the errno of a failure. */
+static int rotate_repeat(struct wake_writer *w, const char *former)
+{
+    struct wake_reader *r;
+    struct err err;
+    int code = wake_reader_open(&r, former, &err);
+    if (code != 0)
+        return code == ERR_MEMORY ? ENOMEM : EIO;
+    bool fine = wake_reader_process_count(r) == w->processes.count;
     for (size_t i = 0; fine && i < w->processes.count; i++)
         fine = rotate_process(w, w->processes.data[i], r);
     for (size_t i = 0; fine && i < w->processes.count; i++)
         if (!w->processes.data[i]->ended)
             rotate_put_carried(w, w->processes.data[i]);
-    if (!fine && code == 0)
-        code = err_set(err, ERR_INPUT, "What was written to %s cannot be read again.", former);
-    if (code != 0)
-        writer_fail(w, EIO);
     wake_reader_close(r);
+    return fine ? 0 : EIO;
+}
+
+bool wake_writer_rotate(struct wake_writer *w, uint64_t cpu_ns)
+{
+    char *former = memory_copy_text(w->sink.file.path);
+    if (w->error != 0 || former == NULL || !writer_wrap_up(w, cpu_ns)) {
+        free(former);
+        return rotate_stay(w, w->error != 0 ? w->error : ENOMEM);
+    }
+    (void)sink_close(&w->sink, NULL);
+    w->sink = w->next;
+    w->next = (struct sink){.file = {.fd = -1}};
+    w->index.entries.count = 0;
+    w->unrecorded = 0; /* each stands in one file of the series */
+    w->part++;
+    int error = rotate_repeat(w, former);
+    if (error != 0)
+        writer_fail(w, error);
     free(former);
-    return code;
+    return true;
 }

@@ -10,6 +10,12 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "store/live.h"
 #include "store/sample.h"
 #include "store/series.h"
@@ -137,8 +143,9 @@ static void write_all(bool rotates, bool culls)
     open_process(&w);
     for (int p = 0; p < PARTS; p++) {
         if (p > 0 && rotates) {
+            assert_int_equal(wake_writer_open_next(w.writer, part[p], &err), 0);
             tell(&w, false);
-            assert_int_equal(wake_writer_rotate(w.writer, part[p], 0, &err), 0);
+            assert_true(wake_writer_rotate(w.writer, 0));
         }
         if (p == 2) /* what is new in a later file has the next number */
             define(&w, 3);
@@ -299,6 +306,53 @@ static void each_file_can_be_read_alone(void **state)
     expect_alone(1, 2);
 }
 
+/* The disk is full when the file is to be closed, with so many bytes to spare: it stays the one, and its process ends in
+ * it, once. */
+static void expect_stay(rlim_t spare)
+{
+    struct err err;
+    struct world w = {.seed = 7, .time_ns = 10};
+    struct stat st;
+    struct rlimit old, small;
+    struct wake_reader *r;
+    assert_int_equal(wake_writer_open_series(&w.writer, part[0], &err), 0);
+    open_process(&w);
+    for (int i = 0; i < 3000; i++)
+        step(&w);
+    assert_int_equal(wake_writer_open_next(w.writer, part[1], &err), 0);
+    assert_int_equal(stat(part[0], &st), 0);
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = (struct rlimit){(rlim_t)st.st_size + spare, old.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    tell(&w, false);
+    bool has_moved = wake_writer_rotate(w.writer, 0);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_false(has_moved);
+    for (int i = 0; i < 100; i++)
+        step(&w);
+    tell(&w, true);
+    assert_int_equal(wake_writer_close(w.writer, 0, &err), ERR_FULL);
+    assert_int_equal(wake_reader_open(&r, part[0], &err), 0);
+    assert_int_equal(wake_reader_verify(r, &err), 0);
+    assert_int_equal(wake_reader_damage_count(r), 0);
+    const struct wake_summary *sum = wake_reader_summary(r);
+    assert_int_equal(sum->events + sum->not_kept, 3100);
+    assert_int_equal(sum->write_error, EFBIG);
+    const struct wake_process *p = wake_reader_process(r, 0);
+    assert_true(p->ended && !p->end.goes_on);
+    assert_int_equal(p->end.allocations, w.end.allocations);
+    wake_reader_close(r);
+    unlink(part[1]);
+}
+
+static void a_file_that_cannot_be_closed_stays_the_one(void **state)
+{
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t spare = 0; spare < 1000; spare += 50)
+        expect_stay(spare);
+}
+
 static void a_file_that_is_missing_between_is_said(void **state)
 {
     struct wake_reader *r;
@@ -335,6 +389,7 @@ int main(void)
         cmocka_unit_test(several_files_are_what_one_would_have_been),
         cmocka_unit_test(culled_ones_too),
         cmocka_unit_test(each_file_can_be_read_alone),
+        cmocka_unit_test(a_file_that_cannot_be_closed_stays_the_one),
         cmocka_unit_test(a_file_that_is_missing_between_is_said),
         cmocka_unit_test(which_series_a_file_belongs_to),
     };

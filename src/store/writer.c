@@ -54,12 +54,17 @@ static uint64_t writer_forget_after(struct wake_writer *w, uint64_t size)
     return FORMAT_HEADER_SIZE;
 }
 
+void writer_cut(struct wake_writer *w, uint64_t size)
+{
+    sink_cut(&w->sink, writer_forget_after(w, size));
+}
+
 void writer_fail(struct wake_writer *w, int error)
 {
     if (w->error != 0)
         return;
     w->error = error;
-    sink_cut(&w->sink, writer_forget_after(w, w->sink.written));
+    writer_cut(w, w->sink.written);
     for (size_t i = 0; i < w->processes.count; i++)
         stream_close(&w->processes.data[i]->stream);
 }
@@ -202,7 +207,7 @@ static uint64_t writer_wall_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-int writer_open_file(struct wake_writer *w, const char *path, struct err *err)
+int writer_open_file(const struct wake_writer *w, struct sink *to, const char *path, struct err *err)
 {
     uint8_t head[FORMAT_HEADER_SIZE];
     file_header_encode(head, &(struct file_header){
@@ -213,7 +218,7 @@ int writer_open_file(struct wake_writer *w, const char *path, struct err *err)
                                  .series = w->series,
                                  .part = w->part,
                              });
-    return sink_open(&w->sink, path, head, sizeof head, err);
+    return sink_open(to, path, head, sizeof head, err);
 }
 
 static int writer_open(struct wake_writer **w, const char *path, const struct wake_writer *as,
@@ -223,7 +228,8 @@ static int writer_open(struct wake_writer **w, const char *path, const struct wa
     if (*w == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
     **w = *as;
-    int code = writer_open_file(*w, path, err);
+    (*w)->next.file.fd = -1;
+    int code = writer_open_file(*w, &(*w)->sink, path, err);
     if (code != 0) {
         free(*w);
         *w = NULL;
@@ -524,7 +530,7 @@ bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
     if (w->error == 0)
         w->error = w->sink.error != 0 ? w->sink.error : ENOMEM;
     w->index.entries.count = kept;
-    sink_cut(&w->sink, writer_forget_after(w, base < w->sink.written ? base : w->sink.written));
+    writer_cut(w, base < w->sink.written ? base : w->sink.written);
     return false;
 }
 
@@ -534,7 +540,7 @@ static bool writer_give_up_events(struct wake_writer *w)
     for (size_t i = w->index.entries.count; i-- > 0;) {
         const struct index_entry *e = &w->index.entries.data[i];
         if (e->type == FORMAT_EVENTS) {
-            sink_cut(&w->sink, writer_forget_after(w, e->offset));
+            writer_cut(w, e->offset);
             return true;
         }
     }

@@ -220,14 +220,18 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
 
 /* Bytes of the file so far. */
 uint64_t wake_writer_size(const struct wake_writer *w);
+/* Opens the file in which a series is to go on, before any process is paused.  On failure it is not
+ * needed: this file goes on, or writing has failed. */
+int wake_writer_open_next(struct wake_writer *w, const char *path, struct err *err);
 /* What wake_writer_end_process takes, as it is now, for a process that goes on in the next file. */
 void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
                                const struct wake_stack_totals *totals, uint32_t stack_count,
                                struct wake_live_block *live, size_t live_count);
 /* After all processes that have not ended were paused: closes the file and goes on in
- * another, which can be read alone, or together with those before it (store/series.h).
- * Streams and numbers stay. On failure (the first file is whole) writing has failed. */
-int wake_writer_rotate(struct wake_writer *w, const char *path, uint64_t cpu_ns, struct err *err);
+ * the next, which can be read alone, or together with those before it (store/series.h).
+ * Streams and numbers stay. False: the file is full and remains the one; writing has failed, nothing
+ * of the pauses is left, and what was opened as the next is nobody's. */
+bool wake_writer_rotate(struct wake_writer *w, uint64_t cpu_ns);
 
 /* True when writing has failed. */
 bool wake_writer_has_failed(const struct wake_writer *w);

@@ -51,11 +51,15 @@ struct wake_writer {
     uint64_t end_wall_ns; /* of a copy; 0 = now */
     struct strbuf tail;
     struct index tail_index; /* offsets from the beginning of the tail */
+    struct sink next;        /* in which it is to go on; fd -1 = none */
+    uint64_t paused_at;      /* the size of the file before the first process was paused */
 };
 
-/* Opens the file and writes its header. */
-int writer_open_file(struct wake_writer *w, const char *path, struct err *err);
+/* Opens a file and writes its header. */
+int writer_open_file(const struct wake_writer *w, struct sink *to, const char *path, struct err *err);
 void writer_fail(struct wake_writer *w, int error);
+/* Cuts the file back to the whole chunks before that size. */
+void writer_cut(struct wake_writer *w, uint64_t size);
 /* A chunk with this payload, unless that is empty. */
 void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, struct strbuf *payload);
 /* Everything of a process that has gathered; the second: but the events. */

@@ -8,7 +8,7 @@ import json
 import os
 import time
 
-from scenarios.support import PROBE, Check, info, native, record, tool, truth, workload
+from scenarios.support import HEAPWAKE, PROBE, Check, info, native, record, tool, truth, workload
 
 check = Check()
 READER = os.path.join(os.environ["ROOT"], "tests/format/wake_reader.py")
@@ -125,6 +125,25 @@ for _ in range(200):
     time.sleep(0.05)
 check.holds(files("bare.wake"), "LD_PRELOAD alone makes no files.")
 alone(files("bare.wake"))
+# A folder that takes no further file, and one on a full disk: what is there is sound, and no empty file is beside it.
+if os.geteuid() == 0 and native(["unshare", "-m", "mount", "-t", "tmpfs", "none", "."]).status == 0:
+    os.mkdir("tight")
+    for limit, is_whole in (("nr_inodes=3", True), ("size=100k", False), ("size=200k", False)):
+        check.about(f"a folder with {limit}")
+        script = (f"mount -t tmpfs -o {limit} none tight && '{HEAPWAKE}' record --symbols no --rotate 64K -o tight/t.wake -- "
+                  f"'{workload('turnover')}' 60000 2>said; status=$?; cp tight/* .; exit $status")
+        check.equal("exit status", 0, native(["unshare", "-m", "sh", "-c", script]).status)
+        left = sorted(glob.glob("t.wake*"))
+        check.holds(left and all(os.path.getsize(path) > 0 for path in left), f"Files: {left}")
+        facts = check.honest("t.wake.*")
+        check.equal("damages", [], facts["damages"])
+        check.equal("complete", is_whole, facts["complete"])
+        with open("said", encoding="utf-8") as f:
+            check.equal("the loss is counted", not is_whole, " events are not kept" in f.read())
+        for path in left:
+            os.unlink(path)
+    check.about("")
+
 for value in ("", "7", "1K", "soon", "5", "1ms"):
     check.equal(f"--rotate={value}", 2, tool("record", f"--rotate={value}", "true").status)
 check.done()
