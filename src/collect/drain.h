@@ -55,7 +55,7 @@ struct drain {
     struct view *view;
     struct book *book;
     const struct blocks *blocks; /* for prefetching */
-    uint64_t *filter;            /* which blocks are samples; NULL = all */
+    struct filter *filter;       /* which blocks are samples; NULL = all */
     struct timeline *line;       /* for the times of definitions */
     struct drain_lane **lanes;   /* lane_count of them, room for lane_room */
     uint32_t lane_count, lane_room;

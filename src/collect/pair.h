@@ -84,8 +84,8 @@ struct pair {
     uint64_t events; /* handed to the store */
     uint64_t made;   /* allocations among them: the number of the next */
     uint64_t released;
-    uint64_t sample_rate; /* 0: every block is told of */
-    uint64_t *filter;     /* which blocks are samples (wire/filter.h), NULL = all */
+    uint64_t sample_rate;  /* 0: every block is told of */
+    struct filter *filter; /* which blocks are samples (wire/filter.h), NULL = all */
     uint64_t unknown_frees, implied_frees;
     uint64_t undefined_stacks; /* events whose stack was never defined */
     uint64_t noted_losses;     /* sum of LOST records */

@@ -34,7 +34,7 @@ struct side {
     struct wake_stream stream;
     struct pair pair;
     struct strbuf columns; /* of all chunks */
-    uint64_t *filter;      /* NULL: nothing special */
+    struct filter *filter; /* NULL: nothing special */
 };
 
 static uint64_t seed;
@@ -77,7 +77,7 @@ static void side_open(struct side *side, bool is_special)
         page[i * 7] = i;
     assert_true(vec_push(&side->book.stacks.ids, page));
     if (is_special) {
-        side->filter = calloc(FILTER_SLOTS, sizeof *side->filter);
+        side->filter = calloc(1, sizeof *side->filter);
         assert_non_null(side->filter);
         side->pair.filter = side->filter;
     }

@@ -42,7 +42,7 @@ static int view_check(struct view *v, uint64_t file_size, struct err *err)
         !view_fits(h->next_offset, h->chunk_max, 4, file_size) ||
         (h->filter_offset != 0 &&
          (h->filter_offset < SEGMENT_HEAD_SIZE + SEGMENT_TEXT_SIZE || h->filter_offset % 8 != 0 ||
-          !view_fits(h->filter_offset, FILTER_SLOTS, 8, file_size))) ||
+          !view_fits(h->filter_offset, 1, sizeof(struct filter), file_size))) ||
         !view_fits(h->chunk_offset, h->chunk_max, SEGMENT_CHUNK_SIZE, file_size))
         return err_set(err, ERR_INPUT, "The segment's head contradicts its size.");
     if (h->pass_offset % 4 != 0 || h->pass_offset < SEGMENT_HEAD_SIZE ||

@@ -27,7 +27,7 @@ struct view {
     uint32_t *next;            /* fixed.chunk_max entries */
     uint32_t *pass;            /* SEGMENT_PASS_BITS of them */
     uint8_t *chunks;
-    uint64_t *filter;                /* FILTER_SLOTS words (wire/filter.h), or NULL */
+    struct filter *filter;           /* (wire/filter.h), or NULL */
     char exe[SEGMENT_TEXT_SIZE + 1]; /* NUL-terminated */
     char args[SEGMENT_TEXT_SIZE + 1];
     size_t args_length;

@@ -55,6 +55,20 @@ static inline uintptr_t arch_thread_pointer(void)
     return self;
 }
 
+/* A word of the thread's own memory, by its distance from the thread pointer: without the GOT, which is not there
+ * before we are relocated, in one instruction. */
+static inline uint64_t arch_thread_word(intptr_t distance)
+{
+    uint64_t word;
+    __asm__ volatile("movq %%fs:(%1), %0" : "=r"(word) : "r"(distance));
+    return word;
+}
+
+static inline void arch_thread_set_word(intptr_t distance, uint64_t word)
+{
+    __asm__ volatile("movq %1, %%fs:(%0)" : : "r"(distance), "r"(word) : "memory");
+}
+
 /* The address of the caller's next instruction and its stack pointer, seen from
  * the frame address of a function that keeps a frame pointer. */
 static inline uint64_t arch_return_address(const uint64_t *frame)

@@ -11,8 +11,9 @@
 
 #include <errno.h>
 
-#define HOOK __attribute__((visibility("default"), noinline))
-#define HOOK_TOLD static __attribute__((noinline)) /* what a front jumps to */
+#define HOOK \
+    __attribute__((visibility("default"), noinline, aligned(64))) /* a line of the cache: 1 % of a storm */
+#define HOOK_TOLD static __attribute__((noinline))                /* what a front jumps to */
 #define HOOK_FRAME __builtin_frame_address(0)
 #define HOOK_OFTEN(x) __builtin_expect(!!(x), 1)
 #define HOOK_RARE(x) __builtin_expect(!!(x), 0)

@@ -63,8 +63,9 @@ HOOK_TOLD void *malloc_sampled(size_t size)
 
 HOOK void *malloc(size_t size)
 {
-    if (HOOK_OFTEN(sampling_look() != NULL))
-        return sampling_passes_at_once(size) ? real.malloc(size) : malloc_sampled(size);
+    intptr_t place = sampling_find();
+    if (HOOK_OFTEN(place != 0))
+        return sampling_passes_at_once(place, size) ? real.malloc(size) : malloc_sampled(size);
     if (HOOK_RARE(real.malloc == NULL))
         return malloc_first(size);
     uint32_t mode = share_mode();
@@ -98,7 +99,7 @@ HOOK_TOLD void free_otherwise(void *block)
 
 HOOK void free(void *block)
 {
-    const uint64_t *table = sampling_look();
+    const struct filter *table = sampling_look();
     if (HOOK_OFTEN(table != NULL)) {
         if (hook_passes_over(table, block))
             real.free(block);

@@ -41,8 +41,9 @@ static inline void *new_block(size_t size, size_t alignment, enum record_kind ki
 /* Is this a block that no sample lies in? Then its bytes have gone by. Calls nothing, or the fronts would need a frame. */
 static inline bool new_is_passed_over(size_t size, size_t alignment)
 {
-    return HOOK_RARE(sampling_look() != NULL) && alignment == 0 && cxx_kind == CXX_STANDARD &&
-           sampling_passes_at_once(size);
+    intptr_t place = sampling_find();
+    return HOOK_RARE(place != 0) && alignment == 0 && cxx_kind == CXX_STANDARD &&
+           sampling_passes_at_once(place, size);
 }
 
 /* PARAMETERS and PASSED: what the form takes besides the size or the block. The forms are fronts, as malloc is. */
@@ -86,7 +87,7 @@ static inline bool new_is_passed_over(size_t size, size_t alignment)
     HOOK void name PARAMETERS;                                                                      \
     HOOK void name PARAMETERS                                                                       \
     {                                                                                               \
-        const uint64_t *table = sampling_look();                                                    \
+        const struct filter *table = sampling_look();                                               \
         if (HOOK_RARE(table != NULL) && cxx_kind == CXX_STANDARD && hook_passes_over(table, block)) \
             real.free(block);                                                                       \
         else                                                                                        \

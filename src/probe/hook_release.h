@@ -14,7 +14,7 @@
 #include "probe/sampling.h"
 
 /* While sampling: a block that is no sample and goes to the real free as it is. */
-static inline bool hook_passes_over(const uint64_t *table, const void *block)
+static inline bool hook_passes_over(const struct filter *table, const void *block)
 {
     return !filter_is_used(table, (uint64_t)(uintptr_t)block);
 }

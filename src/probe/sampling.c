@@ -18,8 +18,9 @@
 enum { SAMPLING_RATE_MAX_BITS = 40 };
 
 uint64_t sampling_rate;
-const uint64_t *sampling_table;
-static uint64_t *sampling_warnings; /* the same table, a little earlier */
+const struct filter *sampling_table;
+intptr_t sampling_place;
+static struct filter *sampling_warnings; /* the same table, a little earlier */
 __thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-exec")));
 
 void sampling_init(void)
@@ -30,22 +31,24 @@ void sampling_init(void)
 /* A block that another thread takes out of the early pool meanwhile is seen here, or the thread sees the table. */
 void sampling_begin(void)
 {
-    uint64_t *table = share.head != NULL && sampling_rate != 0 ? share.filter : NULL;
+    struct filter *table = share.head != NULL && sampling_rate != 0 ? share.filter : NULL;
     __atomic_store_n(&sampling_warnings, table, __ATOMIC_SEQ_CST);
     for (const unsigned char *at = early_pool; table != NULL && at < early_end(); at += EARLY_ALIGNMENT)
         filter_warn(table, (uint64_t)(uintptr_t)at);
     __atomic_store_n(&sampling_table, table, __ATOMIC_RELEASE);
+    __atomic_store_n(&sampling_place, table == NULL ? 0 : sampling_place_of_left(), __ATOMIC_RELEASE);
 }
 
 void sampling_end(void)
 {
+    __atomic_store_n(&sampling_place, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&sampling_table, NULL, __ATOMIC_RELEASE);
     __atomic_store_n(&sampling_warnings, NULL, __ATOMIC_SEQ_CST);
 }
 
 void sampling_warn_of(const void *block)
 {
-    uint64_t *table = __atomic_load_n(&sampling_warnings, __ATOMIC_SEQ_CST);
+    struct filter *table = __atomic_load_n(&sampling_warnings, __ATOMIC_SEQ_CST);
     if (table != NULL)
         filter_warn(table, (uint64_t)(uintptr_t)block);
 }

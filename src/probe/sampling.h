@@ -19,6 +19,7 @@
 #ifndef HW_PROBE_SAMPLING_H
 #define HW_PROBE_SAMPLING_H
 
+#include "probe/arch.h"
 #include "probe/inner.h"
 #include "probe/share.h"
 
@@ -31,9 +32,18 @@ INNER uint64_t sampling_rate;
 
 /* The segment's table, from when all real functions are known until it is left. NULL: not sampling, or not
  * now. The hooks that are called most look here first, and at nothing else for a block that is passed over. */
-INNER const uint64_t *sampling_table;
+INNER const struct filter *sampling_table;
 
-static inline const uint64_t *sampling_look(void)
+/* As long as there is a table: how far tls_sampling.left is from the thread pointer, so that malloc has one look to make
+ * and not two. 0: there is none. */
+INNER intptr_t sampling_place;
+
+static inline intptr_t sampling_find(void)
+{
+    return __atomic_load_n(&sampling_place, __ATOMIC_ACQUIRE);
+}
+
+static inline const struct filter *sampling_look(void)
 {
     return __atomic_load_n(&sampling_table, __ATOMIC_ACQUIRE);
 }
@@ -44,6 +54,11 @@ struct sampling_thread {
 };
 
 INNER __thread struct sampling_thread tls_sampling __attribute__((tls_model("initial-exec")));
+
+static inline intptr_t sampling_place_of_left(void)
+{
+    return (intptr_t)((uintptr_t)&tls_sampling.left - arch_thread_pointer());
+}
 
 /* Reads the setting. */
 void sampling_init(void);
@@ -80,12 +95,12 @@ static inline bool sampling_passes(size_t size)
 }
 
 /* The same in fewer instructions; blocks of no bytes are left to those who have the time. */
-static inline bool sampling_passes_at_once(size_t size)
+static inline bool sampling_passes_at_once(intptr_t place, size_t size)
 {
     uint64_t left;
-    if (__builtin_expect(size == 0 || __builtin_sub_overflow(tls_sampling.left, size, &left), 0))
+    if (__builtin_expect(size == 0 || __builtin_sub_overflow(arch_thread_word(place), size, &left), 0))
         return false;
-    tls_sampling.left = left;
+    arch_thread_set_word(place, left);
     return true;
 }
 

@@ -35,7 +35,7 @@ struct share {
     struct segment_head *head; /* NULL: not recording */
     uint32_t *lanes;
     uint32_t *next;
-    uint64_t *filter; /* which blocks are samples */
+    struct filter *filter; /* which blocks are samples */
     uint8_t *window[SHARE_WINDOWS_MAX];
     size_t first_length;    /* bytes mapped for window 0, head included */
     uint32_t stamp_kind;    /* enum segment_stamp, or SHARE_STAMP_CLOCK */

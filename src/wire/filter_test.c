@@ -16,18 +16,18 @@
 
 enum { BLOCKS = 24, STEPS = 200000 };
 
-static uint64_t filter[FILTER_SLOTS];
+static struct filter table, *const filter = &table;
 
 static int clear(void **state)
 {
     (void)state;
-    memset(filter, 0, sizeof filter);
+    memset(filter, 0, sizeof *filter);
     return 0;
 }
 
 static uint64_t word_of(uint64_t address)
 {
-    return filter[filter_slot(address)];
+    return filter->words[filter_slot(address)];
 }
 
 static void one_sample_is_told_from_its_neighbours(void **state)
@@ -37,10 +37,11 @@ static void one_sample_is_told_from_its_neighbours(void **state)
     assert_false(filter_is_used(filter, block));
     filter_add(filter, block);
     assert_true(filter_is_used(filter, block + 16));
+    assert_false(filter_is_used(filter, block + FILTER_GROUP * 256));
     assert_true(filter_has(filter, block));
     assert_false(filter_has(filter, block + 16));
     /* Far away, and the same word. */
-    uint64_t other = block + (1u << 24) - (1u << 8);
+    uint64_t other = block + (1u << 24);
     assert_int_equal(filter_slot(block), filter_slot(other));
     assert_false(filter_has(filter, other));
     filter_take(filter, other);
@@ -148,6 +149,12 @@ static void a_warning_stays_and_names_no_block(void **state)
     assert_true(filter_is_used(filter, place + 0x100));
 }
 
+/* Eight each in two words of a group and in one of another. */
+static uint64_t place_of(unsigned n)
+{
+    return 0x7f0000000000 + n % 3 * (FILTER_GROUP / 2 * 256) + n / 3 * 16;
+}
+
 /* A few blocks in three words, made, released and seen by the collector at random. */
 static void the_release_of_a_live_sample_is_always_told(void **state)
 {
@@ -158,7 +165,7 @@ static void the_release_of_a_live_sample_is_always_told(void **state)
     for (int i = 0; i < STEPS; i++) {
         seed = hash_mix(seed + HASH_GOLDEN);
         unsigned n = (unsigned)(seed % BLOCKS);
-        uint64_t address = 0x7f0000000000 + n % 3 * 256 + n / 3 * 16;
+        uint64_t address = place_of(n);
         switch (seed >> 32 & 3) {
         case 0:
             if (late[n] > 0) {
@@ -180,15 +187,17 @@ static void the_release_of_a_live_sample_is_always_told(void **state)
         }
         for (unsigned k = 0; k < BLOCKS; k++) {
             if (is_live[k])
-                assert_true(filter_has(filter, 0x7f0000000000 + k % 3 * 256 + k / 3 * 16));
+                assert_true(filter_has(filter, place_of(k)) && filter_is_used(filter, place_of(k)));
         }
     }
     for (unsigned n = 0; n < BLOCKS; n++) {
         for (late[n] += is_live[n]; late[n] > 0; late[n]--)
-            filter_drop(filter, 0x7f0000000000 + n % 3 * 256 + n / 3 * 16);
+            filter_drop(filter, place_of(n));
     }
     for (unsigned n = 0; n < FILTER_SLOTS; n++)
-        assert_int_equal(filter[n], 0);
+        assert_int_equal(filter->words[n], 0);
+    for (unsigned n = 0; n < FILTER_SLOTS / FILTER_GROUP; n++)
+        assert_int_equal(filter->groups[n], 0);
 }
 
 int main(void)

@@ -57,7 +57,7 @@
 #include <stdint.h>
 
 #define SEGMENT_MAGIC UINT64_C(0x31474553454b4157) /* "WAKESEG1" */
-#define SEGMENT_VERSION 6u
+#define SEGMENT_VERSION 7u
 
 enum {
     SEGMENT_HEAD_SIZE = 4096,
