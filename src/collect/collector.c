@@ -19,8 +19,10 @@
 
 enum {
     COLLECTOR_EVENTS = 64,
-    COLLECTOR_A_LOT = 32768,   /* events of a round after which there is no sleep */
-    COLLECTOR_SLEEP_MS = 10,   /* between rounds: each finds cold caches, so fewer are cheaper */
+    COLLECTOR_A_LOT = 32768, /* events of a round after which there is no sleep */
+    COLLECTOR_SLEEP_MS = 10, /* between rounds: each finds cold caches, so fewer are cheaper */
+    COLLECTOR_DOZE_MS =
+        40, /* where there are only samples, and few: a round is felt by who is in the same caches */
     COLLECTOR_FLUSH_MS = 1000, /* a killed collector loses no more than this, and what waits to be culled */
     COLLECTOR_FIRST_HELLO_S = 10, /* without a program of our own */
 };
@@ -176,6 +178,15 @@ static bool collector_is_over(struct collector *c)
     return (c->sums.processes != 0 || !patient) && !tracee_await(c);
 }
 
+/* How long to sleep after a round in which at most so many events came from one process. */
+static int collector_pause(const struct collector *c, uint64_t taken)
+{
+    bool has_few = c->tracees.count != 0 && taken < COLLECTOR_A_LOT / 4;
+    for (size_t i = 0; i < c->tracees.count && has_few; i++)
+        has_few = c->tracees.data[i]->image->view.filter != NULL;
+    return taken >= COLLECTOR_A_LOT ? 0 : has_few ? COLLECTOR_DOZE_MS : COLLECTOR_SLEEP_MS;
+}
+
 void collector_run(struct collector *c)
 {
     int timeout = 0;
@@ -190,7 +201,7 @@ void collector_run(struct collector *c)
         }
         uint64_t taken = collector_drain(c);
         tracee_await(c);
-        timeout = taken >= COLLECTOR_A_LOT ? 0 : COLLECTOR_SLEEP_MS;
+        timeout = collector_pause(c, taken);
     }
 }
 

@@ -63,21 +63,20 @@ static uint64_t sampling_random(void)
     return hash_mix(x);
 }
 
-/* -log2(u) for u = random / 2^64, in units of 2^-24: the leading zeros are the
- * whole part, squaring what is left gives a binary digit a time. */
+/* -log2(u) for u = random / 2^64, in units of 2^-24. The leading zeros are the whole part; of what is behind the leading
+ * one, x in units of 2^-32, log2(1 + x) is x + x (1 - x) p(x), with p right to 7 in a million everywhere and to 6 in a
+ * hundred million on average. */
 static uint64_t sampling_log2(uint64_t random)
 {
+    static const int64_t p[] = {1901184765, -1187856971, 790707039, -417478697, 110343133};
     random |= 1;
     unsigned zeros = (unsigned)__builtin_clzll(random);
-    uint64_t mantissa = random << zeros >> 32; /* 1 <= m < 2 in units of 2^-31 */
-    uint64_t log = 0;
-    for (unsigned i = 0; i < 24; i++) {
-        mantissa = mantissa * mantissa >> 31;
-        uint64_t digit = mantissa >> 32;
-        mantissa >>= digit;
-        log = log << 1 | digit;
-    }
-    return ((uint64_t)(zeros + 1) << 24) - log;
+    const int64_t one = INT64_C(1) << 32, x = (int64_t)(random << zeros << 1 >> 32);
+    int64_t sum = p[4];
+    for (int i = 3; i >= 0; i--)
+        sum = p[i] + sum * x / one;
+    uint64_t log = (uint64_t)(x + x * (one - x) / one * sum / one);
+    return ((uint64_t)(zeros + 1) << 24) - (log >> 8);
 }
 
 static uint64_t sampling_distance(void)
