@@ -37,6 +37,18 @@ static void extract_add_id(struct strbuf *out, const struct wake_binary *b)
         strbuf_addf(out, "%02x", b->build_id[i]);
 }
 
+/* Whether there are any; else says why not. */
+static bool extract_has_some(struct extract *x)
+{
+    size_t count = wake_reader_binary_count(x->reader);
+    if (memory_has_failed())
+        command_say("There is too little memory to find the binaries.");
+    else if (count == 0)
+        command_say(
+            "There are no binaries in this recording; 'heapwake record --embed-binaries' puts them in.");
+    return count != 0 && !memory_has_failed();
+}
+
 static int extract_list(struct extract *x)
 {
     struct strbuf out;
@@ -188,16 +200,6 @@ static int extract_all(struct extract *x)
     struct strbuf out;
     bool done = true;
     size_t count = wake_reader_binary_count(x->reader);
-    if (memory_has_failed()) {
-        command_say("There is too little memory to find the binaries.");
-        return EXIT_FAILED;
-    }
-    if (count == 0) {
-        command_say(memory_has_failed() ? "There is no memory to read the recording."
-                                        : "There are no binaries in this recording; 'heapwake record "
-                                          "--embed-binaries' puts them in.");
-        return EXIT_FAILED;
-    }
     strbuf_init(&out);
     for (size_t i = 0; i < count; i++) {
         if (!extract_one(x, i)) {
@@ -243,7 +245,7 @@ int command_extract(int argc, char **argv)
     x.reader = recording_file_open(path);
     if (x.reader == NULL)
         return EXIT_FAILED;
-    int status = x.list ? extract_list(&x) : extract_all(&x);
+    int status = !extract_has_some(&x) ? EXIT_FAILED : x.list ? extract_list(&x) : extract_all(&x);
     wake_reader_close(x.reader);
     return status;
 }

@@ -321,6 +321,7 @@ int command_replay(int argc, char **argv)
     struct err err;
     err_init(&err);
     arena_init(&o.arena);
+    command_bear_limits();
     int code = replaying_take(&o, argc, argv, &err);
     struct wake_reader *r = code == 0 ? recording_file_open(o.file) : NULL;
     if (code == 0)

@@ -338,8 +338,11 @@ static void report_say_nothing_fits(const struct report *r)
         if (measure_blocks(&r->data.result.total, (enum measure)i) != 0)
             return;
     }
-    command_say("None of the %s allocations meets the conditions that were given.",
-                units_count(text, r->data.head.allocations));
+    if (r->data.head.allocations == 1)
+        command_say("The only allocation does not meet the conditions that were given.");
+    else
+        command_say("None of the %s allocations meets the conditions that were given.",
+                    units_count(text, r->data.head.allocations));
 }
 
 int command_report(int argc, char **argv)

@@ -116,7 +116,7 @@ bool lane_reserve(struct lane *lane, unsigned words)
  * for that, but not for a chunk. */
 static uint64_t lane_claim_begin(void)
 {
-    return life_sandbox ? LANE_NO_MASK : sys_block_signals();
+    return life_is_caged() ? LANE_NO_MASK : sys_block_signals();
 }
 
 static void lane_claim_end(uint64_t mask)
@@ -268,11 +268,11 @@ static void lane_take_over(struct lane *lane)
 /* The thread's first event. *has_come: a handler has begun, or forked, while we waited. NULL: do not record. */
 static struct lane *lane_claim(const void *frame, bool *has_come)
 {
-    uint32_t tid = life_sandbox ? 0 : (uint32_t)sys_gettid(), epoch = life.epoch, chunk;
+    uint32_t tid = life_is_caged() ? 0 : (uint32_t)sys_gettid(), epoch = life.epoch, chunk;
     uint64_t mask = lane_claim_begin();
     struct lane *lane = NULL;
     *has_come = tls_lane != NULL || lane_is_forked(epoch);
-    if (!*has_come && !life_sandbox)
+    if (!*has_come && !life_is_caged())
         lane = lane_inherit(tid);
     if (lane != NULL) {
         lane_take_over(lane);
@@ -296,7 +296,7 @@ static struct lane *lane_claim(const void *frame, bool *has_come)
 static struct lane *lane_begin(const void *frame)
 {
     bool has_come;
-    if (!life_sandbox && (uint32_t)sys_getpid() != life.pid)
+    if (!life_is_caged() && (uint32_t)sys_getpid() != life.pid)
         return NULL; /* the child of a vfork, living in our memory: it will not stay */
     struct lane *lane = lane_claim(frame, &has_come);
     if (has_come)
@@ -325,7 +325,7 @@ static bool lane_is_stale(const struct lane *lane, const void *frame)
     /* The stack cannot be followed. Then what lies above is stale, unless we are on
      * an alternate stack. */
     stack_t alternate;
-    if ((uint64_t)(uintptr_t)frame < lane->gate || life_sandbox ||
+    if ((uint64_t)(uintptr_t)frame < lane->gate || life_is_caged() ||
         sys_failed(sys_sigaltstack(NULL, &alternate)))
         return false;
     return (alternate.ss_flags & SS_ONSTACK) == 0;

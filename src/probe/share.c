@@ -101,7 +101,7 @@ static bool share_grow(void)
                                     __ATOMIC_RELAXED);
         return true;
     }
-    if (life_sandbox || limit + SHARE_WINDOW_CHUNKS > head->chunk_max ||
+    if (life_is_caged() || limit + SHARE_WINDOW_CHUNKS > head->chunk_max ||
         limit / SHARE_WINDOW_CHUNKS >= SHARE_WINDOWS_MAX)
         return false;
     return share_map_window(limit);
@@ -124,8 +124,8 @@ static bool share_is_stuck(uint64_t waited_ns, bool is_napping)
 static bool share_may_nap(void)
 {
     const struct segment_head *head = share.head;
-    return !life_sandbox && (__atomic_load_n(&head->may_wait, __ATOMIC_RELAXED) != 0 ||
-                             __atomic_load_n(&head->collector, __ATOMIC_RELAXED) == SEGMENT_NOBODY);
+    return !life_is_caged() && (__atomic_load_n(&head->may_wait, __ATOMIC_RELAXED) != 0 ||
+                                __atomic_load_n(&head->collector, __ATOMIC_RELAXED) == SEGMENT_NOBODY);
 }
 
 /* look_ns: when to look next whether anybody listens. */
@@ -172,7 +172,7 @@ bool share_take_chunk(uint32_t *index)
         }
         bool is_napping = spins >= SHARE_SPINS && share_may_nap();
         if (share_is_stuck(waited_ns, is_napping)) {
-            share_stop(life_sandbox ? LOST_SANDBOX : LOST_MEMORY);
+            share_stop(life_is_caged() ? LOST_SANDBOX : LOST_MEMORY);
             break;
         }
         if (!is_napping) {

@@ -201,14 +201,28 @@ static int close_sandbox(void)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
 }
 
-/* A child that borrows our memory shuts itself in, and goes. */
+/* Deeper than the program has been: what is not known of the stack has to do. */
+static __attribute__((noinline)) void dig(int levels)
+{
+    volatile char room[4096];
+    room[0] = (char)levels;
+    if (levels > 0)
+        dig(levels - 1);
+    else
+        drop(make(9715), 9715);
+    room[1] = room[0];
+}
+
+/* A child that borrows our memory shuts itself in, allocates, and goes. */
 static void borrowed_cage(void)
 {
     char *argv[] = {(char *)"true", NULL};
     for (int i = 0; i < 3; i++) {
         pid_t pid = vfork();
         if (pid == 0) {
-            if (close_sandbox() == 0 && i < 2)
+            if (close_sandbox() == 0)
+                dig(40);
+            if (i < 2)
                 execve("/bin/true", argv, environ);
             _exit(0);
         }

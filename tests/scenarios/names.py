@@ -81,6 +81,7 @@ def check_binaries():
     check.equal("extract a program that was started from its folder", 0, tool("extract", "-C", "apart", "own.wake").status)
     check.holds(read(PROGRAM) == read("apart" + os.path.realpath(".") + "/own"), "The program itself is not embedded.")
     check.equal("extract without binaries", 1, tool("extract", "without.wake").status)
+    check.equal("extract --list without binaries", 1, tool("extract", "--list", "without.wake").status)
     done = tool("symbolize", "--sysroot", "no/such/folder", "without.wake")
     check.holds(done.status == 1 and b"'no/such/folder' is no folder" in done.err, f"No folder: {done}")
 

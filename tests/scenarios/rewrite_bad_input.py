@@ -88,7 +88,8 @@ for argv in makers:
         check.equal(f"{argv[0]} without room: what was there", b"precious", f.read())
     check.equal(f"{argv[0]} without room: files left behind", set(), set(os.listdir()) - files)
 record([workload("relay")], "whole.wake", ["--embed-binaries"])
-for argv in (["diff", "--svg", "new.svg", "good.wake", "whole.wake"], ["extract", "-C", "folder", "whole.wake"]):
+for argv in (["diff", "--svg", "new.svg", "good.wake", "whole.wake"], ["extract", "-C", "folder", "whole.wake"],
+             ["replay", "--allocators", "glibc", "good.wake"]):
     files = {folder: set(found) for folder, _, found in os.walk(".")}
     done = native(["sh", "-c", 'ulimit -f 1; exec "$@"', "-", HEAPWAKE, *argv])
     check.equal(f"{argv[0]} without room: exit status", 1, done.status)

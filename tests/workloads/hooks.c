@@ -76,6 +76,7 @@ static void plain(void)
     block = pvalloc(7069);
     expect(malloc_usable_size(block) >= 8192, "pvalloc rounds up to pages");
     release(made("pvalloc", block, 7069, 4096, 0));
+    truth_keep(made("malloc", malloc(hidden(0)), 0, 16, 1));
 }
 
 static void reallocs(void)

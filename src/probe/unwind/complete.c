@@ -28,7 +28,7 @@ struct complete_frame {
  * when it was in use; meanwhile the program may have taken it away. */
 static bool complete_is_gone(const struct complete_frame *f, uint64_t address)
 {
-    return address < (f->sp & ~UINT64_C(4095)) && (life_sandbox || !sys_is_readable(address));
+    return address < (f->sp & ~UINT64_C(4095)) && (life_is_caged() || !sys_is_readable(address));
 }
 
 static bool complete_read(void *context, uint64_t address, uint64_t *value)
@@ -83,7 +83,7 @@ static enum record_cut complete_cut(enum cfi_status status)
 static bool complete_switch(struct walk *walk, uint64_t sp)
 {
     uint64_t saved = (sp - ARCH_RED_ZONE) & ~UINT64_C(7);
-    if (life_sandbox || !sys_is_readable(sp & ~UINT64_C(7)))
+    if (life_is_caged() || !sys_is_readable(sp & ~UINT64_C(7)))
         return false;
     (void)range_enter(walk, sp);
     if (saved < walk->range.lo && sys_is_readable(saved))

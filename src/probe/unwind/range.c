@@ -62,14 +62,14 @@ static void range_keep(struct walk *walk)
 /* Can its last page be read still? */
 static bool range_is_there(const struct range *r)
 {
-    return !r->is_doubtful || r->is_own || life_sandbox || sys_is_readable(r->hi - RANGE_PAGE);
+    return !r->is_doubtful || r->is_own || life_is_caged() || sys_is_readable(r->hi - RANGE_PAGE);
 }
 
 /* Is it part of that, without a gap up to its end? */
 static bool range_is_own(const struct range *r)
 {
     uint64_t end = range_own_end(r->lo);
-    if (end == 0 || r->hi > end || life_sandbox)
+    if (end == 0 || r->hi > end || life_is_caged())
         return false;
     unsigned steps = 0;
     for (uint64_t page = r->hi; page < end; page += RANGE_PAGE) {
@@ -115,7 +115,7 @@ bool range_enter(struct walk *walk, uint64_t sp)
     if (r->hi != 0) {
         range_keep(walk);
         /* The same stack, grown downwards? */
-        if (sp < r->lo && r->lo - sp < (uint64_t)RANGE_PAGE * 64 && !life_sandbox) {
+        if (sp < r->lo && r->lo - sp < (uint64_t)RANGE_PAGE * 64 && !life_is_caged()) {
             uint64_t page = r->lo;
             while (page > range_page(sp) && sys_is_readable(page - RANGE_PAGE))
                 page -= RANGE_PAGE;
@@ -140,7 +140,7 @@ bool range_extend(struct walk *walk, uint64_t address)
     struct range *r = &walk->range;
     if (address < r->lo || address - r->hi > (uint64_t)RANGE_PAGE * RANGE_STEPS_MAX)
         return false;
-    if (life_sandbox) {
+    if (life_is_caged()) {
         uint64_t end = range_own_end(r->lo);
         if (address > end)
             return false;
