@@ -109,6 +109,34 @@ def check_records(width):
     check.about("")
 
 
+def check_maps():
+    """Records have addresses alone: what was loaded where is in a copy of /proc/PID/maps from the target, and its files are below a sysroot."""
+    check.about("symbolize --maps")
+    os.makedirs("target/opt/bin")
+    subprocess.run(["gcc", "-O2", "-g", "-pie", "-D_GNU_SOURCE=", "-fno-builtin-malloc", "-o", "target/opt/bin/app",
+                    os.path.join(os.environ["ROOT"], "tests/workloads/blame.c")], check=True)
+    symbols = subprocess.run(["nm", "target/opt/bin/app"], capture_output=True, text=True, check=True).stdout
+    main = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T main"))
+    segments = subprocess.run(["readelf", "-lW", "target/opt/bin/app"], capture_output=True, text=True, check=True).stdout
+    base = 0x555500000000
+    with open("target.maps", "w", encoding="ascii") as f:
+        for words in (line.split() for line in segments.splitlines() if line.split()[:1] == ["LOAD"]):
+            offset, place, size = int(words[1], 16) & ~4095, int(words[2], 16), int(words[5], 16)
+            first, last = base + (place & ~4095), base + ((place + size + 4095) & ~4095)
+            f.write(f"{first:x}-{last:x} {'r-xp' if 'E' in words else 'r--p'} {offset:08x} 08:01 77 /opt/bin/app\n")
+    with open("target.records", "wb") as f:
+        f.write(record(1, 0, 1000, 7, struct.pack("<I", 1)) +
+                record(2, 1, 1010, 7, struct.pack("<IQQ", 100, 0x5000, base + main + 5)))
+    take(check, "target.records", "target.wake", notes=["--maps"])
+    check.equal("before", [], [name for name in by_function("target.wake", "leaks") if name])
+    done = tool("symbolize", "--maps", "target.maps", "--sysroot", "target", "target.wake")
+    check.equal("exit status", 0, done.status)
+    check.equal("after", {"main": [100, 1]}, by_function("target.wake", "leaks"))
+    site = json.loads(tool("report", "--json", "--leaks", "target.wake").out)["leaks"]["sites"][0]["frames"][0]
+    check.equal("file", "blame.c", os.path.basename(site["file"]))
+    check.about("")
+
+
 def check_refusals():
     for text, words in (("= Start\n@ ./a:[0x10] ? 0x1\n", "line 2: this is no line of mtrace"),
                         ("= Start\n@ ./a + 0x1 0x2\n", "line 2: it does not say where"), ("= Start\n@ ./a:[0x1] + zz 0x2\n", "line 2"),
@@ -125,6 +153,7 @@ else:
 check_memtraq()
 check_records(8)
 check_records(4)
+check_maps()
 check_refusals()
 check.holds(info("memtraq.wake")["notes"], "memtraq.wake has lost its notes.")
 check.done()
