@@ -20,6 +20,8 @@ COUNTER = os.path.join(PROGRAMS, "libcount.so")
 APART = {"by_pointer", "deep_binding", "other_namespace", "static_program", "other_libc", "audit", "tunables_check",
          "record_in_record", "early_exit", "nothing", "spawn_own_env", "empty_environment", "drop_root", "new_root",
          "namespaces", "no_proc"}
+# It forbids itself what the second witness asks for.
+APART |= {"borrowed_cage"}
 # They allocate before the probe is there, from what it has for that, or where no malloc but their own may be called.
 APART |= {"relocation", "constructors", "all_first", "own_heap"}
 SHARED = {"clone_vm", "clone_vm_vfork", "clone_files", "vfork_threads", "pid_namespace"}

@@ -25,7 +25,7 @@ check = Check()
 
 def run(argv, is_slow=True, is_terminal=True, is_shown=False, term="xterm"):
     """Its status and what it says on standard error, if that is a terminal or not; is_shown: there it prints too."""
-    slow = ["strace", "-qq", "-o", "log", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=100000:when=1..30"]
+    slow = ["strace", "-qq", "-o", "log", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=40000"]
     ours, theirs = pty.openpty() if is_terminal else os.pipe()
     process = subprocess.Popen([*(slow if is_slow else []), HEAPWAKE, *argv], stdin=subprocess.DEVNULL, stderr=theirs,
                                stdout=theirs if is_shown else subprocess.DEVNULL, env={**os.environ, "TERM": term})
