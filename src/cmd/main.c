@@ -35,7 +35,7 @@ const struct command command_list[] = {
      "  --free-stacks           a stack with each free (HEAPWAKE_FREE_STACKS=1)\n"
      "  --precise-timestamps    a time of its own for each event (HEAPWAKE_PRECISE_TIMESTAMPS=1)\n"
      "  --zero-memory           the program gets memory that is all zero (HEAPWAKE_ZERO_MEMORY=1)\n"
-     "  --pool SIZE             buffers between program and recorder (default 16M; HEAPWAKE_POOL)\n"
+     "  --pool SIZE             buffers between program and recorder (default 32M; HEAPWAKE_POOL)\n"
      "  --sigusr1 WHAT, --sigusr2 WHAT\n"
      "                          what the signal does: toggle, report or tag (HEAPWAKE_SIGUSR1,\n"
      "                          HEAPWAKE_SIGUSR2; default: it is the program's)\n"

@@ -83,7 +83,7 @@ static const struct {
      "events close together share a time"},
     {"HEAPWAKE_ZERO_MEMORY", "--zero-memory", true, settings_is_switch, "neither 0 nor 1",
      "memory is as the allocator gives it"},
-    {"HEAPWAKE_POOL", "--pool", false, settings_is_pool, "no size from 1M to 512M", "buffers take up to 16M"},
+    {"HEAPWAKE_POOL", "--pool", false, settings_is_pool, "no size from 1M to 512M", "buffers take up to 32M"},
     {"HEAPWAKE_SIGUSR1", "--sigusr1", false, settings_is_wish, "neither toggle, report nor tag",
      "SIGUSR1 is left to the program"},
     {"HEAPWAKE_SIGUSR2", "--sigusr2", false, settings_is_wish, "neither toggle, report nor tag",

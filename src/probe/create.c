@@ -22,6 +22,7 @@
 #include <linux/prctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 
 _Static_assert(CREATE_CHUNKS_AT % 4096 == 0, "chunks begin on a page");
 
@@ -32,14 +33,23 @@ static uint64_t create_ns(int clock)
     return (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
 }
 
-/* How many chunks the file may hold under the program's own limits.  HEAPWAKE_POOL says how many of them are
+/* Bytes that events may take before a thread waits, unless HEAPWAKE_POOL says so: a burst of two million of them. */
+static uint64_t create_usual_pool(void)
+{
+    const uint64_t plenty = UINT64_C(1) << 30;
+    struct sysinfo system = {0};
+    bool is_known = !sys_failed(sys_sysinfo(&system));
+    return is_known && system.totalram >= plenty / system.mem_unit ? CREATE_POOL_USUAL : 0;
+}
+
+/* How many chunks the file may hold under the program's own limits.  share.pool: how many of them are
  * used as long as threads do not need more. */
 uint32_t create_chunks(void)
 {
     uint64_t limit[2];
     uint64_t chunks = (uint64_t)SHARE_WINDOWS_MAX * SHARE_WINDOW_CHUNKS;
-    share.pool = (uint32_t)(environment_size("HEAPWAKE_POOL", CREATE_POOL_MIN, CREATE_POOL_MAX, 0) /
-                            SEGMENT_CHUNK_SIZE);
+    uint64_t given = environment_size("HEAPWAKE_POOL", CREATE_POOL_MIN, CREATE_POOL_MAX, 0);
+    share.pool = (uint32_t)((given != 0 ? given : create_usual_pool()) / SEGMENT_CHUNK_SIZE);
     if (sys_failed(sys_getrlimit(RLIMIT_FSIZE, limit)))
         return (uint32_t)chunks;
     uint64_t most = limit[0] < CREATE_CHUNKS_AT ? 0 : (limit[0] - CREATE_CHUNKS_AT) / SEGMENT_CHUNK_SIZE;

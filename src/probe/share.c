@@ -86,7 +86,7 @@ static bool share_map_window(uint32_t limit)
     return done;
 }
 
-/* Lets there be more chunks, if the threads alone hold most of them. */
+/* Lets there be more chunks, up to the pool, or if the threads alone hold most of them. */
 static bool share_grow(void)
 {
     struct segment_head *head = share.head;
