@@ -64,10 +64,8 @@ bool lane_is_busy(void)
     return tls_lane != NULL && tls_lane->gate != 0;
 }
 
-uint64_t lane_now(void)
+uint64_t lane_now_otherwise(void)
 {
-    if (__builtin_expect(share.stamp_kind == SEGMENT_STAMP_TSC, 1))
-        return arch_counter();
     if (share.stamp_kind == SHARE_STAMP_CLOCK)
         return share_clock_stamp();
     return __atomic_fetch_add(&share.head->sequence, 1, __ATOMIC_RELAXED);

@@ -22,6 +22,7 @@
 #ifndef HW_PROBE_LANE_H
 #define HW_PROBE_LANE_H
 
+#include "probe/arch.h"
 #include "probe/inner.h"
 #include "probe/life.h"
 #include "probe/share.h"
@@ -119,8 +120,13 @@ static inline void lane_publish(struct lane *lane, uint64_t first, unsigned word
     lane->at = at + words;
 }
 
-/* The stamp of an event that happens now, for records that always carry one. */
-uint64_t lane_now(void);
+/* The stamp of an event that happens now; the second where the counter of the CPU does not tell. */
+uint64_t lane_now_otherwise(void);
+static inline uint64_t lane_now(void)
+{
+    bool is_counted = __builtin_expect(share.stamp_kind == SEGMENT_STAMP_TSC, 1);
+    return is_counted ? arch_counter() : lane_now_otherwise();
+}
 
 /* From now on lane_next_tid finds the calling thread, whose lane this is. */
 void lane_show(struct lane *lane);

@@ -242,8 +242,17 @@ static inline __attribute__((always_inline)) bool walk_run(const struct walk *wa
             continue;
         }
         uint64_t expected = f->cfa;
-        if (pc != f->pc && UNLIKELY(!rulebook_peek(pc, s->mark, &rule)))
-            break;
+        if (pc != f->pc) {
+            if (UNLIKELY(!rulebook_peek(pc, s->mark, &rule)))
+                break;
+            if (LIKELY(rule.bits == f->rule.bits && rule_kind(rule) == RULE_SP)) {
+                f->pc = pc;
+                s->changed = (uint32_t)k--;
+                sp = expected;
+                pc = *(const uint64_t *)(uintptr_t)(sp + (uint64_t)(int64_t)ARCH_RA_OFFSET);
+                continue;
+            }
+        }
         if (UNLIKELY(rule_kind(rule) > RULE_FP || rule_kind(rule) == RULE_NONE)) {
             if (rule_kind(rule) == RULE_END && k == 0 && pc == f->pc && expected == sp + 8) {
                 s->k = -1;

@@ -136,9 +136,13 @@ static inline uint64_t rulebook_mark(uint64_t generation)
     return generation * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* Return addresses of one function have neighbouring buckets, a few bytes of code to each: a program has some dozen
+ * busy functions, and a page of the book for every address would be more than the CPU's first table of pages holds. What
+ * lies half a megabyte away is shifted by a number of its own. */
 static inline struct rulebook_entry *rulebook_bucket(uint64_t pc)
 {
-    return &rulebook[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - RULEBOOK_BITS) << 1];
+    const uint64_t eighth = UINT64_C(1) << (64 - RULEBOOK_BITS - 3), far = UINT64_C(40501) << 29;
+    return &rulebook[(pc * (eighth + far)) >> (64 - RULEBOOK_BITS) << 1];
 }
 
 /* From the cache alone. */
