@@ -20,7 +20,7 @@
 enum {
     COLLECTOR_EVENTS = 64,
     COLLECTOR_A_LOT = 32768, /* events of a round after which there is no sleep */
-    COLLECTOR_SLEEP_MS = 10, /* between rounds: each finds cold caches, so fewer are cheaper */
+    COLLECTOR_SLEEP_MS = 20, /* between rounds: each finds cold caches, so fewer are cheaper */
     COLLECTOR_DOZE_MS =
         40, /* where there are only samples, and few: a round is felt by who is in the same caches */
     COLLECTOR_FLUSH_MS = 1000, /* a killed collector loses no more than this, and what waits to be culled */

@@ -6,7 +6,7 @@
  *     listener --hello--> tracee: image (drain, order, pair) --> output file
  *                           ^ pidfd: the end
  *
- * One thread, one epoll.  It sleeps ten milliseconds between rounds, and not at
+ * One thread, one epoll.  It sleeps twenty milliseconds between rounds, and not at
  * all while it lags behind.
  */
 #ifndef HW_COLLECT_COLLECTOR_H

@@ -49,6 +49,7 @@ static void order_flush(struct order *o)
 {
     order_catch_up(o, NULL);
     pair_apply_each(o->pair, o->batch, o->batch_count);
+    o->taken += o->batch_count;
     o->batch_count = 0;
     o->batch_number++;
     order_tick(o);
@@ -62,15 +63,6 @@ static bool order_fetch(struct order *o, struct drain_lane *lane)
         order_flush(o);
     lane->batch_number = o->batch_number;
     return drain_fetch(o->drain, lane);
-}
-
-/* Moves the lane's next event to the batch.  False: it was the last. */
-static inline bool order_take(struct order *o, struct drain_lane *lane)
-{
-    o->batch[o->batch_count++] = lane->next++;
-    if (o->batch_count == ORDER_BATCH)
-        order_flush(o);
-    return lane->next != lane->last || order_fetch(o, lane);
 }
 
 /* ------------------------------------------------------------------ one lane */
@@ -165,20 +157,88 @@ static bool order_is_held(const struct drain_lane *lane, uint64_t until)
     return lane->next->stamp >= until && ahead < ORDER_AHEAD_MAX;
 }
 
-/* The stamp of the runner-up: the top lane is read up to it without looking at the heap. */
-static uint64_t heap_second(const struct order *o)
+/* Where the lane with the least stamp but one is; 0: there is none. */
+static uint32_t heap_second(const struct order *o)
 {
-    uint64_t second = UINT64_MAX;
-    for (uint32_t i = 1; i < 3 && i < o->heap_count; i++) {
-        if (o->heap[i]->next->stamp < second)
-            second = o->heap[i]->next->stamp;
+    if (o->heap_count < 3)
+        return o->heap_count - 1;
+    return heap_less(o->heap[2], o->heap[1]) ? 2 : 1;
+}
+
+/* The first two lanes have their turn until this stamp. */
+static uint64_t heap_third_stamp(const struct order *o, uint32_t second)
+{
+    const uint32_t others[] = {3 - second, second * 2 + 1, second * 2 + 2};
+    uint64_t stamp = UINT64_MAX;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (others[i] < o->heap_count && o->heap[others[i]]->next->stamp < stamp)
+            stamp = o->heap[others[i]]->next->stamp;
     }
-    return second;
+    return stamp;
+}
+
+/* After events were taken from the lane there, whose next comes later or not at all. */
+static void heap_settle(struct order *o, uint32_t at, uint64_t until)
+{
+    struct drain_lane *lane = o->heap[at];
+    if ((lane->next == lane->last && !order_fetch(o, lane)) || order_is_held(lane, until))
+        o->heap[at] = o->heap[--o->heap_count];
+    if (at < o->heap_count)
+        heap_sink(o, at);
+}
+
+/* Moves events of two lanes to the batch, those below a stamp, as long as both have some and the batch has room.
+ * Whose turn it is nobody can guess when two threads run side by side: so without a branch on it. */
+static void order_take_two(struct order *o, struct drain_lane *a, struct drain_lane *b, uint64_t bound)
+{
+    const struct item *x = a->next, *y = b->next;
+    const struct item **to = o->batch + o->batch_count, *const *end = o->batch + ORDER_BATCH;
+    while (to < end && x < a->last && y < b->last) {
+        size_t is_y = y->stamp < x->stamp;
+        if ((is_y ? y->stamp : x->stamp) >= bound)
+            break;
+        *to++ = (const void *)((uintptr_t)x ^ (((uintptr_t)x ^ (uintptr_t)y) & -is_y));
+        x += 1 - is_y;
+        y += is_y;
+    }
+    o->batch_count = (uint32_t)(to - o->batch);
+    a->next = x;
+    b->next = y;
+}
+
+/* Those of one lane, at least one. */
+static void order_take_one(struct order *o, struct drain_lane *lane, uint64_t bound)
+{
+    do {
+        o->batch[o->batch_count++] = lane->next++;
+    } while (lane->next < lane->last && lane->next->stamp < bound && o->batch_count < ORDER_BATCH);
+}
+
+/* Moves events of the lanes whose turn it is to the batch, at least one. */
+static void order_take(struct order *o, uint64_t until)
+{
+    struct drain_lane *first = o->heap[0];
+    uint32_t at = heap_second(o), count = o->batch_count;
+    if (at != 0) {
+        struct drain_lane *second = o->heap[at];
+        uint64_t third = heap_third_stamp(o, at), bound = third < until ? third : until;
+        if (first->index < second->index) /* which goes first where stamps are the same */
+            order_take_two(o, first, second, bound);
+        else
+            order_take_two(o, second, first, bound);
+    }
+    if (o->batch_count == count)
+        order_take_one(o, first, at == 0 ? until : 0);
+    if (o->batch_count == ORDER_BATCH)
+        order_flush(o);
+    if (at != 0)
+        heap_settle(o, at, until);
+    heap_settle(o, 0, until);
 }
 
 static uint64_t order_merge(struct order *o, uint64_t until)
 {
-    uint64_t taken = 0;
+    uint64_t before = o->taken;
     o->heap_count = 0;
     for (uint32_t i = 0; i < o->drain->lane_count && i < o->heap_room; i++) {
         struct drain_lane *lane = o->drain->lanes[i];
@@ -187,22 +247,10 @@ static uint64_t order_merge(struct order *o, uint64_t until)
     }
     for (uint32_t i = o->heap_count / 2; i-- > 0;)
         heap_sink(o, i);
-    while (o->heap_count != 0) {
-        struct drain_lane *lane = o->heap[0];
-        uint64_t second = heap_second(o);
-        uint64_t bound = second < until ? second : until;
-        bool more;
-        do {
-            more = order_take(o, lane);
-            taken++;
-        } while (more && lane->next->stamp < bound);
-        if (!more || order_is_held(lane, until))
-            o->heap[0] = o->heap[--o->heap_count];
-        if (o->heap_count != 0)
-            heap_sink(o, 0);
-    }
+    while (o->heap_count != 0)
+        order_take(o, until);
     order_flush(o);
-    return taken;
+    return o->taken - before;
 }
 
 uint64_t order_now(const struct order *o)

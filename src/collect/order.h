@@ -34,6 +34,7 @@ struct order {
     struct pair *pair;
     struct drain_lane **heap; /* lanes with an event in next, least stamp first */
     uint32_t heap_count, heap_room;
+    uint64_t taken; /* events, from several lanes */
     uint64_t batch_number;
     uint32_t batch_count;
     const struct item *batch[ORDER_BATCH]; /* merged: they lie in the lanes' rings */

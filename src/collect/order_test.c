@@ -25,6 +25,36 @@ static void lanes_are_merged_by_stamp(void **state)
     world_close(&w, NULL);
 }
 
+/* Lanes that take turns, that are silent for long, that have the same stamps: always by stamp, then by lane. */
+static void any_number_of_lanes_in_any_rhythm_are_merged_by_stamp(void **state)
+{
+    enum { EVENTS = 600 };
+    unsigned seed = 1;
+    (void)state;
+    for (unsigned lanes = 2; lanes <= WORLD_LANES; lanes++) {
+        struct world w;
+        world_open(&w, 64, (int)lanes);
+        uint64_t stamp = world_now(), expected[EVENTS];
+        unsigned turn = 0, busy = 0;
+        for (uint64_t i = 0; i < EVENTS; i++) {
+            seed = seed * 1103515245 + 12345;
+            unsigned dice = seed >> 16;
+            if (dice % 64 == 0)
+                busy = dice / 64 % lanes; /* this one and the next run side by side for a while */
+            unsigned lane = dice % 8 == 0 ? dice / 8 % lanes : (busy + dice / 8 % 2) % lanes;
+            bool is_same = dice / 4096 % 2 == 0 && lane > turn;
+            turn = lane;
+            stamp += is_same ? 0 : 1 + dice % 3;
+            expected[i] = 0x1000 + i * 16;
+            fake_put_alloc(&w.lane[lane], expected[i], 1, 0, stamp);
+        }
+        assert_int_equal(image_drain(w.image), EVENTS);
+        for (size_t i = 0; i < EVENTS; i++)
+            assert_int_equal(fake.calls[i].address, expected[i]);
+        world_close(&w, NULL);
+    }
+}
+
 static void stamps_inverted_by_a_little_do_not_matter(void **state)
 {
     struct world w;
@@ -266,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_are_merged_by_stamp),
+        cmocka_unit_test(any_number_of_lanes_in_any_rhythm_are_merged_by_stamp),
         cmocka_unit_test(stamps_inverted_by_a_little_do_not_matter),
         cmocka_unit_test(what_is_stamped_after_the_round_began_waits_for_the_next),
         cmocka_unit_test(a_stamp_from_the_far_future_holds_nothing_up),

@@ -105,28 +105,29 @@ static inline bool quick_advance(struct pair *p, struct quick *q, uint64_t stamp
 
 /* The last that may say no, because it begins the event: *op gets the bits for time and thread. */
 static inline __attribute__((always_inline)) bool quick_begin(struct pair *p, struct quick *q,
-                                                              const struct item *i, unsigned *op)
+                                                              const struct item *i, bool mixed, unsigned *op)
 {
     *op = 0;
-    if (PAIR_UNLIKELY(i->thread != p->stream->last_thread) && i->thread >= p->latest.count)
+    if (PAIR_UNLIKELY(i->thread >= p->latest.count))
         return false;
     if (PAIR_UNLIKELY(i->stamp - p->line->stamp >= p->line->quantum)) {
         if (!quick_advance(p, q, i->stamp))
             return false;
         *op = staging_time(p->stream, q->time);
     }
-    *op |= staging_thread(p->stream, i->thread);
+    *op |= mixed ? staging_thread_of_many(p->stream, i->thread) : staging_thread(p->stream, i->thread);
     return true;
 }
 
 static inline __attribute__((always_inline)) bool quick_alloc(struct pair *p, struct quick *q,
-                                                              const struct item *i)
+                                                              const struct item *i, bool mixed)
 {
     struct totals *t = &p->totals;
     unsigned op;
     uint32_t stack = stackbook_get(&p->book->stacks, item_folded_stack(i));
     struct block *b = blocks_look(&p->blocks, i->hash, i->address);
-    if (PAIR_UNLIKELY(b->address != 0 || b == p->blocks.last || stack == 0 || !quick_begin(p, q, i, &op)))
+    if (PAIR_UNLIKELY(b->address != 0 || b == p->blocks.last || stack == 0 ||
+                      !quick_begin(p, q, i, mixed, &op)))
         return false;
     uint64_t number = q->stage.next, size = item_folded_size(i);
     block_set(b, i->address, size, number, stack);
@@ -141,11 +142,11 @@ static inline __attribute__((always_inline)) bool quick_alloc(struct pair *p, st
 }
 
 static inline __attribute__((always_inline)) bool quick_free(struct pair *p, struct quick *q,
-                                                             const struct item *i)
+                                                             const struct item *i, bool mixed)
 {
     unsigned op;
     struct block *b = blocks_look(&p->blocks, i->hash, i->address);
-    if (PAIR_UNLIKELY(!block_is_at(b, i->address) || !quick_begin(p, q, i, &op)))
+    if (PAIR_UNLIKELY(!block_is_at(b, i->address) || !quick_begin(p, q, i, mixed, &op)))
         return false;
     uint64_t number = block_number(b), size = b->size;
     bool temporary = p->latest.data[i->thread] == number + 1;
@@ -157,13 +158,14 @@ static inline __attribute__((always_inline)) bool quick_free(struct pair *p, str
     return true;
 }
 
+/* mixed: items of several threads. */
 static inline __attribute__((always_inline)) bool quick_one(struct pair *p, struct quick *q,
-                                                            const struct item *i)
+                                                            const struct item *i, bool mixed)
 {
     uint32_t nature = i->nature & ITEM_NATURE_MASK;
     if (nature == ITEM_NATURE_FOLDED(ITEM_ALLOC))
-        return quick_alloc(p, q, i);
-    return nature == ITEM_NATURE_FOLDED(ITEM_FREE) && quick_free(p, q, i);
+        return quick_alloc(p, q, i, mixed);
+    return nature == ITEM_NATURE_FOLDED(ITEM_FREE) && quick_free(p, q, i, mixed);
 }
 
 size_t pair_quick(struct pair *p, const struct item *items, size_t count)
@@ -173,7 +175,7 @@ size_t pair_quick(struct pair *p, const struct item *items, size_t count)
         return 0;
     struct quick q = quick_open(p);
     const struct item *i = items, *end = items + limit;
-    while (i < end && quick_one(p, &q, i))
+    while (i < end && quick_one(p, &q, i, false))
         i++;
     quick_close(p, &q, (uint64_t)(i - items));
     return (size_t)(i - items);
@@ -186,7 +188,7 @@ size_t pair_quick_each(struct pair *p, const struct item *const *items, size_t c
         return 0;
     struct quick q = quick_open(p);
     const struct item *const *i = items, *const *end = items + limit;
-    while (i < end && quick_one(p, &q, *i))
+    while (i < end && quick_one(p, &q, *i, true))
         i++;
     quick_close(p, &q, (uint64_t)(i - items));
     return (size_t)(i - items);

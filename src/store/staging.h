@@ -69,6 +69,17 @@ static inline unsigned staging_thread(struct wake_stream *s, uint32_t thread)
     return OP_THREAD;
 }
 
+/* The same where events of several threads are mixed: without a branch, since nobody can guess whose comes next. */
+static inline unsigned staging_thread_of_many(struct wake_stream *s, uint32_t thread)
+{
+    uint64_t step = varint_zigzag((uint64_t)thread - s->last_thread);
+    uint8_t *at = s->at[COLUMN_THREAD], *end = varint_put(at, step);
+    size_t other = step != 0;
+    s->at[COLUMN_THREAD] = at + ((size_t)(end - at) & -other);
+    s->last_thread = thread;
+    return (unsigned)other * OP_THREAD;
+}
+
 /* op: what staging_time and staging_thread said, together. */
 static inline void staging_alloc(struct staging *g, unsigned op, unsigned kind, uint32_t stack,
                                  uint64_t address, uint64_t size, uint64_t usable)
