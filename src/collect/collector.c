@@ -21,6 +21,7 @@ enum {
     COLLECTOR_EVENTS = 64,
     COLLECTOR_A_LOT = 32768, /* events of a round after which there is no sleep */
     COLLECTOR_SLEEP_MS = 20, /* between rounds: each finds cold caches, so fewer are cheaper */
+    COLLECTOR_NAP_MS = 1,    /* where threads have waited for us: small buffers are full soon */
     COLLECTOR_DOZE_MS =
         40, /* where there are only samples, and few: a round is felt by who is in the same caches */
     COLLECTOR_FLUSH_MS = 1000, /* a killed collector loses no more than this, and what waits to be culled */
@@ -181,10 +182,16 @@ static bool collector_is_over(struct collector *c)
 /* How long to sleep after a round in which at most so many events came from one process. */
 static int collector_pause(const struct collector *c, uint64_t taken)
 {
-    bool has_few = c->tracees.count != 0 && taken < COLLECTOR_A_LOT / 4;
-    for (size_t i = 0; i < c->tracees.count && has_few; i++)
-        has_few = c->tracees.data[i]->image->view.filter != NULL;
-    return taken >= COLLECTOR_A_LOT ? 0 : has_few ? COLLECTOR_DOZE_MS : COLLECTOR_SLEEP_MS;
+    uint64_t now = timebase_now();
+    bool has_few = c->tracees.count != 0 && taken < COLLECTOR_A_LOT / 4, is_tight = false;
+    for (size_t i = 0; i < c->tracees.count; i++) {
+        struct image *image = c->tracees.data[i]->image;
+        has_few = has_few && image->view.filter != NULL;
+        is_tight = image_is_tight(image, now) || is_tight;
+    }
+    if (taken >= COLLECTOR_A_LOT)
+        return 0;
+    return is_tight ? COLLECTOR_NAP_MS : has_few ? COLLECTOR_DOZE_MS : COLLECTOR_SLEEP_MS;
 }
 
 void collector_run(struct collector *c)

@@ -138,6 +138,15 @@ uint64_t image_drain(struct image *m)
     return taken;
 }
 
+bool image_is_tight(struct image *m, uint64_t now_ns)
+{
+    uint64_t waits = __atomic_load_n(&m->view.head->waits, __ATOMIC_RELAXED);
+    if (waits != m->seen_waits)
+        m->tight_until_ns = now_ns + 100 * MS;
+    m->seen_waits = waits;
+    return now_ns < m->tight_until_ns;
+}
+
 static void image_sample(struct image *m, uint64_t now_ns)
 {
     uint64_t rss = procfs_rss(m->pid);
@@ -184,7 +193,7 @@ void image_tick(struct image *m, uint64_t now_ns)
     }
     if (now_ns >= m->next_sample_ns) {
         image_sample(m, now_ns);
-        m->next_sample_ns = now_ns + (now_ns < m->start_ns + 1000 * MS ? 10 : 100) * MS;
+        m->next_sample_ns = now_ns + (now_ns < m->start_ns + 1000 * MS ? 20 : 100) * MS;
     }
     if (now_ns >= m->usage.next_ns)
         image_sample_usage(m, now_ns, false);

@@ -53,6 +53,7 @@ struct image {
     uint32_t pid;     /* as the collector sees it */
     uint64_t tick_stamp, tick_step;
     uint64_t start_ns, next_sample_ns, next_status_ns; /* CLOCK_MONOTONIC */
+    uint64_t seen_waits, tight_until_ns; /* segment_head.waits, and until when a new one counts */
     uint64_t peak_rss;
     uint64_t usage_rest_ns;          /* CLOCK_MONOTONIC: no sample at marks before */
     struct usage usage;              /* of the address space, if somebody has asked for it */
@@ -73,6 +74,8 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
                         uint64_t base_ns, uint32_t pid, uint32_t parent, uint64_t usage_ns);
 /* Takes what has been published.  Returns the number of events. */
 uint64_t image_drain(struct image *m);
+/* Has a thread found the buffers full of late? Then threads may wait again if nobody takes anything for long. */
+bool image_is_tight(struct image *m, uint64_t now_ns);
 /* Publishes the present stamp; samples RSS and looks for a seccomp filter when it is time. */
 void image_tick(struct image *m, uint64_t now_ns);
 /* A sample of how the address space is used, if that was asked for.  is_still: the program waits
