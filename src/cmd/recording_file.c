@@ -6,6 +6,7 @@
 
 #include "cmd/command.h"
 #include "cmd/parts.h"
+#include "cmd/unfinished.h"
 #include "collect/spool.h"
 #include "import/import.h"
 #include "store/series.h"
@@ -139,15 +140,20 @@ struct wake_reader *recording_file_open_series(const char *const *paths, size_t 
 int recording_file_begin(struct strbuf *partial, const char *name, struct err *err)
 {
     strbuf_addf(partial, "%s.partial", name);
-    return partial->failed ? err_set(err, ERR_MEMORY, "There is no memory for the name of the recording.")
-                           : file_new_check(name, err);
+    int code = partial->failed ? err_set(err, ERR_MEMORY, "There is no memory for the name of the recording.")
+                               : file_new_check(name, err);
+    if (code == 0)
+        unfinished_guard(strbuf_get(partial));
+    return code;
 }
 
 int recording_file_end(const struct strbuf *partial, const char *name, int code, struct err *err)
 {
+    unfinished_settle();
     if (code == 0 && rename(strbuf_get(partial), name) != 0)
         code = err_set(err, ERR_IO, "%s cannot be made: %s.", name, strerror(errno));
     if (code != 0)
         unlink(strbuf_get(partial));
+    unfinished_leave();
     return code;
 }

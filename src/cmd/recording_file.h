@@ -17,7 +17,8 @@ struct wake_reader *recording_file_open(const char *path);
 struct wake_reader *recording_file_open_series(const char *const *paths, size_t count);
 
 /* A recording that is being made is called NAME.partial, which *partial becomes.  Not 0: what is called NAME is
- * nothing that a recording replaces, or there is no memory. */
+ * nothing that a recording replaces, or there is no memory.  If 0, recording_file_end() has to follow; a
+ * signal that ends the command in between removes what is there (unfinished.h). */
 int recording_file_begin(struct strbuf *partial, const char *name, struct err *err);
 /* code: how the making went.  Well: it gets its name, in place of what had it.  Else it is removed. */
 int recording_file_end(const struct strbuf *partial, const char *name, int code, struct err *err);

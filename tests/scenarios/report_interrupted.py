@@ -14,14 +14,14 @@ check = Check()
 WHOLE = ["report", "--json", "--calls", "--where", "size-min=1", "out.wake"]
 
 
-def reads(argv):
+def reads(argv, call="pread64"):
     """How many times the file is read."""
-    native(["strace", "-qq", "-o", "log", "-e", "trace=pread64", HEAPWAKE, *argv])
+    native(["strace", "-qq", "-o", "log", "-e", f"trace={call}", HEAPWAKE, *argv])
     return sum(1 for _ in open("log", encoding="utf-8"))
 
 
-def interrupted(argv, at):
-    inject = ["-e", "trace=pread64", "-e", f"inject=pread64:signal=SIGINT:when={at}"]
+def interrupted(argv, at, call="pread64", signal="SIGINT"):
+    inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal={signal}:when={at}"]
     return native(["strace", "-qq", "-o", "log", *inject, HEAPWAKE, *argv])
 
 
@@ -74,5 +74,21 @@ if check.equal("status of record", 0, record([workload("order"), "4", "300000"])
         check.holds(b"Interrupted; nothing was written." in done.err, f"It says {done.err!r}.")
         check.equal("files left behind", [], [name for name in os.listdir() if "new.file" in name])
         if os.path.exists("new.file"):
+            os.unlink("new.file")
+    # These copy event by event. SIGTERM is died of, and leaves as little behind.
+    check.equal("export -f heaptrack", 0, tool("export", "-f", "heaptrack", "-o", "order.heaptrack", "out.wake").status)
+    for words, call in ((["strip", "--threshold", "1ms", "out.wake"], "pread64"), (["import", "-q", "order.heaptrack"], "write")):
+        for name, status in (("SIGINT", 1), ("SIGTERM", -15)):
+            check.about(f"{words[0]}, {name}")
+            command = [*words, "-o", "new.file"]
+            middle = reads(command, call) // 2
+            check.equal("files made", ["new.file"], [name for name in os.listdir() if "new.file" in name])
+            with open("new.file", "wb") as f:
+                f.write(b"as it was")
+            done = interrupted(command, middle, call, name)
+            check.holds(done.status in (status, 128 - status), f"exit status {done.status}")
+            check.equal("standard error", b"heapwake: Interrupted; nothing was written.\n", done.err)
+            check.equal("files left behind", ["new.file"], [name for name in os.listdir() if "new.file" in name])
+            check.equal("what had the name", b"as it was", open("new.file", "rb").read())
             os.unlink("new.file")
 check.done()

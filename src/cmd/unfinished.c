@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * unfinished: see unfinished.h.  The handler does all of it, so nobody who reads or
+ * writes has to ask now and then: there is nothing to be kept of half a recording.
+ * It calls only what a handler may call.
+ */
+#include "cmd/unfinished.h"
+
+#include "cmd/command.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const int unfinished_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+enum { UNFINISHED_SIGNALS = sizeof unfinished_signals / sizeof *unfinished_signals };
+
+static struct sigaction unfinished_before[UNFINISHED_SIGNALS];
+static sigset_t unfinished_mask_before;
+static const char *unfinished_path;
+
+static void unfinished_set(sigset_t *set)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < UNFINISHED_SIGNALS; i++)
+        sigaddset(set, unfinished_signals[i]);
+}
+
+/* Ctrl-C fails the command, as with those that make nothing else; the others are died of. */
+static void unfinished_end(int signal)
+{
+    static const char sentence[] = "heapwake: Interrupted; nothing was written.\n";
+    static const char over_progress[] = "\r\033[K";
+    unlink(unfinished_path);
+    ssize_t done =
+        isatty(STDERR_FILENO) == 1 ? write(STDERR_FILENO, over_progress, sizeof over_progress - 1) : 0;
+    done = write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    (void)done; /* there is nowhere else to say it */
+    if (signal == SIGINT)
+        _exit(EXIT_FAILED);
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigset_t set;
+    unfinished_set(&set);
+    sigaction(signal, &usual, NULL);
+    (void)raise(signal);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void unfinished_guard(const char *path)
+{
+    struct sigaction end = {.sa_handler = unfinished_end, .sa_flags = SA_RESTART};
+    unfinished_set(&end.sa_mask);
+    unfinished_path = path;
+    for (size_t i = 0; i < UNFINISHED_SIGNALS; i++) {
+        sigaction(unfinished_signals[i], NULL, &unfinished_before[i]);
+        if (unfinished_before[i].sa_handler != SIG_IGN)
+            sigaction(unfinished_signals[i], &end, NULL);
+    }
+}
+
+void unfinished_settle(void)
+{
+    sigset_t set;
+    unfinished_set(&set);
+    pthread_sigmask(SIG_BLOCK, &set, &unfinished_mask_before);
+    for (size_t i = 0; i < UNFINISHED_SIGNALS; i++)
+        sigaction(unfinished_signals[i], &unfinished_before[i], NULL);
+}
+
+void unfinished_leave(void)
+{
+    pthread_sigmask(SIG_SETMASK, &unfinished_mask_before, NULL);
+}
