@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "collect/caller.h"
 #include "present/safe.h"
+#include "present/units.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -118,6 +119,17 @@ static int ctl_parse(struct control_request *r, int argc, char **argv)
     return fits ? EXIT_DONE : command_misused("'%.100s...' is too long.", words[2]);
 }
 
+/* " 20,123 allocations and 5 frees so far; 3.4 MiB in 812 blocks live, 4.0 MiB at the peak." */
+static void ctl_add_figures(struct strbuf *out, const struct control_figures *f)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    strbuf_addf(out, " %s allocation%s and %s free%s so far; ", units_count(a, f->allocations),
+                units_plural(f->allocations), units_count(b, f->frees), units_plural(f->frees));
+    strbuf_addf(out, "%s in %s block%s live, ", units_bytes(a, f->live_bytes), units_count(b, f->live_blocks),
+                units_plural(f->live_blocks));
+    strbuf_addf(out, "%s at the peak.", units_bytes(a, f->peak_bytes));
+}
+
 int command_ctl(int argc, char **argv)
 {
     static struct control_request request;
@@ -141,6 +153,8 @@ int command_ctl(int argc, char **argv)
     struct strbuf out;
     strbuf_init(&out);
     safe_add(&out, answer.text, strlen(answer.text));
+    if (answer.figures.are_there != 0)
+        ctl_add_figures(&out, &answer.figures);
     strbuf_add_text(&out, "\n");
     status = command_print(&out) ? EXIT_DONE : EXIT_FAILED;
     strbuf_release(&out);

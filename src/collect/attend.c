@@ -140,16 +140,19 @@ static void attend_catch_up(struct collector *c, struct tracee *t)
     image_follow(t->image, timebase_now());
 }
 
-static void attend_status(const struct tracee *t, struct strbuf *text)
+static void attend_status(const struct tracee *t, struct strbuf *text, struct control_figures *figures)
 {
     const struct totals *sums = &t->image->pair.totals;
-    strbuf_addf(text,
-                "Process %u (%s) is recorded into %s. Recording is %s; %llu allocations and %llu frees so "
-                "far, %llu bytes in %llu blocks live, %llu at the peak.",
-                t->pid, t->image->view.exe, t->file->name, image_is_on(t->image) ? "on" : "off",
-                (unsigned long long)sums->allocations, (unsigned long long)sums->frees,
-                (unsigned long long)sums->live_bytes, (unsigned long long)sums->live_blocks,
-                (unsigned long long)sums->peak_bytes);
+    strbuf_addf(text, "Process %u (%s) is recorded into %s. Recording is %s.", t->pid, t->image->view.exe,
+                t->file->name, image_is_on(t->image) ? "on" : "off");
+    *figures = (struct control_figures){
+        .are_there = 1,
+        .allocations = sums->allocations,
+        .frees = sums->frees,
+        .live_bytes = sums->live_bytes,
+        .live_blocks = sums->live_blocks,
+        .peak_bytes = sums->peak_bytes,
+    };
 }
 
 static void attend_switch(struct tracee *t, bool on, struct strbuf *text)
@@ -163,7 +166,8 @@ static void attend_switch(struct tracee *t, bool on, struct strbuf *text)
 
 /* Acts, and says what was done. */
 static enum control_code attend_act(struct collector *c, struct tracee *t,
-                                    const struct control_request *request, struct strbuf *text)
+                                    const struct control_request *request, struct strbuf *text,
+                                    struct control_figures *figures)
 {
     struct err err;
     err_init(&err);
@@ -192,7 +196,7 @@ static enum control_code attend_act(struct collector *c, struct tracee *t,
         }
         break;
     case CONTROL_STATUS:
-        attend_status(t, text);
+        attend_status(t, text, figures);
         break;
     case CONTROL_FIND:
         strbuf_add_text(text, "Here.");
@@ -235,7 +239,7 @@ void attend_control(struct collector *c, int connection, const struct control_re
         answer.code = CONTROL_FAILED;
         strbuf_addf(&text, "Process %u is recorded by another version of heapwake.", t->pid);
     } else {
-        answer.code = attend_act(c, t, request, &text);
+        answer.code = attend_act(c, t, request, &text, &answer.figures);
     }
     snprintf(answer.text, sizeof answer.text, "%s", strbuf_get(&text));
     strbuf_release(&text);

@@ -51,10 +51,20 @@ struct control_request {
     char text[CONTROL_TEXT_MAX]; /* NUL-terminated */
 };
 
+/* What CONTROL_STATUS tells in numbers: who asks knows how people read them. */
+struct control_figures {
+    uint64_t are_there; /* 0: the rest means nothing */
+    uint64_t allocations, frees;
+    uint64_t live_bytes, live_blocks, peak_bytes;
+};
+
 struct control_answer {
     uint32_t magic;
-    uint32_t code;               /* enum control_code */
-    char text[CONTROL_TEXT_MAX]; /* a sentence, NUL-terminated */
+    uint32_t code;                                                /* enum control_code */
+    char text[CONTROL_TEXT_MAX - sizeof(struct control_figures)]; /* a sentence, NUL-terminated */
+    struct control_figures figures;
 };
+
+_Static_assert(sizeof(struct control_answer) == 8 + CONTROL_TEXT_MAX, "it stays what it is");
 
 #endif

@@ -6,6 +6,7 @@ what makes no sense, gets one clear line."""
 import glob
 import json
 import os
+import re
 import shutil
 import socket
 import struct
@@ -57,6 +58,11 @@ def check_commands(check, program):
     said = ctl(pid, "status")
     check.holds(said.status == 0 and b"Recording is on" in said.out and str(pid).encode() in said.out,
                 f"status: {said}")
+    program.tell(3 << 20)  # sizes as people read them, and none of the digits of bytes
+    check.holds(re.search(rb" Recording is on\. [\d,]+ allocations and [\d,]+ frees? so far; "
+                          rb"3\.0 MiB in [\d,]+ blocks live, 3\.0 MiB at the peak\.\n$", ctl(pid, "status").out),
+                f"status with figures: {ctl(pid, 'status')}")
+    program.tell(-(3 << 20))
     for name, word in (("disable", b"is off"), ("disable", b"already off"), ("toggle", b"is on"),
                        ("disable", b"is off")):
         done = ctl(pid, name)
