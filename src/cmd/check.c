@@ -158,6 +158,7 @@ struct check {
     struct budget_outcome outcomes[BUDGET_COUNT];
     struct section_check section;
     struct err doubt;                       /* why its figures are not sure, if they are not */
+    struct err remark;                      /* that a part of the run was not recorded */
     char folder[64], path[96], program[40]; /* of a recording that is not kept; how its program ended */
 };
 
@@ -324,9 +325,13 @@ static enum check_trust check_side(struct check *c, struct side *side, const cha
         (void)err_set(&c->doubt, ERR_INPUT, "%s %s", path, check_doubts[trust]);
         command_say("%s", c->doubt.text);
     } else if (facts.off_ns != 0) { /* by somebody's wish: that part of the run is not to be judged */
-        command_say("%s was switched off for %s: limits are held against what was recorded.", path,
-                    units_time(off, facts.off_ns));
+        (void)err_set(&c->remark, ERR_INPUT,
+                      "%s was switched off for %s: limits are held against what was recorded.", path,
+                      units_time(off, facts.off_ns));
+        command_say("%s", c->remark.text);
     }
+    c->section.off_ns = facts.off_ns > c->section.off_ns ? facts.off_ns : c->section.off_ns;
+    c->section.remark = c->remark.text[0] != '\0' ? c->remark.text : NULL;
     c->section.doubt = c->doubt.text[0] != '\0' ? c->doubt.text : NULL;
     return trust;
 }

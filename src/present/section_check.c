@@ -150,6 +150,7 @@ void section_check_json(struct json *j, const struct section_check *s)
 {
     json_add_bool(j, "kept", section_check_is_fine(s));
     json_add_bool(j, "sure", s->doubt == NULL);
+    json_add_number(j, "off_ns", s->off_ns);
     if (s->program != NULL)
         json_add_text(j, "program", s->program, strlen(s->program));
     json_add_number(j, "suppressed_bytes", suppress_bytes(s->suppress));
@@ -238,7 +239,22 @@ void section_check_junit(struct strbuf *out, const struct section_check *s)
         section_check_add_foreign(out, s->doubt, markup_add_xml);
         strbuf_add_text(out, "\"/>\n    </testcase>\n");
     }
+    if (s->remark != NULL) {
+        strbuf_add_text(out, "    <system-out>");
+        section_check_add_foreign(out, s->remark, markup_add_xml);
+        strbuf_add_text(out, "</system-out>\n");
+    }
     strbuf_add_text(out, "  </testsuite>\n</testsuites>\n");
+}
+
+/* A row about the recording, where there is something to say. */
+static void section_check_add_row(struct strbuf *out, const char *word, const char *sentence)
+{
+    if (sentence == NULL)
+        return;
+    strbuf_addf(out, "| %s | recording | | `", word);
+    section_check_add_foreign(out, sentence, markup_add_code);
+    strbuf_add_text(out, "` |\n");
 }
 
 void section_check_markdown(struct strbuf *out, const struct section_check *s)
@@ -257,11 +273,8 @@ void section_check_markdown(struct strbuf *out, const struct section_check *s)
     }
     if (s->program != NULL)
         strbuf_addf(out, "| %s | program | | %s |\n", s->program_is_fine ? "ok" : "**failed**", s->program);
-    if (s->doubt != NULL) {
-        strbuf_add_text(out, "| **not sure** | recording | | `");
-        section_check_add_foreign(out, s->doubt, markup_add_code);
-        strbuf_add_text(out, "` |\n");
-    }
+    section_check_add_row(out, "**not sure**", s->doubt);
+    section_check_add_row(out, "in part", s->remark);
     for (size_t i = 0; i < s->count; i++) {
         if (s->outcomes[i].is_kept)
             continue;

@@ -28,7 +28,9 @@ struct section_check {
     const char *subject; /* the recording or the command line */
     const char *program; /* how the program ended: "exit code 3"; NULL: it was not run here */
     bool program_is_fine;
-    const char *doubt; /* why the figures are not sure; NULL: they are */
+    const char *doubt;  /* why the figures are not sure; NULL: they are */
+    const char *remark; /* that they are of a part of the run, by somebody's wish; NULL: of all */
+    uint64_t off_ns;    /* the longest that recording was switched off in a process */
 };
 
 /* Whether everything is as it should be. */

@@ -5,6 +5,7 @@ above and below, exit codes, files of limits, JUnit, Markdown, JSON, and what it
 says when it is used wrongly."""
 import json
 import os
+import re
 import shutil
 import xml.dom.minidom
 import xml.etree.ElementTree
@@ -174,6 +175,25 @@ def check_misuse():
     check.equal("a whole one is sure", True, json.loads(tool("check", "--max-leak", "1G", "--json", "one.wake").out)["sure"])
 
 
+def check_switched():
+    """What was switched off for a while is judged as far as it goes; every face says how far."""
+    record([workload("switched"), 200], "switched.wake")
+    off_ns = info("switched.wake")["off_ns"]
+    check.holds(off_ns > 0, "It was never off.")
+    for limits, status in ((["--max-peak", "1G"], 0), (["--max-peak", "1"], 1)):
+        done = tool("check", *limits, "--junit", "part.xml", "--markdown", "part.md", "--json", "switched.wake")
+        check.equal(f"exit status of {limits} where it was off for a while", status, done.status)
+        answer = json.loads(done.out)
+        check.equal("sure, and for how long it was off", (True, off_ns), (answer["sure"], answer["off_ns"]))
+        said = re.search(rb"switched\.wake was switched off for [\d.]+ [a-z]+: limits are held against what was recorded\.", done.err)
+        check.holds(said, f"It says {done.err!r}.")
+        sentence = said.group().decode() if said else "?"
+        suite = xml.etree.ElementTree.parse("part.xml").getroot()[0]
+        check.equal("errors, and the remark of JUnit", ("0", sentence), (suite.get("errors"), suite.findtext("system-out")))
+        check.holds(f"| in part | recording | | `{sentence}` |" in open("part.md", encoding="utf-8").read(), "The table says nothing.")
+    check.equal("off for", 0, json.loads(tool("check", "--max-leak", "1G", "--json", "one.wake").out)["off_ns"])
+
+
 told = truth(record([DRIFT, 10, 20, 5, 7], "one.wake"))
 record([DRIFT, 10, 120, 5, 7], "grown.wake")
 check_edges(told)
@@ -183,4 +203,5 @@ check_blame()
 check_files(told)
 check_limits_in_files()
 check_misuse()
+check_switched()
 check.done()
