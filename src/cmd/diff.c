@@ -8,6 +8,7 @@
 #include "cmd/side.h"
 #include "cmd/where.h"
 #include "cmd/whole_file.h"
+#include "cmd/wrapping.h"
 #include "present/flame_svg.h"
 #include "present/section_diff.h"
 #include "query/parse.h"
@@ -286,6 +287,8 @@ int command_diff(int argc, char **argv)
         diff_json(&d);
     else if (code == 0)
         diff_text(&d);
+    if (code == 0)
+        wrapping_warn(&d.traces);
     if (code == 0 && command_print(&d.out))
         status = EXIT_DONE;
     else if (code == ERR_USAGE)

@@ -14,6 +14,7 @@
 #include "cmd/report_options.h"
 #include "cmd/report_verdicts.h"
 #include "cmd/screen.h"
+#include "cmd/wrapping.h"
 #include "present/labels.h"
 #include "present/section_drift.h"
 #include "present/section_groups.h"
@@ -364,6 +365,8 @@ int command_report(int argc, char **argv)
         report_say_interrupted(&r.data.result);
     else if (code == 0)
         report_say_nothing_fits(&r);
+    if (code == 0)
+        wrapping_warn(&r.data.traces);
     if (code == 0 && command_print(&r.head) && command_print(&r.out))
         status = EXIT_DONE;
     else if (code == ERR_USAGE)

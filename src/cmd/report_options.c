@@ -5,6 +5,7 @@
 #include "cmd/report_options.h"
 
 #include "cmd/command.h"
+#include "cmd/duplicates.h"
 #include "cmd/where.h"
 #include "query/drift.h"
 #include "query/parse.h"
@@ -426,6 +427,7 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
     }
     if (o->files.count == 0)
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
+    o->files.count = duplicates_drop(o->files.data, o->files.count);
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     if (o->details && o->measures == 0)

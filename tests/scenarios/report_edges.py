@@ -5,6 +5,7 @@ sentences; and what is said about moments in the wrong order and recordings that
 import json
 import os
 import re
+import shutil
 import subprocess
 import time
 
@@ -185,6 +186,25 @@ check.holds(re.search(r" second  wrapped.c:6 .*\n +in xmalloc < main", text), f"
 text = tool("diff", "--leaks", "--wrapper", "grab", "siblings.wake", "wrapped.wake").out.decode()
 check.holds(re.search(r"\+1000 bytes .* first  wrapped.c:5\n +in grab  wrapped.c:3\n", text), f"diff does not know it:\n{text}")
 check.equal("no name", 2, tool("report", "--wrapper", "", "wrapped.wake").status)
+for words in (["report", "wrapped.wake"], ["report", "--json", "wrapped.wake"], ["diff", "siblings.wake", "wrapped.wake"]):
+    said = tool(*words, "--wrapper", "grab", "--wrapper", "grabb").err.decode()
+    check.equal(f"{words}: a wrapper that nobody is", "heapwake: --wrapper changes nothing: no function in these stacks is called 'grabb'.\n", said)
+
+check.about("one file twice")
+once = tool("report", "--json", "wrapped.wake")
+os.symlink("wrapped.wake", "link.wake")
+for names, sentence in ((["wrapped.wake"], "wrapped.wake is named more than once; it counts once."),
+                        (["./wrapped.wake"], "./wrapped.wake is the same file as wrapped.wake; it counts once."),
+                        (["link.wake"], "link.wake is the same file as wrapped.wake; it counts once."),
+                        (["wrappe[d].wake"], "wrapped.wake is named more than once; it counts once.")):
+    done = tool("report", "--json", "wrapped.wake", *names)
+    check.equal(f"{names}: the report", once.out, done.out)
+    check.equal(f"{names}: standard error", f"heapwake: {sentence}\n", done.err.decode())
+shutil.copy("wrapped.wake", "copy.wake")
+done = tool("report", "--json", "wrapped.wake", "siblings.wake", "wrapped.wake")
+check.equal("of three, two", tool("report", "--json", "wrapped.wake", "siblings.wake").out, done.out)
+done = tool("report", "--json", "wrapped.wake", "copy.wake")
+check.equal("a copy is another file", b"", done.err)
 
 check.about("recursion")
 with open("deep.c", "w", encoding="ascii") as f:

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * wrapping: see wrapping.h.
+ */
+#include "cmd/wrapping.h"
+
+#include "cmd/command.h"
+
+static bool wrapping_is_there(const struct traces *traces, const char *name)
+{
+    for (size_t i = 0; i < traces->frames.count; i++) {
+        if (frame_is_called(&traces->frames.data[i], name))
+            return true;
+    }
+    return false;
+}
+
+void wrapping_warn(const struct traces *traces)
+{
+    for (size_t i = 0; i < traces->wrapper_count; i++) {
+        if (!wrapping_is_there(traces, traces->wrappers[i]))
+            command_say("--wrapper changes nothing: no function in these stacks is called '%s'.",
+                        traces->wrappers[i]);
+    }
+}
