@@ -190,6 +190,16 @@ for words in (["report", "wrapped.wake"], ["report", "--json", "wrapped.wake"], 
     said = tool(*words, "--wrapper", "grab", "--wrapper", "grabb").err.decode()
     check.equal(f"{words}: a wrapper that nobody is", "heapwake: --wrapper changes nothing: no function in these stacks is called 'grabb'.\n", said)
 
+check.about("damage among the events")
+data = bytearray(open("siblings.wake", "rb").read())
+at = data.index(b"WKCH\x05") + 200  # behind the header of a chunk of events, its prelude and directory
+data[at] ^= 0x55
+with open("damaged.wake", "wb") as f:
+    f.write(data)
+check.equal("exit status of verify", 1, tool("verify", "damaged.wake").status)
+text = tool("info", "damaged.wake").out.decode()
+check.holds(re.search(r"^complete +(no|yes; the events are not read here, but by 'heapwake verify'$)", text, re.M), f"It is sure of what it has not read:\n{text}")
+
 check.about("one file twice")
 once = tool("report", "--json", "wrapped.wake")
 os.symlink("wrapped.wake", "link.wake")
