@@ -9,6 +9,7 @@
 
 #include "present/json.h"
 #include "present/safe.h"
+#include "present/units.h"
 
 enum { EXPORT_TICKS = 500 }; /* more than a screen can show apart */
 
@@ -53,7 +54,7 @@ const struct export_format export_list[] = {
      "html has the largest sites and functions of every measure; the page says how many it leaves out.", 0, 0,
      EXPORT_TICKS, export_html},
     {"perfetto", "json", "ui.perfetto.dev and chrome://tracing: counters over time",
-     "perfetto has the course of the heap and no stacks.", 0, 0, 0, export_perfetto},
+     "perfetto has the course of the heap and no stacks.", EXPORT_EVENTS, 0, 0, export_perfetto},
     {"sqlite", "db", "sqlite3: tables of blocks, stacks, sites; docs/sqlite.md", NULL,
      EXPORT_EVENTS | EXPORT_BLOCKS | EXPORT_FILE, WANT_DETAIL, EXPORT_TICKS, export_sqlite},
     {0},
@@ -68,23 +69,39 @@ const struct export_format *export_find(const char *name)
     return NULL;
 }
 
-void export_note_omissions(const struct export_job *job, const struct export_format *format)
+uint64_t export_omitted(const struct export_job *job, bool *is_sampled)
 {
     uint64_t blocks = 0;
-    bool is_sampled = false;
+    *is_sampled = false;
     for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
         const struct wake_process *p = wake_reader_process(job->reader, i);
         if (!export_has_process(job, i))
             continue;
         blocks += wake_process_omitted(p);
-        is_sampled |= p->omitted.sample_rate != 0;
+        *is_sampled |= p->omitted.sample_rate != 0;
     }
-    if (blocks != 0 && (format->options & EXPORT_EVENTS) != 0)
+    return blocks;
+}
+
+/* Sums are made of the totals, which have every block, unless the question needs events. */
+void export_note_omissions(const struct export_job *job, const struct export_format *format)
+{
+    char count[UNITS_MAX];
+    bool is_sampled;
+    uint64_t blocks = export_omitted(job, &is_sampled);
+    const char *what = is_sampled ? "sample" : "block", *space = job->remarks->length > 0 ? " " : "";
+    if (blocks != 0 && ((format->options & EXPORT_EVENTS) != 0 || job->result->omitted_blocks != 0))
         strbuf_addf(job->remarks,
-                    "%s%s is made of single events: %llu %s that the recording knows by count alone are not "
+                    "%s%s is made of single events: %s %s%s that the recording knows by count alone %s not "
                     "in it.",
-                    job->remarks->length > 0 ? " " : "", format->name, (unsigned long long)blocks,
-                    is_sampled ? "samples" : "blocks");
+                    space, format->name, units_count(count, blocks), what, units_plural(blocks),
+                    blocks == 1 ? "is" : "are");
+    else if (blocks != 0 && format->ticks != 0)
+        strbuf_addf(job->remarks,
+                    "%sThe timeline of %s is made of single events: %s %s%s that the recording knows by "
+                    "count alone %s not in it.",
+                    space, format->name, units_count(count, blocks), what, units_plural(blocks),
+                    blocks == 1 ? "is" : "are");
     if (is_sampled && (format->options & EXPORT_BLOCKS) != 0)
         strbuf_addf(job->remarks, "%sThe recording is sampled: %s lists the samples, %s.",
                     job->remarks->length > 0 ? " " : "", format->name,

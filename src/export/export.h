@@ -64,6 +64,8 @@ extern const struct export_format export_list[]; /* ends with a NULL name */
 /* NULL: no such format. */
 const struct export_format *export_find(const char *name);
 
+/* How many blocks, or samples, of the processes that the query is about were left out of the events on purpose. */
+uint64_t export_omitted(const struct export_job *job, bool *is_sampled);
 /* Adds to the remarks what of the recording is not in a file of this format because it was left out of the
  * events, on purpose. */
 void export_note_omissions(const struct export_job *job, const struct export_format *format);

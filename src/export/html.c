@@ -134,10 +134,17 @@ static void html_put_limits(const struct export_job *job)
 {
     char text[UNITS_MAX];
     uint64_t rate = html_sample_rate(job);
+    bool is_sampled;
+    uint64_t omitted = export_omitted(job, &is_sampled);
     if (!wake_reader_summary(job->reader)->complete)
         out_text(job->out, "; the recording is not whole, and so is this page");
     if (rate != 0)
         out_f(job->out, "; samples, one in %s: all figures are estimates", units_bytes(text, rate));
+    if (omitted != 0)
+        out_f(job->out, "; %s %s%s that the recording knows by count alone %s not %s",
+              units_count(text, omitted), is_sampled ? "sample" : "block", units_plural(omitted),
+              omitted == 1 ? "is" : "are",
+              job->result->omitted_blocks != 0 ? "in this page" : "in what it shows over time");
     if (job->conditions->length != 0 && job->veil->level != VEIL_NONE) {
         out_text(job->out, "; only what meets some conditions"); /* they have the true names */
     } else if (job->conditions->length != 0) {

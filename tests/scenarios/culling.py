@@ -6,6 +6,7 @@ not among the events, whichever thread frees them; all totals stay what they are
 without culling, site by site. Recorded so, or stripped afterwards."""
 import json
 import os
+import re
 import subprocess
 
 from scenarios.support import HEAPWAKE, PROBE, Check, Ledger, events, info, native, record, tool, truth, workload
@@ -164,6 +165,20 @@ def limited():
     done = tool("export", "-f", "massif", "limited.wake")
     check.holds(done.status == 0 and b"blocks that the recording knows by count alone are not in it" in done.err,
                 f"export does not say what it lacks: {done.err.decode()}")
+    for form, words, sentence in (("massif", [], "massif is made of single events: "), ("perfetto", [], "perfetto is made of single events: "),
+                                  ("html", [], "The timeline of html is made of single events: "), ("folded", [], None),
+                                  ("folded", ["--where", "size-min=1"], "folded is made of single events: "),
+                                  ("html", ["--where", "size-min=1"], "html is made of single events: ")):
+        done = tool("export", "-f", form, "-o", "lacking", *words, "limited.wake")
+        told_of = re.findall(r"((?:The timeline of )?[a-z]+ is made of single events: )([\d,]+) blocks that", done.err.decode())
+        lacking = [(sentence, told_of[0][1])] if sentence and told_of else []
+        check.equal(f"what {form} {words} lacks", lacking if sentence else [], told_of)
+        check.holds(sentence is None or told_of, f"{form} {words} does not say what it lacks: {done.err.decode()}")
+        if form == "html":
+            where = "in this page" if words else "in what it shows over time"
+            count = told_of[0][1] if told_of else "?"
+            check.holds(f"; {count} blocks that the recording knows by count alone are not {where}" in open("lacking", encoding="utf-8").read(),
+                        "The page does not say what it lacks.")
     report = tool("report", "limited.wake")
     check.holds(b" limited " in report.out, "The report does not say that the file was full.")
     check.equal("allocations in the report", facts["allocations"],
