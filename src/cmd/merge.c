@@ -4,6 +4,7 @@
  */
 #include "cmd/asking.h"
 #include "cmd/command.h"
+#include "cmd/duplicates.h"
 #include "present/units.h"
 #include "store/splice.h"
 
@@ -30,6 +31,7 @@ static int merge_take(struct merge *m, int argc, char **argv, struct err *err)
     if (m->files.count == 0 || m->output == NULL || m->output[0] == '\0')
         return err_set(err, ERR_USAGE,
                        "Recordings and the name of a new one are needed: heapwake merge FILE... -o NEW");
+    m->files.count = duplicates_drop(m->files.data, m->files.count);
     int code = 0;
     for (size_t i = 0; i < m->files.count && code == 0; i++)
         code = command_spare(m->files.data[i], m->output, err);

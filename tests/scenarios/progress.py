@@ -4,6 +4,7 @@
 is gone at the end. Reading is made slow (strace --inject), so that a small recording takes long."""
 import os
 import pty
+import shutil
 import subprocess
 
 from support import HEAPWAKE, Check, record, tool, workload
@@ -17,7 +18,7 @@ COMMANDS = (
     (["verify", "out.wake"], b"Checking"),
     (["strip", "--threshold", "1us", "out.wake", "-o", "thin.wake"], b"Copying"),
     (["anonymize", "out.wake", "-o", "nobody.wake"], b"Copying"),
-    (["merge", "out.wake", "out.wake", "-o", "twice.wake"], b"Copying"),
+    (["merge", "out.wake", "copy.wake", "-o", "twice.wake"], b"Copying"),
     (["import", "-f", "heaptrack", "out.heaptrack", "-o", "again.wake"], b"Importing"),
 )
 check = Check()
@@ -64,6 +65,7 @@ def check_silent(how, argv, options):
 
 
 if check.equal("status of record", 0, record([workload("order"), "4", "300000"]).status):
+    shutil.copy("out.wake", "copy.wake")
     check.equal("export", 0, tool("export", "-f", "heaptrack", "-o", "out.heaptrack", "out.wake").status)
     for argv, what in COMMANDS:
         check_command(argv, what)

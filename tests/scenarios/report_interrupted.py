@@ -7,6 +7,7 @@ The signal comes with a chosen read of the file
 import json
 import os
 import re
+import shutil
 
 from support import HEAPWAKE, Check, native, record, tool, workload
 
@@ -64,7 +65,8 @@ if check.equal("status of record", 0, record([workload("order"), "4", "300000"])
         check.equal("exit status", 1, done.status)
         check.equal("standard output", b"", done.out)
         check.holds(b"Interrupted: " in done.err, f"It says {done.err!r}.")
-    for words in (["export", "-f", "csv", "out.wake"], ["merge", "out.wake", "out.wake"], ["anonymize", "out.wake"]):
+    shutil.copy("out.wake", "copy.wake")
+    for words in (["export", "-f", "csv", "out.wake"], ["merge", "out.wake", "copy.wake"], ["anonymize", "out.wake"]):
         check.about(words[0])
         command = [*words, "-o", "new.file"]
         middle = reads(command) // 2
