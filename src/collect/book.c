@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "collect/procfs.h"
+#include "collect/script.h"
 #include "wire/record.h"
 
 #include <stdlib.h>
@@ -55,15 +56,27 @@ static void book_complete_path(const struct book *b, struct wake_module_info *in
     info->path_length = whole->length;
 }
 
+/* The program itself has no path of its own, but that of the process.  If that is a script's, what
+ * was loaded is its interpreter. */
+static void book_find_program(const struct book *b, struct wake_module_info *info, struct strbuf *program)
+{
+    if (info->path_length != 0 || b->exe == NULL || !script_find_program(b->exe, program))
+        return;
+    info->path = strbuf_get(program);
+    info->path_length = program->length;
+}
+
 /* With texts of its own. */
 static bool book_keep_module(struct book *b, const struct wake_module_info *info)
 {
     struct wake_module_info kept = *info;
-    struct strbuf whole = {0};
+    struct strbuf whole = {0}, program = {0};
+    book_find_program(b, &kept, &program);
     book_complete_path(b, &kept, &whole);
     wake_writer_add_module(b->writer, b->process, &kept);
     kept.path = arena_push_text(&b->arena, kept.path, kept.path_length);
     strbuf_release(&whole);
+    strbuf_release(&program);
     kept.build_id =
         (const uint8_t *)arena_push_text(&b->arena, (const char *)info->build_id, info->build_id_length);
     return kept.path != NULL && kept.build_id != NULL && vec_push(&b->module_list, kept);

@@ -47,7 +47,8 @@ struct book_pool {
 struct book {
     struct wake_writer *writer;
     uint32_t process;
-    uint32_t pid; /* who can be asked where a file is; 0 = nobody */
+    uint32_t pid;    /* who can be asked where a file is; 0 = nobody */
+    const char *exe; /* as the process was started, which may be a script; NULL = not known */
     struct modmap modules;
     struct stackbook stacks;
     VEC(struct wake_module_info) module_list; /* number 1 is at 0; texts in the arena */

@@ -7,6 +7,7 @@
 
 #include "base/cursor.h"
 #include "collect/sanitizer.h"
+#include "collect/script.h"
 #include "tool/memory.h"
 #include "tool/strbuf.h"
 
@@ -20,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DIAGNOSE_HEAD = 16384, DIAGNOSE_SCRIPTS = 4 };
+enum { DIAGNOSE_HEAD = 16384 };
 
 static bool diagnose_is_program(const char *path)
 {
@@ -62,23 +63,6 @@ static size_t diagnose_read(const char *path, uint8_t *bytes)
     if (fd >= 0)
         close(fd);
     return got < 0 ? 0 : (size_t)got;
-}
-
-/* The interpreter of a script replaces *path; false: it is no script. */
-static bool diagnose_follow_script(const uint8_t *bytes, size_t length, struct strbuf *path)
-{
-    if (length < 3 || bytes[0] != '#' || bytes[1] != '!')
-        return false;
-    size_t at = 2;
-    while (at < length && (bytes[at] == ' ' || bytes[at] == '\t'))
-        at++;
-    size_t end = at;
-    while (end < length && bytes[end] != ' ' && bytes[end] != '\t' && bytes[end] != '\n' &&
-           bytes[end] != '\0')
-        end++;
-    strbuf_clear(path);
-    strbuf_add(path, bytes + at, end - at);
-    return end > at;
 }
 
 /* The dynamic loader named by a 64-bit ELF file; "" = none, NULL = cannot be told. */
@@ -145,9 +129,9 @@ static size_t diagnose_resolve(const char *argv0, struct strbuf *path, uint8_t *
 {
     size_t length = 0;
     diagnose_find(argv0, path);
-    for (int i = 0; i < DIAGNOSE_SCRIPTS; i++) {
+    for (int i = 0; i < SCRIPT_DEPTH; i++) {
         length = diagnose_read(strbuf_get(path), bytes);
-        if (!diagnose_follow_script(bytes, length, path))
+        if (!script_follow(bytes, length, path))
             break;
     }
     return length;

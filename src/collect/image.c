@@ -103,6 +103,7 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->tick_step = (MS << 32) / (time->rate == 0 ? 1 : time->rate);
     book_init(&m->book, writer, m->process);
     m->book.pid = view->is_spool ? 0 : pid;
+    m->book.exe = m->view.exe;
     if (!drain_init(&m->drain, &m->view, &m->book, &m->line) ||
         !pair_init(&m->pair, &m->book, wake_writer_stream(writer, m->process), &m->line) ||
         !order_init(&m->order, &m->drain, &m->pair))

@@ -120,9 +120,12 @@ static uint64_t pprof_function(struct pprof *p, const struct frame *f)
 
 /* ------------------------------------------------------------------- mappings */
 
+/* Of a script the program is its interpreter, which then is the first argument. */
 static bool pprof_is_program(const struct wake_process *p, const struct wake_module *m)
 {
-    return p->info.exe != NULL && strcmp(wake_process_module_path(p, m), p->info.exe) == 0;
+    const char *path = wake_process_module_path(p, m);
+    return (p->info.exe != NULL && strcmp(path, p->info.exe) == 0) ||
+           (p->info.args_length != 0 && strcmp(path, p->info.args) == 0);
 }
 
 /* The modules of a process, or its program alone. */
