@@ -199,7 +199,8 @@ static struct section_diff_side diff_describe(const struct diff *d, size_t which
                                       r->total,
                                       r->peak_time_ns,
                                       suppress_bytes(&d->sides[which].suppress),
-                                      facts.sample_rate};
+                                      facts.sample_rate,
+                                      r->omitted_blocks};
 }
 
 static void diff_text(struct diff *d)

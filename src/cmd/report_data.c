@@ -359,7 +359,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     parts_release(&parts);
     if (code == 0 && o->changes && asking_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: two moments are compared when both have been read.");
-    d->head.omitted_blocks = d->result.omitted_blocks;
+    d->head.omitted_blocks = d->result.omitted_blocks > d->since.omitted_blocks ? d->result.omitted_blocks
+                                                                                : d->since.omitted_blocks;
     d->head.releases_without_stack = d->result.releases_without_stack;
     if (code == 0)
         code = report_data_find_nameless(d, err);

@@ -103,6 +103,15 @@ def stripped():
     part = sites("stripped.wake", "--allocated", "--from", "0.1s")
     check.equal("what is not shown of a window", info("stripped.wake")["culled_blocks"],
                 part["summary"]["omitted_blocks"])
+    culled = info("stripped.wake")["culled_blocks"]
+    for words, lacks in ((["whole.wake", "stripped.wake"], (0, 0)), (["--calls", "--where", "size-min=1", "whole.wake", "stripped.wake"], (0, culled)),
+                         (["stripped.wake@0.1s", "stripped.wake@end"], (culled, None))):
+        answer = json.loads(tool("diff", "--json", *words).out)
+        seen = tuple(answer[side]["omitted_blocks"] for side in ("before", "after"))
+        check.equal(f"what diff {words} lacks", lacks, tuple(None if want is None else it for want, it in zip(lacks, seen)))
+        said = re.findall(r"^(before|after) lacks ([\d,]+) calls: this is made of single events", tool("diff", *words).out.decode(), re.M)
+        check.equal(f"what diff {words} says to lack", [(side, f"{count:,}") for side, count in zip(("before", "after"), seen) if count], said)
+    check.equal("what a change lacks", culled, sites("stripped.wake", "--since", "0.1s")["summary"]["omitted_blocks"])
     again = tool("strip", "--threshold", "200ms", "stripped.wake", "-o", "again.wake")
     check.equal("strip again", 0, again.status)
     same_totals("whole.wake", "again.wake")
