@@ -200,6 +200,7 @@ static struct section_diff_side diff_describe(const struct diff *d, size_t which
                                       r->peak_time_ns,
                                       suppress_bytes(&d->sides[which].suppress),
                                       facts.sample_rate,
+                                      facts.off_ns,
                                       r->omitted_blocks};
 }
 

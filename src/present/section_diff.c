@@ -40,9 +40,12 @@ static void section_diff_head_line(struct page *p, const char *word, const struc
 }
 
 /* What one side has and the other lacks would pass for a change. */
-static void section_diff_omitted(struct page *p, const char *name, const struct section_diff_side *s)
+static void section_diff_lacks(struct page *p, const char *name, const struct section_diff_side *s)
 {
     char a[UNITS_MAX];
+    if (s->off_ns != 0)
+        page_addf(p, COLOUR_ALARM, "%s was switched off for %s: what was allocated meanwhile is not in it\n",
+                  name, units_time(a, s->off_ns));
     if (s->omitted_blocks != 0)
         page_addf(p, COLOUR_ALARM,
                   "%s lacks %s %s%s: this is made of single events, and they are not there\n", name,
@@ -61,8 +64,8 @@ void section_diff_head_text(struct page *p, const struct section_diff_side *befo
         page_addf(p, COLOUR_ALARM,
                   "sampled one block in %s: figures are estimates, and differ by chance too\n",
                   units_bytes(a, rate));
-    section_diff_omitted(p, "before", before);
-    section_diff_omitted(p, "after", after);
+    section_diff_lacks(p, "before", before);
+    section_diff_lacks(p, "after", after);
 }
 
 void section_diff_head_json(struct json *j, const char *key, const struct section_diff_side *s)
@@ -78,6 +81,7 @@ void section_diff_head_json(struct json *j, const char *key, const struct sectio
     json_add_number(j, "leaked_bytes", s->total.leaked_bytes + s->suppressed_bytes);
     json_add_number(j, "suppressed_bytes", s->suppressed_bytes);
     json_add_number(j, "sample_rate", s->sample_rate);
+    json_add_number(j, "off_ns", s->off_ns);
     json_add_number(j, "omitted_blocks", s->omitted_blocks);
     json_add_number(j, "live_bytes", s->total.live_bytes);
     json_add_number(j, "allocations", s->total.allocated_blocks);

@@ -37,6 +37,7 @@ struct section_diff_side {
     uint64_t peak_time_ns;
     uint64_t suppressed_bytes; /* leaked, and not in total */
     uint64_t sample_rate;      /* 0: every block is counted */
+    uint64_t off_ns;           /* the longest that recording was switched off in a process */
     uint64_t omitted_blocks;   /* that are not in these figures, as they are not among the events */
 };
 
