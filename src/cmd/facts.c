@@ -4,28 +4,11 @@
  */
 #include "cmd/facts.h"
 
-#include "collect/pair.h"
 #include "store/names.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-
-/* For how long recording was switched off, as the marks say. */
-static uint64_t facts_off_time(const struct wake_process *p)
-{
-    uint64_t since_ns = UINT64_MAX, sum_ns = 0;
-    for (size_t i = 0; i < p->marks.count; i++) {
-        const struct wake_mark *m = &p->marks.data[i];
-        if (m->name != NULL && since_ns == UINT64_MAX && strcmp(m->name, PAIR_NAME_OFF) == 0)
-            since_ns = m->time_ns;
-        if (m->name == NULL || since_ns == UINT64_MAX || strcmp(m->name, PAIR_NAME_ON) != 0)
-            continue;
-        sum_ns += m->time_ns > since_ns ? m->time_ns - since_ns : 0;
-        since_ns = UINT64_MAX;
-    }
-    return since_ns < p->end.end_ns ? sum_ns + p->end.end_ns - since_ns : sum_ns;
-}
 
 static void facts_add(struct facts *f, const struct wake_process *p, size_t index)
 {
@@ -65,7 +48,7 @@ static void facts_add(struct facts *f, const struct wake_process *p, size_t inde
     if (o->sample_rate > f->sample_rate)
         f->sample_rate = o->sample_rate;
     f->samples += o->samples;
-    uint64_t off_ns = facts_off_time(p);
+    uint64_t off_ns = wake_process_off_time(p);
     f->off_ns = off_ns > f->off_ns ? off_ns : f->off_ns;
     f->culled_blocks += o->culled_blocks;
     f->culled_bytes += o->culled_bytes;

@@ -6,6 +6,7 @@
 
 #include "collect/arch.h"
 #include "collect/procfs.h"
+#include "store/format.h"
 #include "tool/memory.h"
 #include "wire/record.h"
 
@@ -118,7 +119,7 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->order.tick = image_tick_in_round;
     m->order.tick_of = m;
     if (!m->failed && (view->fixed.control & SEGMENT_STATE_MASK) == SEGMENT_OFF)
-        image_mark(m, PAIR_NAME_OFF); /* HEAPWAKE_ENABLED=0 */
+        image_mark(m, FORMAT_MARK_OFF); /* HEAPWAKE_ENABLED=0 */
     return m;
 }
 

@@ -13,6 +13,7 @@
 #include "collect/image.h"
 
 #include "collect/arch.h"
+#include "store/format.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ void image_switch(struct image *m, bool on)
         if (!__atomic_compare_exchange_n(&head->control, &old, changed, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE))
             continue;
-        image_mark(m, on ? PAIR_NAME_ON : PAIR_NAME_OFF);
+        image_mark(m, on ? FORMAT_MARK_ON : FORMAT_MARK_OFF);
         return;
     }
 }

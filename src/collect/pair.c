@@ -8,6 +8,7 @@
 #include "collect/pair_fit.h"
 #include "collect/pair_quick.h"
 #include "collect/pair_store.h"
+#include "store/format.h"
 #include "tool/memory.h"
 
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static void pair_mark(struct pair *p, const struct item *i)
     uint64_t time = pair_time(p, i);
     const char *name = book_text(p->book, i->stack);
     if (i->kind == MARK_ON || i->kind == MARK_OFF)
-        name = i->kind == MARK_ON ? PAIR_NAME_ON : PAIR_NAME_OFF;
+        name = i->kind == MARK_ON ? FORMAT_MARK_ON : FORMAT_MARK_OFF;
     if (i->kind != MARK_FLUSH) {
         p->events++;
         wake_stream_mark(p->stream, time, i->thread, name, strlen(name));

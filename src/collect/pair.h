@@ -62,10 +62,6 @@ struct pair_forced {
 
 #define PAIR_ANY_LANE UINT32_MAX
 
-/* What marks are called where recording was switched. */
-#define PAIR_NAME_ON "recording on"
-#define PAIR_NAME_OFF "recording off"
-
 /* request: that somebody waits for, 0 = nobody. */
 typedef void pair_mark_fn(void *of, enum record_mark mark, const char *name, uint64_t request);
 

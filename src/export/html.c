@@ -129,17 +129,31 @@ static void html_put_cards(const struct export_job *job, uint64_t suppressed)
     out_text(o, "</div>\n");
 }
 
+/* The longest that recording was switched off in a process that the page is about. */
+static uint64_t html_off_time(const struct export_job *job)
+{
+    uint64_t longest_ns = 0;
+    for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
+        uint64_t off_ns = wake_process_off_time(wake_reader_process(job->reader, i));
+        if (export_has_process(job, i) && off_ns > longest_ns)
+            longest_ns = off_ns;
+    }
+    return longest_ns;
+}
+
 /* What the page is not about. */
 static void html_put_limits(const struct export_job *job)
 {
     char text[UNITS_MAX];
     uint64_t rate = html_sample_rate(job);
     bool is_sampled;
-    uint64_t omitted = export_omitted(job, &is_sampled);
+    uint64_t omitted = export_omitted(job, &is_sampled), off_ns = html_off_time(job);
     if (!wake_reader_summary(job->reader)->complete)
         out_text(job->out, "; the recording is not whole, and so is this page");
     if (rate != 0)
         out_f(job->out, "; samples, one in %s: all figures are estimates", units_bytes(text, rate));
+    if (off_ns != 0)
+        out_f(job->out, "; recording was switched off for %s", units_time(text, off_ns));
     if (omitted != 0)
         out_f(job->out, "; %s %s%s that the recording knows by count alone %s not %s",
               units_count(text, omitted), is_sampled ? "sample" : "block", units_plural(omitted),

@@ -27,6 +27,10 @@ enum {
     FORMAT_END_SIZE = 56, /* payload of the end chunk */
 };
 
+/* What marks are called where recording was switched. */
+#define FORMAT_MARK_ON "recording on"
+#define FORMAT_MARK_OFF "recording off"
+
 #define FORMAT_NO_PROCESS UINT32_MAX /* chunk header: the chunk belongs to the recording */
 
 enum format_type {

@@ -223,6 +223,21 @@ uint64_t wake_process_omitted(const struct wake_process *p)
     return o->culled_blocks + o->allocations + (elsewhere > carried ? elsewhere - carried : 0);
 }
 
+uint64_t wake_process_off_time(const struct wake_process *p)
+{
+    uint64_t since_ns = UINT64_MAX, sum_ns = 0;
+    for (size_t i = 0; i < p->marks.count; i++) {
+        const struct wake_mark *m = &p->marks.data[i];
+        if (m->name != NULL && since_ns == UINT64_MAX && strcmp(m->name, FORMAT_MARK_OFF) == 0)
+            since_ns = m->time_ns;
+        if (m->name == NULL || since_ns == UINT64_MAX || strcmp(m->name, FORMAT_MARK_ON) != 0)
+            continue;
+        sum_ns += m->time_ns > since_ns ? m->time_ns - since_ns : 0;
+        since_ns = UINT64_MAX;
+    }
+    return since_ns < p->end.end_ns ? sum_ns + p->end.end_ns - since_ns : sum_ns;
+}
+
 const struct wake_thread *wake_process_find_thread(const struct wake_process *p, uint32_t number)
 {
     /* A process is the first member of its shelf. */

@@ -143,6 +143,8 @@ size_t wake_reader_process_count(const struct wake_reader *r);
 const struct wake_process *wake_reader_process(const struct wake_reader *r, size_t process);
 /* Blocks of the totals that no event of the file is about; samples, where it has those. */
 uint64_t wake_process_omitted(const struct wake_process *p);
+/* For how long recording was switched off, as the marks say, in ns. */
+uint64_t wake_process_off_time(const struct wake_process *p);
 /* NULL: no such thread is known. */
 const struct wake_thread *wake_process_find_thread(const struct wake_process *p, uint32_t number);
 /* NULL: no such pool is known. */
