@@ -205,7 +205,7 @@ static void info_text_losses(struct strbuf *out, const struct wake_reader *r, co
     if (s->write_error != 0)
         strbuf_addf(out, ", writing stopped: %s", strerror(s->write_error));
     if (f->complete) /* damage among the events is not known here */
-        strbuf_add_text(out, "; the events are not read here, but by 'heapwake verify'");
+        strbuf_add_text(out, "; the events themselves are checked by 'heapwake verify'");
     strbuf_add_char(out, '\n');
     for (size_t i = 0; i < wake_reader_damage_count(r); i++) {
         info_line(out, "damage");
