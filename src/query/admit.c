@@ -18,8 +18,9 @@
 /* Conditions on when blocks were made, and on what becomes of them. */
 #define ADMIT_BIRTHS (CHECK_BORN | CHECK_OUTSIDE)
 #define ADMIT_FATES (CHECK_FATE | CHECK_TEMPORARY | CHECK_FREER)
-#define ADMIT_ALL \
-    (ADMIT_CLASSES | ADMIT_BIRTHS | ADMIT_FATES | CHECK_SIZE | CHECK_USABLE | CHECK_STACK | CHECK_GROUPS)
+#define ADMIT_ALL                                                                                          \
+    (ADMIT_CLASSES | ADMIT_BIRTHS | ADMIT_FATES | CHECK_SIZE | CHECK_USABLE | CHECK_STACK | CHECK_GROUPS | \
+     CHECK_ADDRESS | CHECK_CHAIN)
 
 bool admit_suits(const struct query *q, const struct filter *f, const struct wake_process *p)
 {
@@ -27,10 +28,16 @@ bool admit_suits(const struct query *q, const struct filter *f, const struct wak
            (q->temporary_ns != 0 || q->temporary_allocations == 1);
 }
 
+unsigned admit_needs(const struct filter *f)
+{
+    return ((f->checks & CHECK_ADDRESS) != 0 ? LEDGER_ADDRESSES : 0U) |
+           ((f->checks & CHECK_CHAIN) != 0 ? LEDGER_CHAINS : 0U);
+}
+
 bool admit_knows(const struct ledger *l, const struct filter *f)
 {
     return (l->knows_marks || (f->checks & CHECK_MARK) == 0) &&
-           (l->knows_usable || (f->checks & CHECK_USABLE) == 0);
+           (l->knows_usable || (f->checks & CHECK_USABLE) == 0) && (admit_needs(f) & ~l->has) == 0;
 }
 
 /* ----------------------------------------------------------------- classes */
@@ -87,6 +94,18 @@ void admit_relax(struct filter *f, const struct ledger *l)
     slots_release(&slots);
 }
 
+/* Which chains pass.  False: no memory. */
+static bool admit_init_chains(struct admit *a)
+{
+    const struct lineage *lineage = &a->ledger->lineage;
+    if ((a->filter->checks & CHECK_CHAIN) == 0)
+        return true;
+    a->chains = memory_new(lineage->chains.count + 1);
+    for (size_t i = 0; i < lineage->chains.count && a->chains != NULL; i++)
+        a->chains[i] = lineage_passes(a->filter, &lineage->chains.data[i]);
+    return a->chains != NULL;
+}
+
 bool admit_init(struct admit *a, const struct ledger *l, const struct filter *f)
 {
     const struct query *q = f->query;
@@ -95,11 +114,12 @@ bool admit_init(struct admit *a, const struct ledger *l, const struct filter *f)
     a->filter = f;
     a->asks_classes = false;
     a->temporary_ns = q->temporary_ns != 0 ? q->temporary_ns : UINT64_MAX;
-    a->time = a->lasting = 0;
+    a->time = a->lasting = a->link = 0;
+    a->chains = NULL;
     a->classes = memory_new(l->class_list.count);
     a->slacks = (f->checks & CHECK_USABLE) == 0 ? NULL : memory_new(l->class_list.count * sizeof *a->slacks);
     bool has_slacks = a->slacks != NULL || (f->checks & CHECK_USABLE) == 0;
-    bool fine = slots_init(&slots, q, f->process) && a->classes != NULL && has_slacks;
+    bool fine = slots_init(&slots, q, f->process) && a->classes != NULL && has_slacks && admit_init_chains(a);
     for (size_t i = 0; i < l->class_list.count && fine; i++) {
         bool passes = admit_class(f, &slots, l, i, f->checks);
         bool is_brief = admit_may_be_temporary(q, &l->class_list.data[i]);
@@ -117,7 +137,8 @@ void admit_release(struct admit *a)
 {
     free(a->classes);
     free(a->slacks);
-    a->classes = NULL;
+    free(a->chains);
+    a->classes = a->chains = NULL;
     a->slacks = NULL;
 }
 
@@ -244,6 +265,52 @@ static void admit_classes(const uint16_t *numbers, const uint8_t *classes, uint8
         pass[i] &= classes[numbers[i]];
 }
 
+static void admit_addresses(const struct admit *a, size_t first, uint8_t *restrict pass)
+{
+    const struct abode *abode = &a->ledger->abode;
+    struct query_range codes;
+    if (abode_find(abode, &a->filter->query->filter.address, &codes))
+        admit_sizes(abode->codes + first, &codes, pass);
+    else
+        memset(pass, 0, LEDGER_AT_ONCE);
+}
+
+/* Chains of one block that is never freed. */
+static bool admit_lasting_single(const struct admit *a, size_t entry, uint64_t born_ns)
+{
+    uint64_t size = ledger_size(a->ledger, entry);
+    const struct lineage_chain single = {
+        .first_size = size, .last_size = size, .born_ns = born_ns, .length = 1, .is_leaked = true};
+    return range_has(&a->filter->query->filter.chain_position, 1) && lineage_passes(a->filter, &single);
+}
+
+/* First all as if they were chains of their own; then those that are never freed, and then links, have their say. */
+static void admit_chains(struct admit *a, size_t first, size_t count)
+{
+    const struct ledger *l = a->ledger;
+    const struct query_range *position = &a->filter->query->filter.chain_position;
+    struct query_range sizes, lifetimes;
+    uint8_t before[LEDGER_AT_ONCE];
+    memcpy(before, a->pass, sizeof before);
+    if (!lineage_find_singles(a->filter, &sizes, &lifetimes))
+        memset(a->pass, 0, sizeof a->pass);
+    if (!range_is_whole(&sizes))
+        admit_sizes(l->sizes + first, &sizes, a->pass);
+    if (!range_is_whole(&lifetimes))
+        admit_lifetimes(a, first, &lifetimes);
+    for (size_t i = a->lasting; i < l->lasting.count && l->lasting.data[i] < first + count; i++) {
+        size_t entry = l->lasting.data[i], at = entry - first;
+        if (l->mates[entry] == LEDGER_NEVER)
+            a->pass[at] = before[at] != 0 && admit_lasting_single(a, entry, a->time_ns[at]);
+    }
+    for (; a->link < l->lineage.links.count && l->lineage.links.data[a->link].entry < first + count;
+         a->link++) {
+        const struct lineage_link *link = &l->lineage.links.data[a->link];
+        a->pass[link->entry - first] = before[link->entry - first] & a->chains[link->chain] &
+                                       (uint8_t)range_has(position, link->position);
+    }
+}
+
 /* Sizes that are not in the entry. */
 static void admit_large(struct admit *a, size_t first, size_t count)
 {
@@ -281,5 +348,9 @@ void admit_entries(struct admit *a, size_t first, size_t count)
         admit_stacks(l->rows + first, f->stacks, a->pass);
     if (a->asks_classes)
         admit_classes(l->classes + first, a->classes, a->pass);
+    if ((f->checks & CHECK_ADDRESS) != 0)
+        admit_addresses(a, first, a->pass);
+    if ((f->checks & CHECK_CHAIN) != 0)
+        admit_chains(a, first, count);
     admit_large(a, first, count);
 }

@@ -28,9 +28,11 @@ struct admit {
     uint8_t *classes; /* by number: ADMIT_* */
     bool asks_classes;
     uint32_t *slacks; /* of classes; NULL unless usable sizes are asked for */
+    uint8_t *chains;  /* by number: 1 = passes; NULL unless they are asked for */
     uint64_t temporary_ns;
     size_t time;    /* of the latest entry, in ledger->times */
     size_t lasting; /* the first that is not before the entries at hand, in ledger->lasting */
+    size_t link;    /* likewise in ledger->lineage.links */
 
     /* Of the entries at hand: */
     uint64_t time_ns[LEDGER_AT_ONCE];
@@ -38,6 +40,8 @@ struct admit {
     bool has_large; /* some that pass are as large as LEDGER_LARGE */
 };
 
+/* Which parts a ledger has to have (enum ledger_part). */
+unsigned admit_needs(const struct filter *f);
 /* Whether a ledger may know what the query asks for, and whether this one does. */
 bool admit_suits(const struct query *q, const struct filter *f, const struct wake_process *p);
 bool admit_knows(const struct ledger *l, const struct filter *f);

@@ -13,9 +13,11 @@
 #include "query/whole.h"
 #include "store/numbered.h"
 #include "tool/memory.h"
+#include "wire/record.h"
 
 enum {
     LEDGER_ENTRY_BYTES = 14,
+    LEDGER_CHAIN_PART = 4, /* links and chains have this part of what entries may have, besides */
     LEDGER_TIME_BYTES = 12,
     LEDGER_BYTES = 336 << 20,   /* at most, as a rule */
     LEDGER_PART = 8,            /* nor more than this part of the machine's memory */
@@ -31,7 +33,8 @@ enum {
 struct ledger_block {
     uint32_t entry, time; /* of its birth */
     uint32_t row;
-    uint32_t class;
+    uint16_t class;
+    bool is_link; /* of a chain, as far as is known */
 };
 
 struct ledger_making {
@@ -60,6 +63,8 @@ void ledger_release(struct ledger *l)
     vec_release(&l->firsts);
     vec_release(&l->lasting);
     vec_release(&l->marks);
+    abode_release(&l->abode);
+    lineage_release(&l->lineage);
     free(l->groups);
     *l = (struct ledger){0};
 }
@@ -90,6 +95,35 @@ static bool ledger_reserve(struct ledger *l, uint64_t entries, uint64_t bytes)
     return true;
 }
 
+/* What is asked for besides, where there is room for it: as much as for entries, in proportion. */
+static void ledger_reserve_parts(struct ledger *l, unsigned parts, uint64_t bytes)
+{
+    lineage_init(&l->lineage, bytes / LEDGER_CHAIN_PART);
+    l->has = parts;
+    if ((parts & LEDGER_ADDRESSES) != 0 && !abode_init(&l->abode, l->capacity + LEDGER_AT_ONCE)) {
+        l->has &= ~(unsigned)LEDGER_ADDRESSES;
+        l->lacks |= LEDGER_ADDRESSES;
+    }
+}
+
+/* All are entered. */
+static void ledger_close_parts(struct ledger *l)
+{
+    if ((l->has & LEDGER_ADDRESSES) != 0 && !l->abode.is_odd) {
+        memset(l->abode.codes + l->count, 0, LEDGER_AT_ONCE * sizeof *l->abode.codes);
+        abode_close(&l->abode, l->count);
+    } else if ((l->has & LEDGER_ADDRESSES) != 0) {
+        abode_release(&l->abode);
+        l->lacks |= LEDGER_ADDRESSES;
+    }
+    if (l->lineage.is_odd) {
+        lineage_release(&l->lineage);
+        l->lacks |= LEDGER_CHAINS;
+    }
+    lineage_close(&l->lineage);
+    l->has &= ~l->lacks;
+}
+
 /* Behind the last entry.  False: no memory. */
 static bool ledger_close(struct ledger *l)
 {
@@ -97,6 +131,7 @@ static bool ledger_close(struct ledger *l)
     memset(l->mates + l->count, 0, LEDGER_AT_ONCE * sizeof *l->mates);
     memset(l->sizes + l->count, 0, LEDGER_AT_ONCE * sizeof *l->sizes);
     memset(l->classes + l->count, 0, LEDGER_AT_ONCE * sizeof *l->classes);
+    ledger_close_parts(l);
     bool fine = true;
     for (size_t i = 0; i < l->count && fine; i++)
         if (l->rows[i] < LEDGER_FALLS &&
@@ -192,15 +227,44 @@ static bool ledger_name_marks(struct ledger_making *m)
     return fine;
 }
 
+/* ------------------------------------------------------------------- parts */
+
+/* Of a birth that is about to be entered. */
+static void ledger_settle_in(struct ledger_making *m, struct ledger_block *block, const struct wake_block *b,
+                             uint32_t i)
+{
+    struct ledger *l = m->ledger;
+    bool is_large = b->size[i] >= LEDGER_LARGE;
+    if ((l->has & LEDGER_ADDRESSES) != 0)
+        l->abode.codes[block->entry] = abode_encode(&l->abode, b->address[i]);
+    if ((l->has & LEDGER_CHAINS) != 0 && (b->previous[i] != 0 || is_large)) {
+        const struct lineage_event made = {b->number[i], b->size[i], b->time_ns[i], block->entry};
+        block->is_link = lineage_add(&l->lineage, &made, b->previous[i], is_large, &m->failed);
+    }
+}
+
+/* Of a death. */
+static void ledger_move_out(struct ledger_making *m, const struct ledger_block *was,
+                            const struct wake_block *b, uint32_t i)
+{
+    struct ledger *l = m->ledger;
+    bool by_realloc = b->detail[i] == HOW_REALLOC;
+    if ((l->has & LEDGER_ADDRESSES) != 0)
+        l->abode.codes[l->count] = l->abode.codes[was->entry];
+    if ((l->has & LEDGER_CHAINS) != 0 && (was->is_link || by_realloc)) {
+        uint64_t size = ledger_size(l, was->entry);
+        const struct lineage_event gone = {b->number[i], size, b->time_ns[i], (uint32_t)l->count};
+        const struct lineage_event born = {b->number[i], size, l->times.data[was->time], was->entry};
+        if (!lineage_end(&l->lineage, &gone, was->is_link ? NULL : &born, by_realloc))
+            m->failed = true;
+    }
+}
+
 /* ------------------------------------------------------------------ events */
 
 static void ledger_enter(struct ledger_making *m, uint32_t row, uint64_t size, uint32_t mate, uint32_t class)
 {
     struct ledger *l = m->ledger;
-    if (l->count == l->capacity) {
-        m->is_odd = true;
-        return;
-    }
     size_t at = l->count++;
     l->rows[at] = row;
     l->mates[at] = mate;
@@ -215,17 +279,19 @@ static void ledger_enter(struct ledger_making *m, uint32_t row, uint64_t size, u
 static void ledger_alloc(struct ledger_making *m, const struct wake_block *b, uint32_t i, uint32_t now)
 {
     struct ledger_block *block = numbered_add(&m->live, b->number[i], sizeof *block);
-    if (block == NULL) {
-        m->failed = true;
+    m->failed = m->failed || block == NULL;
+    m->is_odd = m->is_odd || m->ledger->count == m->ledger->capacity;
+    if (m->failed || m->is_odd)
         return;
-    }
     uint32_t slot = slots_get(&m->slots, b->thread[i]);
     m->slots.all.data[slot].newest = b->number[i];
     *block = (struct ledger_block){.entry = (uint32_t)m->ledger->count,
                                    .time = now,
                                    .row = filter_stack(m->filter, b->stack[i]),
-                                   .class = ledger_class_of_birth(m, b, i)};
+                                   .class = (uint16_t)ledger_class_of_birth(m, b, i)};
     cohort_alloc(&m->ledger->groups[block->row], (struct weight){1, b->size[i]}, b->time_ns[i]);
+    if (m->ledger->has != 0)
+        ledger_settle_in(m, block, b, i);
     ledger_enter(m, block->row, b->size[i], LEDGER_NEVER, block->class);
 }
 
@@ -233,8 +299,11 @@ static void ledger_free(struct ledger_making *m, const struct wake_block *b, uin
 {
     struct ledger *l = m->ledger;
     const struct ledger_block *was = numbered_take(&m->live, b->number[i], sizeof *was);
-    if (was == NULL)
+    m->is_odd = m->is_odd || l->count == l->capacity;
+    if (was == NULL || m->is_odd)
         return;
+    if (l->has != 0)
+        ledger_move_out(m, was, b, i);
     uint32_t slot = slots_get(&m->slots, b->thread[i]);
     bool is_temporary = m->slots.all.data[slot].newest == b->number[i];
     uint32_t class = ledger_class_of_death(m, was->class, b->thread[i], is_temporary);
@@ -280,7 +349,18 @@ static int ledger_events(const struct wake_block *b, void *context)
     return m->failed ? ERR_MEMORY : watch_advance(m->watch, b->count);
 }
 
-int ledger_make(struct ledger *l, uint64_t bytes, const struct filter *f, struct watch *watch,
+/* Reads the events. */
+static int ledger_read(struct ledger_making *m, struct wake_reader *reader, uint32_t process, struct err *err)
+{
+    unsigned columns = WAKE_SIZE | WAKE_USABLE | WAKE_STACK | WAKE_THREAD | WAKE_ARENA;
+    if ((m->ledger->has & LEDGER_ADDRESSES) != 0)
+        columns |= WAKE_ADDRESS;
+    if ((m->ledger->has & LEDGER_CHAINS) != 0)
+        columns |= WAKE_PREVIOUS;
+    return wake_reader_visit_columns(reader, process, 0, UINT64_MAX, columns, ledger_events, m, err);
+}
+
+int ledger_make(struct ledger *l, unsigned parts, uint64_t bytes, const struct filter *f, struct watch *watch,
                 struct wake_reader *reader, uint32_t process, struct err *err)
 {
     uint64_t limit = ledger_limit(bytes);
@@ -293,6 +373,7 @@ int ledger_make(struct ledger *l, uint64_t bytes, const struct filter *f, struct
     *l = (struct ledger){.smallest = UINT64_MAX, .knows_usable = true};
     if (f->stack_count >= LEDGER_FALLS || !ledger_reserve(l, m.whole.events, limit))
         return LEDGER_ODD;
+    ledger_reserve_parts(l, parts, limit);
     m.times_max = (limit - m.whole.events * LEDGER_ENTRY_BYTES) / LEDGER_TIME_BYTES;
     numbered_init(&m.live);
     map_init(&m.classes);
@@ -300,9 +381,7 @@ int ledger_make(struct ledger *l, uint64_t bytes, const struct filter *f, struct
                 vec_push(&l->firsts, 0) && ledger_name_marks(&m) && (l->groups = cohort_new(f)) != NULL;
     int code = fine ? 0 : ERR_MEMORY;
     if (code == 0)
-        code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
-                                         WAKE_SIZE | WAKE_USABLE | WAKE_STACK | WAKE_THREAD | WAKE_ARENA,
-                                         ledger_events, &m, err);
+        code = ledger_read(&m, reader, process, err);
     numbered_release(&m.live);
     slots_release(&m.slots);
     map_release(&m.classes);

@@ -11,7 +11,10 @@
  *
  * Entries are in the order of events; those from firsts[i] to firsts[i + 1] are at times[i].
  *
- * Memory: 14 bytes an entry and 12 for each moment at which there are events.  One reading makes it.
+ * Where somebody asks for them, it has addresses (query/abode.h) and realloc chains (query/lineage.h) too.
+ *
+ * Memory: 14 bytes an entry, 4 more for addresses, what chains take, and 12 for each moment at which there are events.  One
+ * reading makes it.
  */
 #ifndef HW_QUERY_LEDGER_H
 #define HW_QUERY_LEDGER_H
@@ -20,8 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "query/abode.h"
 #include "query/cohort.h"
 #include "query/filter.h"
+#include "query/lineage.h"
 #include "query/query.h"
 #include "query/watch.h"
 #include "store/reader.h"
@@ -42,6 +47,9 @@ struct ledger_class {
     bool is_temporary;
 };
 
+/* What only some questions need. */
+enum ledger_part { LEDGER_ADDRESSES = 1, LEDGER_CHAINS = 2 };
+
 struct ledger {
     uint32_t *rows; /* a stack, + LEDGER_FALLS; the first of one piece of memory with the next three */
     uint32_t *mates;
@@ -52,8 +60,11 @@ struct ledger {
     VEC(struct ledger_class) class_list; /* by their numbers */
     VEC(uint64_t) times;                 /* rising, behind that of LEDGER_NEVER */
     VEC(uint32_t) firsts;
-    VEC(uint32_t) lasting;      /* births of blocks that are never released, or listed as leaked, in order */
-    VEC(const char *) marks;    /* names; the first is of those that no mark came before */
+    VEC(uint32_t) lasting;   /* births of blocks that are never released, or listed as leaked, in order */
+    VEC(const char *) marks; /* names; the first is of those that no mark came before */
+    struct abode abode;
+    struct lineage lineage;
+    unsigned has, lacks;        /* enum ledger_part: these it has; those it cannot have */
     bool knows_marks;           /* there are not too many */
     bool knows_usable;          /* usable sizes are sizes and slack */
     struct cohort *groups;      /* by stack */
@@ -72,9 +83,9 @@ enum {
     LEDGER_AT_ONCE = 4096,
 };
 
-/* Enters all events.  bytes: of memory at most, 0 = the usual.  The filter is any of this process.
+/* Enters all events.  parts: of enum ledger_part; bytes: of memory at most, 0 = the usual.  The filter is any of this process.
  * 0; WATCH_STOP: interrupted, it ends there; LEDGER_ODD, or an error: it is of no use.  Release whatever comes back. */
-int ledger_make(struct ledger *l, uint64_t bytes, const struct filter *f, struct watch *watch,
+int ledger_make(struct ledger *l, unsigned parts, uint64_t bytes, const struct filter *f, struct watch *watch,
                 struct wake_reader *reader, uint32_t process, struct err *err);
 /* Accepts a zeroed one. */
 void ledger_release(struct ledger *l);

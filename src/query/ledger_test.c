@@ -135,12 +135,131 @@ static void what_a_ledger_does_not_know_is_read(void **state)
     close_twins(&t);
 }
 
+/* A question with one more condition to both, and whether the ledger has answered. */
+static bool ask_ledger(struct twins *t, const char *key, const char *value)
+{
+    struct query q;
+    query_init(&q);
+    asked[0] = '\0';
+    ask(&q, key, "%s", value);
+    ask(&q, "detail", "yes");
+    ask_twins(t, &q);
+    query_release(&q);
+    return t->ours.events == 0;
+}
+
+/* Blocks at the ends of many regions, highest first, or as `stray` has the last one. */
+static void make_far_apart(uint64_t regions, uint64_t stray)
+{
+    struct wake_writer *w;
+    struct wake_stream *s = begin_recording(&w);
+    for (uint64_t i = 0; i < 2 * regions; i++) {
+        uint64_t region = 0x7f0000000000 - (i / 2 << 30), address = region + (i % 2 == 0 ? 0 : (1 << 27) - 8);
+        wake_stream_alloc(s, 1000 + i, 1, KIND_MALLOC, 0, i + 1 == 2 * regions ? stray : address, 10 + i,
+                          10 + i, 0);
+        if (i >= 3)
+            wake_stream_free(s, 1000 + i, 1, HOW_FREE, i - 3, 10 + i - 3);
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+}
+
+static void addresses_are_ordered_whenever_they_are_met(void **state)
+{
+    (void)state;
+    struct twins t;
+    char value[32];
+    make_far_apart(256, 0x7f0000000000 - (UINT64_C(255) << 30));
+    open_twins(&t, NULL);
+    assert_false(ask_ledger(&t, "size-min", "11")); /* makes one without addresses */
+    assert_false(ask_ledger(&t, "address-min", "7f0000000000"));
+    assert_int_equal(t.ours.total.allocated_blocks, 2);
+    for (uint64_t i = 0; i < 256; i++) { /* around the lower and the upper end of a region, and between two */
+        static const uint64_t offsets[] = {0, (1 << 27) - 8, 1 << 29};
+        uint64_t address = 0x7f0000000000 - (i << 30) + offsets[i % 3] + i / 3 % 3 - 1;
+        snprintf(value, sizeof value, "%llx", (unsigned long long)address);
+        assert_true(ask_ledger(&t, i % 2 == 0 ? "address-min" : "address-max", value));
+    }
+    assert_true(ask_ledger(&t, "size-min", "12"));
+    close_twins(&t);
+}
+
+/* More regions than codes can tell, and addresses that no malloc gives. */
+static void addresses_that_have_no_code_are_read(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct twins t;
+        make_far_apart(i == 0 ? 257 : 3, i == 0 ? 0x1000 : 0x1004);
+        open_twins(&t, NULL);
+        assert_false(ask_ledger(&t, "address-max", "2000"));
+        assert_int_equal(t.ours.total.allocated_blocks, 1);
+        uint64_t events = t.right.events;
+        assert_false(ask_ledger(&t, "address-max", "1004"));
+        assert_int_equal(t.ours.events, events); /* nor is it tried again */
+        assert_true(ask_ledger(&t, "size-min", "11"));
+        assert_false(ask_ledger(&t, "chain-length-max", "1"));
+        assert_true(ask_ledger(&t, "chain-length-min", "1"));
+        assert_false(ask_ledger(&t, "address-min", "1004"));
+        assert_int_equal(t.ours.events, events);
+        close_twins(&t);
+    }
+}
+
+/* Blocks that grow by realloc, some beyond what an entry has room for; some are freed, some never, and of some the
+ * last realloc has no block behind it. */
+static void make_chains(unsigned chains)
+{
+    struct wake_writer *w;
+    struct wake_stream *s = begin_recording(&w);
+    uint64_t number = 0, time_ns = 1000;
+    for (uint64_t i = 0; i < chains; i++) {
+        uint64_t size = i % 7 == 6 ? (3 + (i + 1) % 3) << 30 : 10 + i;
+        wake_stream_alloc(s, time_ns++, 1, KIND_MALLOC, 0, 0x1000, size, size, 0);
+        for (uint64_t link = 1; link <= i % 5; link++) {
+            wake_stream_free(s, time_ns, 1, HOW_REALLOC, number++, size);
+            size = size * 3 / 2;
+            wake_stream_alloc(s, time_ns++, 1, KIND_REALLOC, 0, 0x1000, size, size, number);
+        }
+        if (i % 3 != 0)
+            wake_stream_free(s, time_ns += i, 1, i % 3 == 1 ? HOW_FREE : HOW_REALLOC, number, size);
+        number++;
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+}
+
+static void chains_are_known_by_all_their_links(void **state)
+{
+    (void)state;
+    static const char *const questions[][2] = {
+        {"chain-length-min", "2"},         {"chain-length-max", "1"},       {"chain-position-min", "2"},
+        {"chain-position-max", "1"},       {"chain-first-size-min", "3G"},  {"chain-first-size-max", "500"},
+        {"chain-first-size-max", "4500M"}, {"chain-last-size-min", "4G"},   {"chain-last-size-max", "1K"},
+        {"chain-lifetime-min", "100ns"},   {"chain-lifetime-max", "100ns"}, {"state", "chain-leaked"}};
+    struct twins t;
+    make_chains(3000);
+    open_twins(&t, NULL);
+    for (unsigned i = 0; i < sizeof questions / sizeof *questions; i++) {
+        assert_int_equal(ask_ledger(&t, questions[i][0], questions[i][1]), i > 0);
+        assert_in_range(t.ours.total.allocated_blocks, 1, 8999);
+    }
+    close_twins(&t);
+    /* Where there is no room for their links they are read. */
+    open_twins(&t, &(struct stage_limits){.ledger_bytes = 18000 * 26});
+    assert_false(ask_ledger(&t, questions[0][0], questions[0][1]));
+    assert_false(ask_ledger(&t, questions[1][0], questions[1][1]));
+    assert_true(ask_ledger(&t, "size-min", "100"));
+    close_twins(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(long_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(groups_of_culled_recordings_are_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_ledger_does_not_know_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(addresses_are_ordered_whenever_they_are_met, setup, teardown),
+        cmocka_unit_test_setup_teardown(addresses_that_have_no_code_are_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(chains_are_known_by_all_their_links, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

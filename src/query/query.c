@@ -375,10 +375,16 @@ static int answer_find_ledger(struct answer *a, const struct filter *f, struct m
                               struct err *err)
 {
     struct memo_process *m = &memo->processes[process];
-    if (m->has_ledger || m->has_no_ledger)
-        return m->has_ledger ? 0 : LEDGER_ODD;
+    unsigned needs = admit_needs(f), has = m->ledger.has, lacks = m->ledger.lacks;
+    if (m->has_ledger && (needs & ~has) == 0)
+        return 0;
+    if (m->has_no_ledger || (needs & lacks) != 0)
+        return LEDGER_ODD;
+    memo_forget_ledger(m);
     uint64_t done = a->watch.done;
-    int code = ledger_make(&m->ledger, memo->limits.ledger_bytes, f, &a->watch, a->reader, process, err);
+    int code = ledger_make(&m->ledger, needs | has, memo->limits.ledger_bytes, f, &a->watch, a->reader,
+                           process, err);
+    m->ledger.lacks |= lacks;
     m->has_ledger = code == 0;
     m->has_no_ledger = code == LEDGER_ODD;
     if (code == LEDGER_ODD)
