@@ -113,9 +113,13 @@ bool admit_init(struct admit *a, const struct ledger *l, const struct filter *f)
     a->ledger = l;
     a->filter = f;
     a->asks_classes = false;
-    a->temporary_ns = q->temporary_ns != 0 ? q->temporary_ns : UINT64_MAX;
+    /* Where all that pass are temporary nobody has to ask them again. */
+    bool asks_briefness = q->temporary_ns != 0 && (f->checks & CHECK_TEMPORARY) == 0;
+    a->temporary_ns = asks_briefness ? q->temporary_ns : UINT64_MAX;
     a->time = a->lasting = a->link = 0;
     a->chains = NULL;
+    outlive_init(&a->lifetimes, &f->lifetime);
+    outlive_init(&a->chain_lifetimes, &q->filter.chain_lifetime);
     a->classes = memory_new(l->class_list.count);
     a->slacks = (f->checks & CHECK_USABLE) == 0 ? NULL : memory_new(l->class_list.count * sizeof *a->slacks);
     bool has_slacks = a->slacks != NULL || (f->checks & CHECK_USABLE) == 0;
@@ -151,6 +155,7 @@ static void admit_tell_times(struct admit *a, size_t first, size_t count)
     for (size_t i = 0; i < count;) {
         while (a->time + 1 < l->firsts.count && l->firsts.data[a->time + 1] <= first + i)
             a->time++;
+        a->first_time = i == 0 ? a->time : a->first_time;
         size_t end = a->time + 1 < l->firsts.count ? l->firsts.data[a->time + 1] - first : count;
         uint64_t time_ns = l->times.data[a->time];
         for (end = end < count ? end : count; i < end; i++)
@@ -195,17 +200,6 @@ static void admit_died(struct admit *a, size_t first, const struct query_range *
     }
 }
 
-static void admit_lifetimes(struct admit *a, size_t first, const struct query_range *range)
-{
-    const uint32_t *mates = a->ledger->mates + first;
-    const uint64_t *times = a->ledger->times.data, min = range->min, width = range->max - min;
-    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) {
-        int64_t apart = (int64_t)(a->time_ns[i] - times[mates[i]]); /* the sign tells which end this is */
-        uint64_t lifetime = apart < 0 ? 0 - (uint64_t)apart : (uint64_t)apart;
-        a->pass[i] &= lifetime - min <= width;
-    }
-}
-
 /* What becomes of blocks, as filter_fate has it.  To be asked first. */
 static void admit_fates(struct admit *a, size_t first, size_t count)
 {
@@ -218,7 +212,7 @@ static void admit_fates(struct admit *a, size_t first, size_t count)
     if (!f->none_freed && f->query->filter.freed == SIDE_OUTSIDE)
         admit_died(a, first, &f->when->window, false);
     if (!f->none_freed && !range_is_whole(&f->lifetime))
-        admit_lifetimes(a, first, &f->lifetime);
+        outlive_look(&a->lifetimes, l, first, count, a->first_time, a->pass);
     for (size_t i = a->lasting; i < l->lasting.count && l->lasting.data[i] < first + count; i++) {
         size_t at = l->lasting.data[i] - first;
         if (l->mates[first + at] == LEDGER_NEVER)
@@ -297,7 +291,7 @@ static void admit_chains(struct admit *a, size_t first, size_t count)
     if (!range_is_whole(&sizes))
         admit_sizes(l->sizes + first, &sizes, a->pass);
     if (!range_is_whole(&lifetimes))
-        admit_lifetimes(a, first, &lifetimes);
+        outlive_look(&a->chain_lifetimes, l, first, count, a->first_time, a->pass);
     for (size_t i = a->lasting; i < l->lasting.count && l->lasting.data[i] < first + count; i++) {
         size_t entry = l->lasting.data[i], at = entry - first;
         if (l->mates[entry] == LEDGER_NEVER)

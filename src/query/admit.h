@@ -14,6 +14,7 @@
 
 #include "query/filter.h"
 #include "query/ledger.h"
+#include "query/outlive.h"
 #include "query/query.h"
 
 /* What a class is to a query. */
@@ -30,9 +31,12 @@ struct admit {
     uint32_t *slacks; /* of classes; NULL unless usable sizes are asked for */
     uint8_t *chains;  /* by number: 1 = passes; NULL unless they are asked for */
     uint64_t temporary_ns;
-    size_t time;    /* of the latest entry, in ledger->times */
-    size_t lasting; /* the first that is not before the entries at hand, in ledger->lasting */
-    size_t link;    /* likewise in ledger->lineage.links */
+    size_t time;       /* of the latest entry, in ledger->times */
+    size_t first_time; /* of the first entry at hand */
+    size_t lasting;    /* the first that is not before the entries at hand, in ledger->lasting */
+    size_t link;       /* likewise in ledger->lineage.links */
+
+    struct outlive lifetimes, chain_lifetimes;
 
     /* Of the entries at hand: */
     uint64_t time_ns[LEDGER_AT_ONCE];

@@ -4,21 +4,29 @@
  */
 #include "query/histogram.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-enum {
-    MEDIAN_EXACT = 128, /* values below have their own bucket */
-    MEDIAN_PART_BITS = 6,
-    MEDIAN_PARTS = 1 << MEDIAN_PART_BITS,
-};
+/* How many and how much in one word: of so few blocks, below 4 GiB each, neither runs into the other. */
+enum { HISTOGRAM_BYTES_BITS = 44, HISTOGRAM_WAYS = 4 };
+static_assert(HISTOGRAM_MANY <= 1 << (HISTOGRAM_BYTES_BITS - 32), "the bytes of all have room");
 
-unsigned medians_bucket(uint64_t value)
+/* Values that follow each other are alike, and adding to a sum has to wait for the one before: so there are several. */
+void histogram_add_many(struct query_histogram *h, const uint64_t *values, const uint32_t *sizes,
+                        size_t count)
 {
-    if (value < MEDIAN_EXACT)
-        return (unsigned)value;
-    unsigned top = 63 - (unsigned)__builtin_clzll(value);
-    return MEDIAN_EXACT + (top - 7) * MEDIAN_PARTS +
-           (unsigned)(value >> (top - MEDIAN_PART_BITS) & (MEDIAN_PARTS - 1));
+    const uint64_t one = UINT64_C(1) << HISTOGRAM_BYTES_BITS;
+    uint64_t sums[HISTOGRAM_WAYS][HISTOGRAM_BUCKETS] = {{0}};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = values[i];
+        unsigned bucket = value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
+        sums[i % HISTOGRAM_WAYS][bucket] += one + sizes[i];
+    }
+    for (unsigned way = 0; way < HISTOGRAM_WAYS; way++)
+        for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+            h->blocks[i] += sums[way][i] / one;
+            h->bytes[i] += sums[way][i] % one;
+        }
 }
 
 /* The middle of a bucket. */
@@ -79,35 +87,56 @@ static __attribute__((noinline)) void medians_carry(struct medians *m, uint32_t 
         m->failed = true;
 }
 
-void medians_flush(struct medians *m)
+/* Where the count of a bucket is in all pages, behind a page that is none; it is asked for. */
+static inline uint32_t medians_place(struct medians *m, uint32_t row, unsigned bucket)
 {
-    uint32_t places[MEDIAN_WAITING];
-    for (size_t i = 0; i < m->count; i++) {
-        uint32_t row = m->waiting[i].row, bucket = m->waiting[i].bucket;
-        uint32_t page = medians_find(m, row, bucket / MEDIAN_PAGE);
-        if (__builtin_expect(page == 0, 0)) {
-            m->failed = m->failed || !medians_make(m, row, bucket / MEDIAN_PAGE);
-            page = medians_find(m, row, bucket / MEDIAN_PAGE);
-        }
-        places[i] = page * MEDIAN_PAGE + bucket % MEDIAN_PAGE;
-        if (page != 0)
-            __builtin_prefetch(&m->pages.data[page - 1].counts[bucket % MEDIAN_PAGE], 1);
+    uint32_t page = medians_find(m, row, bucket / MEDIAN_PAGE);
+    if (__builtin_expect(page == 0, 0)) {
+        m->failed = m->failed || !medians_make(m, row, bucket / MEDIAN_PAGE);
+        page = medians_find(m, row, bucket / MEDIAN_PAGE);
+        if (page == 0)
+            return 0;
     }
-    for (size_t i = 0; i < m->count; i++) {
+    __builtin_prefetch(&m->pages.data[page - 1].counts[bucket % MEDIAN_PAGE], 1);
+    return page * MEDIAN_PAGE + bucket % MEDIAN_PAGE;
+}
+
+static inline void medians_raise(struct medians *m, const uint32_t *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
         uint32_t at = places[i] - MEDIAN_PAGE;
         if (__builtin_expect(places[i] < MEDIAN_PAGE, 0))
             continue;
         if (__builtin_expect(++m->pages.data[at / MEDIAN_PAGE].counts[at % MEDIAN_PAGE] == 0, 0))
             medians_carry(m, at);
     }
+}
+
+void medians_flush(struct medians *m)
+{
+    uint32_t places[MEDIAN_WAITING];
+    for (size_t i = 0; i < m->count; i++)
+        places[i] = medians_place(m, m->waiting[i].row, m->waiting[i].bucket);
+    medians_raise(m, places, m->count);
     m->count = 0;
+}
+
+void medians_add_many(struct medians *m, const uint32_t *rows, const uint64_t *values, size_t count)
+{
+    uint32_t places[MEDIAN_WAITING];
+    for (size_t i = 0, end; i < count; i = end) {
+        end = count - i > MEDIAN_WAITING ? i + MEDIAN_WAITING : count;
+        for (size_t k = i; k < end; k++)
+            places[k - i] = medians_place(m, rows[k], medians_bucket(values[k]));
+        medians_raise(m, places, end - i);
+    }
 }
 
 static uint64_t medians_count(const struct medians *m, uint32_t page, unsigned i)
 {
     const uint64_t *times =
         map_count(&m->full) == 0 ? NULL : map_find(&m->full, (uint64_t)page * MEDIAN_PAGE + i);
-    return m->pages.data[page].counts[i] + (times == NULL ? 0 : *times << 32);
+    return m->pages.data[page].counts[i] + (times == NULL ? 0 : *times << 16);
 }
 
 /* The value in the middle of a row; its counts are added to `all`. */

@@ -32,15 +32,24 @@ static inline void histogram_add(struct query_histogram *h, uint64_t value, uint
     h->bytes[bucket] += bytes;
 }
 
+enum { HISTOGRAM_MANY = 4096 };
+/* Values of single blocks, each with the size of its block; HISTOGRAM_MANY at most. */
+void histogram_add_many(struct query_histogram *h, const uint64_t *values, const uint32_t *sizes,
+                        size_t count);
+
 enum {
+    MEDIAN_EXACT = 128, /* values below have their own bucket */
+    MEDIAN_PART_BITS = 6,
+    MEDIAN_PARTS = 1 << MEDIAN_PART_BITS,
     MEDIAN_PAGE_BITS = 6,
     MEDIAN_PAGE = 1 << MEDIAN_PAGE_BITS,
     MEDIAN_PAGES = MEDIAN_BUCKETS / MEDIAN_PAGE,
     MEDIAN_WAITING = 64,
 };
 
+/* Short, so that caches hold more of them; few go beyond 16 bits. */
 struct median_page {
-    uint32_t counts[MEDIAN_PAGE];
+    uint16_t counts[MEDIAN_PAGE];
 };
 
 /* Page + 1, or 0. */
@@ -56,7 +65,7 @@ struct medians {
     VEC(uint32_t) of_row; /* set + 1, or 0 */
     VEC(struct median_set) sets;
     VEC(struct median_page) pages;
-    struct map full; /* place of a count in all pages -> how often it went beyond 32 bits */
+    struct map full; /* place of a count in all pages -> how often it went beyond 16 bits */
     struct median_value waiting[MEDIAN_WAITING];
     size_t count; /* waiting */
     bool failed;  /* no memory */
@@ -66,7 +75,13 @@ void medians_init(struct medians *m);
 void medians_release(struct medians *m);
 /* For the inline function below. */
 void medians_flush(struct medians *m);
-unsigned medians_bucket(uint64_t value);
+
+static inline unsigned medians_bucket(uint64_t value)
+{
+    unsigned top = 63 - (unsigned)__builtin_clzll(value | 1);
+    unsigned part = (unsigned)(value >> (top - MEDIAN_PART_BITS) % 64 & (MEDIAN_PARTS - 1));
+    return value < MEDIAN_EXACT ? (unsigned)value : MEDIAN_EXACT + (top - 7) * MEDIAN_PARTS + part;
+}
 
 /* Where there is no memory medians_settle says so. */
 static inline void medians_add(struct medians *m, uint32_t row, uint64_t value)
@@ -75,6 +90,9 @@ static inline void medians_add(struct medians *m, uint32_t row, uint64_t value)
         medians_flush(m);
     m->waiting[m->count++] = (struct median_value){row, medians_bucket(value)};
 }
+
+/* Many at once. */
+void medians_add_many(struct medians *m, const uint32_t *rows, const uint64_t *values, size_t count);
 
 /* Sets medians[0..rows-1] where a row has values, and adds all counts to
  * all[MEDIAN_BUCKETS].  False: there was no memory. */

@@ -57,6 +57,7 @@ struct ledger_making {
 void ledger_release(struct ledger *l)
 {
     free(l->rows);
+    free(l->falls);
     map_release(&l->large);
     vec_release(&l->class_list);
     vec_release(&l->times);
@@ -86,7 +87,8 @@ static bool ledger_reserve(struct ledger *l, uint64_t entries, uint64_t bytes)
         return false;
     size_t all = entries + LEDGER_AT_ONCE;
     l->rows = memory_try_large(all * LEDGER_ENTRY_BYTES);
-    if (l->rows == NULL)
+    l->falls = memory_try_large(all / 8 + 2);
+    if (l->rows == NULL || l->falls == NULL)
         return false;
     l->mates = l->rows + all;
     l->sizes = l->mates + all;
@@ -124,6 +126,19 @@ static void ledger_close_parts(struct ledger *l)
     l->has &= ~l->lacks;
 }
 
+/* Which are releases, those behind the last entry included. */
+static void ledger_note_falls(struct ledger *l)
+{
+    size_t all = l->count + LEDGER_AT_ONCE;
+    memset(l->falls + all / 8, 0, 2);
+    for (size_t i = 0; i + 8 <= all; i += 8) {
+        unsigned bits = 0;
+        for (unsigned k = 0; k < 8; k++)
+            bits |= l->rows[i + k] >> 31 << k;
+        l->falls[i / 8] = (uint8_t)bits;
+    }
+}
+
 /* Behind the last entry.  False: no memory. */
 static bool ledger_close(struct ledger *l)
 {
@@ -131,6 +146,7 @@ static bool ledger_close(struct ledger *l)
     memset(l->mates + l->count, 0, LEDGER_AT_ONCE * sizeof *l->mates);
     memset(l->sizes + l->count, 0, LEDGER_AT_ONCE * sizeof *l->sizes);
     memset(l->classes + l->count, 0, LEDGER_AT_ONCE * sizeof *l->classes);
+    ledger_note_falls(l);
     ledger_close_parts(l);
     bool fine = true;
     for (size_t i = 0; i < l->count && fine; i++)

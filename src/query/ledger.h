@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * ledger: every allocation and release of a process in 14 bytes, each with what is known of its block, its
+ * ledger: every allocation and release of a process in 14 bytes and a bit, each with what is known of its block, its
  * other end included.  Whatever is asked about single blocks afterwards, no event has to be read and no block
  * followed (query/reckon.h).
  *
@@ -13,7 +13,7 @@
  *
  * Where somebody asks for them, it has addresses (query/abode.h) and realloc chains (query/lineage.h) too.
  *
- * Memory: 14 bytes an entry, 4 more for addresses, what chains take, and 12 for each moment at which there are events.  One
+ * Memory: 14 bytes and a bit an entry, 4 bytes more for addresses, what chains take, and 12 for each moment at which there are events.  One
  * reading makes it.
  */
 #ifndef HW_QUERY_LEDGER_H
@@ -55,6 +55,7 @@ struct ledger {
     uint32_t *mates;
     uint32_t *sizes; /* LEDGER_LARGE: see `large` */
     uint16_t *classes;
+    uint8_t *falls; /* a bit an entry: LEDGER_FALLS once more */
     size_t count, capacity;
     struct map large;                    /* entry -> its size, from LEDGER_LARGE on */
     VEC(struct ledger_class) class_list; /* by their numbers */

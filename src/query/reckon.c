@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 #include "query/admit.h"
+#include "query/ascent.h"
 #include "tool/memory.h"
 
 #define RECKON_INLINE inline __attribute__((always_inline))
 
 enum {
-    RECKON_FEW = 3,          /* less than this part of the entries */
     RECKON_PLACES = 1 << 22, /* that a table of split rows can have */
 };
 
@@ -27,13 +27,16 @@ struct reckon {
     struct admit admit;
     struct scan *scan;
     struct reckon_split split;
-    bool few_pass; /* of the entries before */
 
     /* Of the entries at hand: */
     size_t first, count;
     const uint32_t *rows; /* and LEDGER_FALLS; means nothing where an entry does not pass */
     uint32_t split_rows[LEDGER_AT_ONCE];
-    uint16_t births[LEDGER_AT_ONCE], deaths[LEDGER_AT_ONCE]; /* where those are that pass */
+    struct ascent_lists lists;
+    /* Of those births or deaths of them for which more than sums is wanted, in the order of their list: */
+    uint64_t values[LEDGER_AT_ONCE]; /* sizes, lifetimes */
+    uint32_t sizes[LEDGER_AT_ONCE];
+    uint32_t dead_rows[LEDGER_AT_ONCE]; /* of deaths */
 };
 
 /* -------------------------------------------------------------------- rows */
@@ -83,6 +86,22 @@ static uint32_t reckon_find_row(struct reckon *r, uint32_t stack, uint16_t class
     return row;
 }
 
+/* Finds those that are known.  False: some that pass are not. */
+static bool reckon_knows_rows(struct reckon *r, const uint32_t *stacks, const uint16_t *classes)
+{
+    const uint32_t *known = r->split.rows;
+    const uint16_t *parts = r->split.parts;
+    const uint8_t *pass = r->admit.pass;
+    const size_t count = r->count, width = r->split.count;
+    unsigned missing = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = known[(stacks[i] & ~LEDGER_FALLS) * width + parts[classes[i]]];
+        r->split_rows[i] = (row - 1) | (stacks[i] & LEDGER_FALLS);
+        missing |= (row == 0) & pass[i];
+    }
+    return missing == 0;
+}
+
 /* Finds the rows of the entries at hand. */
 static void reckon_tell_rows(struct reckon *r)
 {
@@ -91,34 +110,16 @@ static void reckon_tell_rows(struct reckon *r)
     r->rows = stacks;
     if (r->scan->tally.split == SPLIT_NONE)
         return;
+    r->rows = r->split_rows;
+    if (r->split.rows != NULL && reckon_knows_rows(r, stacks, classes))
+        return;
     for (size_t i = 0; i < r->count && !r->scan->failed; i++)
         if (r->admit.pass[i] != 0)
             r->split_rows[i] =
                 reckon_find_row(r, stacks[i] & ~LEDGER_FALLS, classes[i]) | (stacks[i] & LEDGER_FALLS);
-    r->rows = r->split_rows;
 }
 
 /* ----------------------------------------------------------------- counting */
-
-static __attribute__((noinline)) void reckon_more_birth(struct reckon *r, struct tally_row *row,
-                                                        uint64_t size, uint16_t class)
-{
-    struct scan *s = r->scan;
-    if ((s->want & WANT_DETAIL) != 0)
-        row->slack_bytes += r->admit.ledger->class_list.data[class].slack;
-    if ((s->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&s->result->sizes, size, 1, size);
-}
-
-static __attribute__((noinline)) void reckon_more_death(struct reckon *r, const struct tally_row *row,
-                                                        uint64_t size, uint64_t lifetime)
-{
-    struct scan *s = r->scan;
-    if ((s->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&s->result->lifetimes, lifetime, 1, size);
-    if ((s->want & WANT_MEDIAN) != 0)
-        medians_add(&s->medians, (uint32_t)(row - s->tally.rows.data), lifetime);
-}
 
 /* What is to be known of those that pass. */
 enum reckon_depth {
@@ -137,14 +138,12 @@ static RECKON_INLINE void reckon_birth(struct reckon *r, struct tally_row *row, 
 {
     row->made_blocks++;
     row->made_bytes += size;
-    if (depth != RECKON_MORE)
-        return;
-    tally_born(row, r->admit.time_ns[at]);
-    reckon_more_birth(r, row, size, r->admit.ledger->classes[r->first + at]);
+    if (depth == RECKON_MORE)
+        tally_born(row, r->admit.time_ns[at]);
 }
 
-static RECKON_INLINE void reckon_death(struct reckon *r, struct tally_row *row, uint64_t size,
-                                       uint64_t lifetime, bool is_temporary, enum reckon_depth depth)
+static RECKON_INLINE void reckon_death(struct tally_row *row, uint64_t size, uint64_t lifetime,
+                                       bool is_temporary, enum reckon_depth depth)
 {
     row->gone_blocks++;
     row->gone_bytes += size;
@@ -154,10 +153,8 @@ static RECKON_INLINE void reckon_death(struct reckon *r, struct tally_row *row, 
         row->temporary_blocks++;
         row->temporary_bytes += size;
     }
-    if (depth != RECKON_MORE)
-        return;
-    tally_lived(row, lifetime);
-    reckon_more_death(r, row, size, lifetime);
+    if (depth == RECKON_MORE)
+        tally_lived(row, lifetime);
 }
 
 /* Births of blocks that leak, in the window. */
@@ -177,62 +174,6 @@ static void reckon_add_leaks(struct reckon *r)
 
 /* ------------------------------------------------------- births and deaths apart */
 
-/* What some entries do to the level. */
-struct reckon_course {
-    uint64_t bytes;         /* at the end */
-    uint64_t highest_bytes; /* not below what it began with */
-    uint64_t moved_bytes;   /* up or down */
-    size_t births, deaths;
-    size_t births_before, deaths_before; /* up to where it is highest for the first time */
-};
-
-static RECKON_INLINE void reckon_step(struct reckon *r, struct reckon_course *c, size_t i, uint64_t size,
-                                      uint64_t one, uint64_t falls)
-{
-    uint64_t sign = 0 - falls;
-    c->bytes += (size ^ sign) - sign;
-    c->moved_bytes += size;
-    r->births[c->births] = (uint16_t)i;
-    r->deaths[c->deaths] = (uint16_t)i;
-    c->births += one & ~falls;
-    c->deaths += one & falls;
-    bool is_higher = c->bytes > c->highest_bytes;
-    c->highest_bytes = is_higher ? c->bytes : c->highest_bytes;
-    c->births_before = is_higher ? c->births : c->births_before;
-    c->deaths_before = is_higher ? c->deaths : c->deaths_before;
-}
-
-/* Where many pass. */
-static void reckon_follow_all(struct reckon *r, struct reckon_course *course)
-{
-    const uint32_t *rows = r->admit.ledger->rows + r->first;
-    const uint32_t *sizes = r->admit.ledger->sizes + r->first;
-    const uint8_t *pass = r->admit.pass;
-    const size_t count = r->count;
-    struct reckon_course c = *course;
-    for (size_t i = 0; i < count; i++)
-        reckon_step(r, &c, i, sizes[i] & (0 - (uint64_t)pass[i]), pass[i], rows[i] >> 31);
-    *course = c;
-}
-
-/* Where few pass: first they are picked out. */
-static void reckon_follow_few(struct reckon *r, struct reckon_course *course)
-{
-    const uint32_t *rows = r->admit.ledger->rows + r->first;
-    const uint32_t *sizes = r->admit.ledger->sizes + r->first;
-    const size_t count = r->count;
-    struct reckon_course c = *course;
-    uint16_t at[LEDGER_AT_ONCE];
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        at[found] = (uint16_t)i;
-        found += r->admit.pass[i];
-    }
-    for (size_t k = 0; k < found; k++)
-        reckon_step(r, &c, at[k], sizes[at[k]], 1, rows[at[k]] >> 31);
-    *course = c;
-}
-
 /* The most blocks at once. */
 static uint64_t reckon_follow_blocks(const struct reckon *r)
 {
@@ -246,16 +187,16 @@ static uint64_t reckon_follow_blocks(const struct reckon *r)
     return highest;
 }
 
-/* Follows those that pass, and tells where births and deaths are. */
-static struct reckon_course reckon_follow(struct reckon *r)
+/* Follows those that pass, and tells where births and deaths are.  How high it goes is of interest inside the window. */
+static struct ascent reckon_follow(struct reckon *r)
 {
-    const struct tally_level *level = &r->scan->tally.level;
-    struct reckon_course c = {.bytes = level->live_bytes, .highest_bytes = level->live_bytes};
-    if (r->few_pass)
-        reckon_follow_few(r, &c);
-    else
-        reckon_follow_all(r, &c);
-    r->few_pass = c.births + c.deaths < r->count / RECKON_FEW;
+    const struct scan *s = r->scan;
+    const struct tally_level *level = &s->tally.level;
+    uint64_t reached = s->is_open ? level->peak_bytes : UINT64_MAX;
+    if (s->is_open && s->query->ticks != 0 && s->highest_bytes < reached)
+        reached = s->highest_bytes;
+    struct ascent c = {.bytes = level->live_bytes, .highest_bytes = reached};
+    ascent_follow(&c, &r->lists, r->admit.ledger, r->first, r->count, r->admit.pass);
     return c;
 }
 
@@ -265,8 +206,10 @@ static RECKON_INLINE void reckon_add_births(struct reckon *r, size_t from, size_
     const uint32_t *rows = r->rows, *sizes = r->admit.ledger->sizes + r->first;
     const struct tally tally = r->scan->tally; /* which stays as it is */
     for (size_t k = from; k < to; k++) {
-        size_t at = r->births[k];
+        size_t at = r->lists.births[k];
         reckon_birth(r, tally_touch(&tally, &tally.level, rows[at]), at, sizes[at], depth);
+        if (depth == RECKON_MORE)
+            r->values[k - from] = r->sizes[k - from] = sizes[at];
     }
 }
 
@@ -280,33 +223,64 @@ static RECKON_INLINE void reckon_add_deaths(struct reckon *r, size_t from, size_
     const uint8_t *classes = r->admit.classes;
     const struct tally tally = r->scan->tally;
     for (size_t k = from; k < to; k++) {
-        size_t at = r->deaths[k];
+        size_t at = r->lists.deaths[k];
         bool may_be = depth != RECKON_LEVEL && (classes[numbers[at]] & ADMIT_TEMPORARY) != 0;
         bool needs_time = depth == RECKON_MORE || (may_be && temporary_ns != UINT64_MAX);
         uint64_t lifetime = needs_time ? r->admit.time_ns[at] - times[mates[at]] : 0;
-        reckon_death(r, tally_touch(&tally, &tally.level, rows[at] & ~LEDGER_FALLS), sizes[at], lifetime,
+        reckon_death(tally_touch(&tally, &tally.level, rows[at] & ~LEDGER_FALLS), sizes[at], lifetime,
                      may_be && lifetime <= temporary_ns, depth);
+        if (depth == RECKON_MORE) {
+            r->values[k - from] = lifetime;
+            r->dead_rows[k - from] = rows[at] & ~LEDGER_FALLS;
+            r->sizes[k - from] = sizes[at];
+        }
     }
+}
+
+/* What else is wanted of these births, and of these deaths. */
+static void reckon_more_births(struct reckon *r, size_t from, size_t to)
+{
+    struct scan *s = r->scan;
+    const struct ledger *l = r->admit.ledger;
+    for (size_t k = from; k < to && (s->want & WANT_DETAIL) != 0; k++) {
+        size_t at = r->lists.births[k];
+        s->tally.rows.data[r->rows[at]].slack_bytes += l->class_list.data[l->classes[r->first + at]].slack;
+    }
+    if ((s->want & WANT_HISTOGRAMS) != 0)
+        histogram_add_many(&s->result->sizes, r->values, r->sizes, to - from);
+}
+
+static void reckon_more_deaths(struct reckon *r, size_t from, size_t to)
+{
+    struct scan *s = r->scan;
+    if ((s->want & WANT_MEDIAN) != 0)
+        medians_add_many(&s->medians, r->dead_rows, r->values, to - from);
+    if ((s->want & WANT_HISTOGRAMS) != 0)
+        histogram_add_many(&s->result->lifetimes, r->values, r->sizes, to - from);
 }
 
 static __attribute__((noinline)) void reckon_births_inside(struct reckon *r, size_t from, size_t to)
 {
-    if (reckon_depth_inside(r->scan) == RECKON_MORE)
+    if (reckon_depth_inside(r->scan) == RECKON_MORE) {
         reckon_add_births(r, from, to, RECKON_MORE);
-    else
+        reckon_more_births(r, from, to);
+    } else {
         reckon_add_births(r, from, to, RECKON_SUMS);
+    }
 }
 
 static __attribute__((noinline)) void reckon_deaths_inside(struct reckon *r, size_t from, size_t to)
 {
-    if (reckon_depth_inside(r->scan) == RECKON_MORE)
+    if (reckon_depth_inside(r->scan) == RECKON_MORE) {
         reckon_add_deaths(r, from, to, RECKON_MORE);
-    else
+        reckon_more_deaths(r, from, to);
+    } else {
         reckon_add_deaths(r, from, to, RECKON_SUMS);
+    }
 }
 
 /* In the window.  Of all peaks among them the last and highest counts. */
-static void reckon_add_inside(struct reckon *r, const struct reckon_course *c)
+static void reckon_add_inside(struct reckon *r, const struct ascent *c)
 {
     struct scan *s = r->scan;
     struct tally_level *level = &s->tally.level;
@@ -318,19 +292,19 @@ static void reckon_add_inside(struct reckon *r, const struct reckon_course *c)
         reckon_births_inside(r, 0, births);
         reckon_deaths_inside(r, 0, deaths);
         level->peak_bytes = c->highest_bytes;
-        level->peak_time_ns = r->admit.time_ns[r->births[births - 1]];
+        level->peak_time_ns = r->admit.time_ns[r->lists.births[births - 1]];
         level->epoch++;
     }
     reckon_births_inside(r, births, c->births);
     reckon_deaths_inside(r, deaths, c->deaths);
     s->allocations += c->births;
-    s->allocated_bytes += (c->moved_bytes + c->bytes - level->live_bytes) / 2;
+    s->allocated_bytes += c->made_bytes;
     s->frees += c->deaths;
     s->highest_bytes = c->highest_bytes > s->highest_bytes ? c->highest_bytes : s->highest_bytes;
     s->highest_blocks = blocks > s->highest_blocks ? blocks : s->highest_blocks;
 }
 
-static void reckon_add_outside(struct reckon *r, const struct reckon_course *c)
+static void reckon_add_outside(struct reckon *r, const struct ascent *c)
 {
     reckon_add_births(r, 0, c->births, RECKON_LEVEL);
     reckon_add_deaths(r, 0, c->deaths, RECKON_LEVEL);
@@ -338,7 +312,7 @@ static void reckon_add_outside(struct reckon *r, const struct reckon_course *c)
 
 static void reckon_add_apart(struct reckon *r)
 {
-    const struct reckon_course c = reckon_follow(r);
+    const struct ascent c = reckon_follow(r);
     struct tally_level *level = &r->scan->tally.level;
     if (r->scan->is_open)
         reckon_add_inside(r, &c);
@@ -359,6 +333,10 @@ static void reckon_add_birth(struct reckon *r, struct tally_row *row, size_t at,
     level->live_bytes += size;
     if (!s->is_open)
         return;
+    if ((s->want & WANT_DETAIL) != 0)
+        row->slack_bytes += r->admit.ledger->class_list.data[r->admit.ledger->classes[r->first + at]].slack;
+    if ((s->want & WANT_HISTOGRAMS) != 0)
+        histogram_add(&s->result->sizes, size, 1, size);
     s->allocations++;
     s->allocated_bytes += size;
     s->highest_bytes = level->live_bytes > s->highest_bytes ? level->live_bytes : s->highest_bytes;
@@ -372,11 +350,17 @@ static void reckon_add_death(struct reckon *r, struct tally_row *row, size_t at,
     struct scan *s = r->scan;
     uint64_t lifetime = r->admit.time_ns[at] - l->times.data[l->mates[r->first + at]];
     bool may_be = (r->admit.classes[l->classes[r->first + at]] & ADMIT_TEMPORARY) != 0;
-    reckon_death(r, row, size, lifetime, may_be && lifetime <= r->admit.temporary_ns,
+    reckon_death(row, size, lifetime, may_be && lifetime <= r->admit.temporary_ns,
                  s->is_open ? reckon_depth_inside(s) : RECKON_LEVEL);
     s->tally.level.live_blocks--;
     s->tally.level.live_bytes -= size;
-    s->frees += s->is_open;
+    if (!s->is_open)
+        return;
+    if ((s->want & WANT_HISTOGRAMS) != 0)
+        histogram_add(&s->result->lifetimes, lifetime, 1, size);
+    if ((s->want & WANT_MEDIAN) != 0)
+        medians_add(&s->medians, (uint32_t)(row - s->tally.rows.data), lifetime);
+    s->frees++;
 }
 
 /* One by one: any sizes. */
@@ -445,6 +429,7 @@ int reckon_run(struct scan *s, const struct ledger *l, const struct query *q, co
     if (r == NULL)
         return scan_no_memory(err);
     r->scan = s;
+    ascent_init(&r->lists);
     s->failed = !admit_init(&r->admit, l, f) || (q->split != SPLIT_NONE && !reckon_split_init(r));
     if (!s->failed)
         reckon_add_all(r, w->window.max > w->moment ? w->window.max : w->moment);

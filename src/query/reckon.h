@@ -3,8 +3,8 @@
  * reckon: answers from a ledger (query/ledger.h) what scan would answer from the events.
  *
  * Of the entries that pass (query/admit.h) some thousand are added up at a time: first the level is followed through
- * them, which is all that depends on their order.  Then births and deaths are added to their rows in a loop each, which
- * need not guess what comes next; if there is a peak among them, those before it first.
+ * them (query/ascent.h), which is all that depends on their order.  Then births and deaths are added to their rows in
+ * a loop each, which need not guess what comes next; if there is a peak among them, those before it first.
  */
 #ifndef HW_QUERY_RECKON_H
 #define HW_QUERY_RECKON_H

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * ascent: see ascent.h.  Which entries pass, and which of these are births, no predictor can guess, so nothing asks: a
+ * table says which of eight places go to which list, as store/assort.c has it for events.
+ */
+#include "query/ascent.h"
+
+#include <string.h>
+
+enum { ASCENT_GROUP = 64 };
+
+void ascent_init(struct ascent_lists *lists)
+{
+    for (unsigned byte = 0; byte < 256; byte++) {
+        unsigned found = 0;
+        for (unsigned bit = 0; bit < ASCENT_EIGHT; bit++)
+            if ((byte >> bit & 1) != 0)
+                lists->ones[byte][found++] = (uint16_t)bit;
+        lists->counts[byte] = (uint8_t)found;
+    }
+}
+
+typedef uint16_t ascent_places __attribute__((vector_size(16)));
+
+/* Writes where the ones of a byte are that stands for the eight entries from i on. */
+static inline void ascent_note(const struct ascent_lists *lists, uint16_t *to, unsigned byte, size_t i)
+{
+    ascent_places places;
+    memcpy(&places, lists->ones[byte], sizeof places);
+    places += (uint16_t)i;
+    memcpy(to, &places, sizeof places);
+}
+
+/* Lists those of a group that pass. */
+static inline void ascent_list(struct ascent *c, struct ascent_lists *lists, const struct ledger *l,
+                               size_t first, size_t from, const uint8_t *pass)
+{
+    for (size_t i = from; i < from + ASCENT_GROUP; i += ASCENT_EIGHT) {
+        const uint8_t *bits = l->falls + (first + i) / 8;
+        unsigned falls = (bits[0] | (unsigned)bits[1] << 8) >> (first + i) % 8;
+        uint64_t eight;
+        memcpy(&eight, pass + i, sizeof eight);
+        /* From a bit in each byte to one byte. */
+        unsigned byte = (unsigned)(eight * UINT64_C(0x0102040810204080) >> 56);
+        unsigned births = byte & ~falls, deaths = byte & falls;
+        ascent_note(lists, lists->births + c->births, births, i);
+        ascent_note(lists, lists->deaths + c->deaths, deaths, i);
+        c->births += lists->counts[births];
+        c->deaths += lists->counts[deaths];
+    }
+}
+
+static inline uint64_t ascent_sum(const uint32_t *sizes, const uint16_t *places, size_t from, size_t to)
+{
+    uint64_t sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += sizes[places[i]];
+    return sum;
+}
+
+/* A group one by one.  was: before it. */
+static __attribute__((noinline)) void ascent_climb(struct ascent *c, const struct ascent *was,
+                                                   const uint32_t *rows, const uint32_t *sizes,
+                                                   const uint8_t *pass, size_t from)
+{
+    uint64_t bytes = was->bytes, highest = was->highest_bytes;
+    size_t births = was->births, deaths = was->deaths;
+    size_t births_before = was->births_before, deaths_before = was->deaths_before;
+    for (size_t i = from; i < from + ASCENT_GROUP; i++) {
+        uint64_t one = pass[i], falls = rows[i] >> 31, sign = 0 - falls;
+        uint64_t size = sizes[i] & (0 - one);
+        bytes += (size ^ sign) - sign;
+        births += one & ~falls;
+        deaths += one & falls;
+        bool is_higher = bytes > highest;
+        highest = is_higher ? bytes : highest;
+        births_before = is_higher ? births : births_before;
+        deaths_before = is_higher ? deaths : deaths_before;
+    }
+    c->highest_bytes = highest;
+    c->births_before = births_before;
+    c->deaths_before = deaths_before;
+}
+
+void ascent_follow(struct ascent *ascent, struct ascent_lists *lists, const struct ledger *l, size_t first,
+                   size_t count, uint8_t *pass)
+{
+    const uint32_t *rows = l->rows + first, *sizes = l->sizes + first;
+    struct ascent c = *ascent;
+    memset(pass + count, 0, LEDGER_AT_ONCE - count);
+    for (size_t i = 0; i < count; i += ASCENT_GROUP) {
+        const struct ascent was = c;
+        ascent_list(&c, lists, l, first, i, pass);
+        uint64_t up = ascent_sum(sizes, lists->births, was.births, c.births);
+        if (c.bytes + up > c.highest_bytes)
+            ascent_climb(&c, &was, rows, sizes, pass, i);
+        c.bytes += up - ascent_sum(sizes, lists->deaths, was.deaths, c.deaths);
+        c.made_bytes += up;
+    }
+    *ascent = c;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * ascent: how the level goes through some entries of a ledger (query/ledger.h), and which of those that pass are births and
+ * which deaths.
+ *
+ * Its order matters only where the level may be higher than ever, so 64 entries are added up before any of them is
+ * followed: mostly all that is born among them would not reach so high.
+ */
+#ifndef HW_QUERY_ASCENT_H
+#define HW_QUERY_ASCENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query/ledger.h"
+
+enum { ASCENT_EIGHT = 8 };
+
+/* Where those are that pass.  As many are written as there could be among eight. */
+struct ascent_lists {
+    uint16_t births[LEDGER_AT_ONCE + ASCENT_EIGHT], deaths[LEDGER_AT_ONCE + ASCENT_EIGHT];
+    uint16_t ones[256][ASCENT_EIGHT]; /* where they are in a byte */
+    uint8_t counts[256];              /* how many these are */
+};
+
+struct ascent {
+    uint64_t bytes;         /* before and then behind these entries */
+    uint64_t highest_bytes; /* what has been reached before, and then what is reached if that is more */
+    uint64_t made_bytes;
+    size_t births, deaths;
+    size_t births_before,
+        deaths_before; /* up to where it is highest for the first time; 0: it is no higher */
+};
+
+/* Before the first. */
+void ascent_init(struct ascent_lists *lists);
+/* Follows the entries first..first+count-1, LEDGER_AT_ONCE at most and none with a size of LEDGER_LARGE that passes.
+ * pass: 1 or 0 for each; what is behind them is set to 0. */
+void ascent_follow(struct ascent *c, struct ascent_lists *lists, const struct ledger *l, size_t first,
+                   size_t count, uint8_t *pass);
+
+#endif
