@@ -152,11 +152,29 @@ static uint32_t tracee_parent(const struct tracee *before, const struct tracee *
     return parent != NULL && parent->file == file ? parent->image->process + 1 : 0;
 }
 
+/* The number of a process's parent, of which it knows the one in its own namespace.  If it has ended by now, and the kernel
+ * has forgotten it: who has that number elsewhere, if only one does.  0: nobody can tell. */
+static uint32_t tracee_parent_number(const struct collector *c, const struct view *view, uint32_t pid)
+{
+    if (pid == view->fixed.pid)
+        return view->fixed.ppid;
+    uint32_t found = procfs_parent(pid);
+    bool is_told = found != 0;
+    for (size_t i = 0; i < c->tracees.count && !is_told; i++) {
+        const struct tracee *t = c->tracees.data[i];
+        if (t->image->view.fixed.pid != view->fixed.ppid || t->pid == view->fixed.ppid)
+            continue;
+        if (found != 0 && found != t->pid)
+            return 0;
+        found = t->pid;
+    }
+    return found;
+}
+
 static struct tracee *tracee_new(struct collector *c, struct view *view, const struct listener_hello *h)
 {
     struct tracee *before = tracee_find(c, h->pid);
-    if (h->pid != view->fixed.pid) /* it knows the number in its own namespace */
-        view->fixed.ppid = procfs_parent(h->pid);
+    view->fixed.ppid = tracee_parent_number(c, view, h->pid);
     struct tracee *parent = tracee_find(c, view->fixed.ppid);
     struct name_facts facts = {view->exe, h->pid, timebase_wall() / SECOND, view->fixed.job,
                                view->fixed.rank};

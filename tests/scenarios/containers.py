@@ -95,6 +95,12 @@ check.sound("out.wake")
 usual = parents("usual.wake")  # before it came unshare, and what unshare has forked
 check.equal("parents", sorted([-1, 0, *(1 if p < 0 else p + 2 for p in usual)]), parents("out.wake"))
 
+check.about("children that have ended before the recorder looks")
+run = record(["sh", "-c", f"kill -STOP $PPID; (sleep 1; kill -CONT $PPID) & {' '.join(APART)} {workload('family')} fork; wait"])
+check.equal("exit status", 0, run.status)
+children = [p["parent"] for p in info("out.wake")["processes_list"] if p["command"].endswith("family fork") and not p["command"].startswith("unshare")]
+check.equal("parents", [children[0] + 1] * 5, children[1:])
+
 for name, first in (("the recorder", []), ("somebody who reaps nobody", ["./kin"])):
     check.about(f"the first process is {name}")
     for _ in range(10):
