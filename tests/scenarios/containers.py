@@ -98,8 +98,9 @@ check.equal("parents", sorted([-1, 0, *(1 if p < 0 else p + 2 for p in usual)]),
 check.about("children that have ended before the recorder looks")
 run = record(["sh", "-c", f"kill -STOP $PPID; (sleep 1; kill -CONT $PPID) & {' '.join(APART)} {workload('family')} fork; wait"])
 check.equal("exit status", 0, run.status)
-children = [p["parent"] for p in info("out.wake")["processes_list"] if p["command"].endswith("family fork") and not p["command"].startswith("unshare")]
-check.equal("parents", [children[0] + 1] * 5, children[1:])
+processes = info("out.wake")["processes_list"]
+kin = [i for i, p in enumerate(processes) if p["command"].endswith("family fork") and not p["command"].startswith(("sh", "unshare"))]
+check.equal("parents", [kin[0]] * 5, [processes[i]["parent"] for i in kin[1:]])
 
 for name, first in (("the recorder", []), ("somebody who reaps nobody", ["./kin"])):
     check.about(f"the first process is {name}")
