@@ -158,9 +158,10 @@ static uint32_t tracee_parent_number(const struct collector *c, const struct vie
 {
     if (pid == view->fixed.pid)
         return view->fixed.ppid;
-    uint32_t found = procfs_parent(pid);
-    bool is_told = found != 0;
-    for (size_t i = 0; i < c->tracees.count && !is_told; i++) {
+    uint32_t told = procfs_parent(pid), found = 0;
+    if (told != 0)
+        return told;
+    for (size_t i = 0; i < c->tracees.count; i++) {
         const struct tracee *t = c->tracees.data[i];
         if (t->image->view.fixed.pid != view->fixed.ppid || t->pid == view->fixed.ppid)
             continue;

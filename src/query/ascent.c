@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * ascent: see ascent.h.  Which entries pass, and which of these are births, no predictor can guess, so nothing asks: a
- * table says which of eight places go to which list, as store/assort.c has it for events.
+ * table (base/ones.h) says which of eight places go to which list.
  */
 #include "query/ascent.h"
 
@@ -9,44 +9,21 @@
 
 enum { ASCENT_GROUP = 64 };
 
-void ascent_init(struct ascent_lists *lists)
-{
-    for (unsigned byte = 0; byte < 256; byte++) {
-        unsigned found = 0;
-        for (unsigned bit = 0; bit < ASCENT_EIGHT; bit++)
-            if ((byte >> bit & 1) != 0)
-                lists->ones[byte][found++] = (uint16_t)bit;
-        lists->counts[byte] = (uint8_t)found;
-    }
-}
-
-typedef uint16_t ascent_places __attribute__((vector_size(16)));
-
-/* Writes where the ones of a byte are that stands for the eight entries from i on. */
-static inline void ascent_note(const struct ascent_lists *lists, uint16_t *to, unsigned byte, size_t i)
-{
-    ascent_places places;
-    memcpy(&places, lists->ones[byte], sizeof places);
-    places += (uint16_t)i;
-    memcpy(to, &places, sizeof places);
-}
-
 /* Lists those of a group that pass. */
 static inline void ascent_list(struct ascent *c, struct ascent_lists *lists, const struct ledger *l,
                                size_t first, size_t from, const uint8_t *pass)
 {
-    for (size_t i = from; i < from + ASCENT_GROUP; i += ASCENT_EIGHT) {
+    for (size_t i = from; i < from + ASCENT_GROUP; i += ONES_EIGHT) {
         const uint8_t *bits = l->falls + (first + i) / 8;
         unsigned falls = (bits[0] | (unsigned)bits[1] << 8) >> (first + i) % 8;
         uint64_t eight;
         memcpy(&eight, pass + i, sizeof eight);
-        /* From a bit in each byte to one byte. */
-        unsigned byte = (unsigned)(eight * UINT64_C(0x0102040810204080) >> 56);
+        unsigned byte = ones_gather(eight);
         unsigned births = byte & ~falls, deaths = byte & falls;
-        ascent_note(lists, lists->births + c->births, births, i);
-        ascent_note(lists, lists->deaths + c->deaths, deaths, i);
-        c->births += lists->counts[births];
-        c->deaths += lists->counts[deaths];
+        ones_note(&lists->ones, lists->births + c->births, births, (uint32_t)i);
+        ones_note(&lists->ones, lists->deaths + c->deaths, deaths, (uint32_t)i);
+        c->births += lists->ones.counts[births];
+        c->deaths += lists->ones.counts[deaths];
     }
 }
 

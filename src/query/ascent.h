@@ -12,15 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/ones.h"
 #include "query/ledger.h"
-
-enum { ASCENT_EIGHT = 8 };
 
 /* Where those are that pass.  As many are written as there could be among eight. */
 struct ascent_lists {
-    uint16_t births[LEDGER_AT_ONCE + ASCENT_EIGHT], deaths[LEDGER_AT_ONCE + ASCENT_EIGHT];
-    uint16_t ones[256][ASCENT_EIGHT]; /* where they are in a byte */
-    uint8_t counts[256];              /* how many these are */
+    uint16_t births[LEDGER_AT_ONCE + ONES_EIGHT], deaths[LEDGER_AT_ONCE + ONES_EIGHT];
+    struct ones ones; /* ones_init comes before the first use */
 };
 
 struct ascent {
@@ -32,8 +30,6 @@ struct ascent {
         deaths_before; /* up to where it is highest for the first time; 0: it is no higher */
 };
 
-/* Before the first. */
-void ascent_init(struct ascent_lists *lists);
 /* Follows the entries first..first+count-1, LEDGER_AT_ONCE at most and none with a size of LEDGER_LARGE that passes.
  * pass: 1 or 0 for each; what is behind them is set to 0. */
 void ascent_follow(struct ascent *c, struct ascent_lists *lists, const struct ledger *l, size_t first,

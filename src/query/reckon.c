@@ -429,7 +429,7 @@ int reckon_run(struct scan *s, const struct ledger *l, const struct query *q, co
     if (r == NULL)
         return scan_no_memory(err);
     r->scan = s;
-    ascent_init(&r->lists);
+    ones_init(&r->lists.ones);
     s->failed = !admit_init(&r->admit, l, f) || (q->split != SPLIT_NONE && !reckon_split_init(r));
     if (!s->failed)
         reckon_add_all(r, w->window.max > w->moment ? w->window.max : w->moment);

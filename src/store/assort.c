@@ -3,8 +3,7 @@
  * assort: see assort.h.
  *
  * Whether an event is an allocation or a release no predictor can guess, so nothing asks.  The bits that say so
- * are taken from eight op bytes at a time, and a table says which of the eight places go to which list; as many are
- * written as there could be, and the next eight begin behind those that there are.
+ * are taken from eight op bytes at a time, and a table (base/ones.h) says which of the eight places go to which list.
  */
 #include "store/assort.h"
 
@@ -12,10 +11,7 @@
 
 void assort_init(struct replay_arrays *a)
 {
-    for (unsigned byte = 0; byte < 256; byte++)
-        for (unsigned bit = 0, found = 0; bit < 8; bit++)
-            if ((byte >> bit & 1) != 0)
-                a->ones[byte][found++] = (uint16_t)bit;
+    ones_init(&a->ones);
 }
 
 /* One at a time: some are neither allocation nor release, or have no such code. */
@@ -66,21 +62,9 @@ static bool assort_is_common(struct replay *r, uint32_t count)
     return (halves[0] | halves[1]) == 0;
 }
 
-/* Eight places in a block. */
-typedef uint16_t assort_places __attribute__((vector_size(16)));
-
-/* Writes where the ones of a byte are that stands for the eight events from i on. */
-static inline void assort_note(const struct replay_arrays *a, uint16_t *to, unsigned byte, uint32_t i)
-{
-    assort_places places;
-    memcpy(&places, a->ones[byte], sizeof places);
-    places += (uint16_t)i;
-    memcpy(to, &places, sizeof places);
-}
-
 void assort_block(struct replay *r, uint32_t count)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t all = UINT64_C(0x0101010101010101);
     struct replay_arrays *a = r->arrays;
     const uint8_t *ops = r->at[COLUMN_OP];
     if (!assort_is_common(r, count)) {
@@ -92,11 +76,10 @@ void assort_block(struct replay *r, uint32_t count)
         uint64_t eight = replay_eight(ops + i, OP_FREE) / OP_FREE;
         if (__builtin_expect(count - i < 8, 0))
             eight &= (UINT64_C(1) << 8 * (count - i)) - 1;
-        /* From a bit in each byte to one byte. */
-        unsigned byte = (unsigned)(eight * UINT64_C(0x0102040810204080) >> 56);
-        assort_note(a, a->free_at + frees, byte, i);
-        assort_note(a, a->alloc_at + (i - frees), byte ^ 0xff, i);
-        frees += (uint32_t)(eight * ones >> 56);
+        unsigned byte = ones_gather(eight);
+        ones_note(&a->ones, a->free_at + frees, byte, i);
+        ones_note(&a->ones, a->alloc_at + (i - frees), byte ^ 0xff, i);
+        frees += (uint32_t)(eight * all >> 56);
     }
     r->block_allocations = count - frees;
     r->block_frees = frees;

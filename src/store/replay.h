@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/ones.h"
 #include "store/codec.h"
 #include "store/expect.h"
 #include "store/format.h"
@@ -35,7 +36,7 @@ struct replay_arrays {
     uint16_t alloc_at[WAKE_BLOCK_MAX + 8];
     uint16_t free_at[WAKE_BLOCK_MAX + 8];
     uint16_t other_at[WAKE_BLOCK_MAX];
-    uint16_t ones[256][8]; /* where in a byte the ones are, lowest first */
+    struct ones ones;
 };
 
 struct replay {

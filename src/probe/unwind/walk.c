@@ -246,6 +246,7 @@ static inline __attribute__((always_inline)) bool walk_run(const struct walk *wa
             if (UNLIKELY(!rulebook_peek(pc, s->mark, &rule)))
                 break;
             if (LIKELY(rule.bits == f->rule.bits && rule_kind(rule) == RULE_SP)) {
+                /* The same rule at the same SP: it ends where the remembered one does. */
                 f->pc = pc;
                 s->changed = (uint32_t)k--;
                 sp = expected;

@@ -141,8 +141,11 @@ static inline uint64_t rulebook_mark(uint64_t generation)
  * lies half a megabyte away is shifted by a number of its own. */
 static inline struct rulebook_entry *rulebook_bucket(uint64_t pc)
 {
-    const uint64_t eighth = UINT64_C(1) << (64 - RULEBOOK_BITS - 3), far = UINT64_C(40501) << 29;
-    return &rulebook[(pc * (eighth + far)) >> (64 - RULEBOOK_BITS) << 1];
+    enum {
+        TOP = 64 - RULEBOOK_BITS
+    }; /* a bit of pc times 1 << (TOP - n) is n bits lower in the bucket's number */
+    const uint64_t near = UINT64_C(1) << (TOP - 3), far = UINT64_C(40501) << (TOP - 19);
+    return &rulebook[(pc * (near + far)) >> TOP << 1];
 }
 
 /* From the cache alone. */
