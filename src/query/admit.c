@@ -326,6 +326,8 @@ void admit_entries(struct admit *a, size_t first, size_t count)
     const struct filter *f = a->filter;
     while (a->lasting < l->lasting.count && l->lasting.data[a->lasting] < first)
         a->lasting++;
+    while (a->link < l->lineage.links.count && l->lineage.links.data[a->link].entry < first)
+        a->link++;
     admit_tell_times(a, first, count);
     memset(a->pass, 1, sizeof a->pass);
     if ((f->checks & ADMIT_FATES) != 0)

@@ -55,7 +55,7 @@ void admit_relax(struct filter *f, const struct ledger *l);
 /* False: no memory.  Release whatever comes back. */
 bool admit_init(struct admit *a, const struct ledger *l, const struct filter *f);
 void admit_release(struct admit *a);
-/* Looks at the entries first..first+count-1, LEDGER_AT_ONCE at most, which follow those before. */
+/* Looks at the entries first..first+count-1, LEDGER_AT_ONCE at most, which come behind those before. */
 void admit_entries(struct admit *a, size_t first, size_t count);
 /* The first entry that is not before ns; none is before the latest. */
 size_t admit_find(const struct admit *a, uint64_t ns);

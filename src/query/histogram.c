@@ -139,6 +139,47 @@ static uint64_t medians_count(const struct medians *m, uint32_t page, unsigned i
     return m->pages.data[page].counts[i] + (times == NULL ? 0 : *times << 16);
 }
 
+/* Adds to a count of a page. */
+static void medians_increase(struct medians *m, uint32_t page, unsigned i, uint64_t by)
+{
+    uint64_t sum = m->pages.data[page].counts[i] + by, times = sum >> 16;
+    m->pages.data[page].counts[i] = (uint16_t)sum;
+    if (times == 0)
+        return;
+    const uint64_t *before = map_find(&m->full, (uint64_t)page * MEDIAN_PAGE + i);
+    if (!map_set(&m->full, (uint64_t)page * MEDIAN_PAGE + i, times + (before == NULL ? 0 : *before)))
+        m->failed = true;
+}
+
+static void medians_join_page(struct medians *m, uint32_t page, const struct medians *from,
+                              uint32_t from_page)
+{
+    for (unsigned i = 0; i < MEDIAN_PAGE; i++) {
+        uint64_t count = medians_count(from, from_page, i);
+        if (count != 0)
+            medians_increase(m, page, i, count);
+    }
+}
+
+void medians_join(struct medians *m, uint32_t row, struct medians *from, uint32_t from_row)
+{
+    medians_flush(m);
+    medians_flush(from);
+    m->failed = m->failed || from->failed;
+    if (from_row >= from->of_row.count || from->of_row.data[from_row] == 0)
+        return;
+    for (unsigned p = 0; p < MEDIAN_PAGES; p++) {
+        uint32_t page = medians_find(from, from_row, p);
+        if (page == 0)
+            continue;
+        if (medians_find(m, row, p) == 0 && !medians_make(m, row, p)) {
+            m->failed = true;
+            return;
+        }
+        medians_join_page(m, medians_find(m, row, p) - 1, from, page - 1);
+    }
+}
+
 /* The value in the middle of a row; its counts are added to `all`. */
 static uint64_t medians_settle_row(const struct medians *m, const struct median_set *set, uint64_t *all)
 {

@@ -94,6 +94,9 @@ static inline void medians_add(struct medians *m, uint32_t row, uint64_t value)
 /* Many at once. */
 void medians_add_many(struct medians *m, const uint32_t *rows, const uint64_t *values, size_t count);
 
+/* Adds the values that another's row has.  Where there is no memory medians_settle says so. */
+void medians_join(struct medians *m, uint32_t row, struct medians *from, uint32_t from_row);
+
 /* Sets medians[0..rows-1] where a row has values, and adds all counts to
  * all[MEDIAN_BUCKETS].  False: there was no memory. */
 bool medians_settle(struct medians *m, uint64_t *medians, size_t rows, uint64_t *all);

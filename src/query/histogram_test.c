@@ -33,6 +33,39 @@ static void medians_count_beyond_16_bits(void **state)
     }
 }
 
+/* Of counts that have more than 16 bits, or only together. */
+static void joined_medians_are_those_of_all_values(void **state)
+{
+    (void)state;
+    struct medians m, other;
+    uint64_t found[ROW + 1] = {0}, all[MEDIAN_BUCKETS] = {0};
+    medians_init(&m);
+    medians_init(&other);
+    for (unsigned i = 0; i < FEWER; i++) {
+        medians_add(&m, ROW, 1000);
+        medians_add(&other, ROW + 5, i % 3 == 0 ? 1000 : 100);
+        medians_add(&other, ROW + 5, 7);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        medians_join(&m, ROW - i, &other, ROW + 5);
+    medians_join(&m, ROW, &other, ROW + 1); /* which has none */
+    for (unsigned i = 0; i < MANY; i++)
+        medians_add(&other, ROW + 9, 50000);
+    medians_join(&m, 0, &other, ROW + 9);
+    assert_true(medians_settle(&m, found, ROW + 1, all));
+    assert_in_range(found[0], 49600, 50400);
+    assert_int_equal(found[1], 7);
+    assert_int_equal(found[2], 7);
+    assert_in_range(found[ROW], 99, 101); /* 60,000 of 7, 40,000 of 100, 80,000 of 1000 */
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < MEDIAN_BUCKETS; i++)
+        sum += all[i];
+    assert_int_equal(sum, 7 * FEWER + MANY);
+    assert_int_equal(all[7], 3 * FEWER);
+    medians_release(&m);
+    medians_release(&other);
+}
+
 static void many_values_are_those_one_by_one(void **state)
 {
     (void)state;
@@ -52,6 +85,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(medians_count_beyond_16_bits),
+        cmocka_unit_test(joined_medians_are_those_of_all_values),
         cmocka_unit_test(many_values_are_those_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,6 +174,21 @@ static void questions_about_blocks_need_no_events(void **state)
     assert_true(all.without_events > all.questions * 3 / 5);
 }
 
+/* By several threads, each of which has a few entries. */
+static void parts_that_are_counted_at_once_give_the_same(void **state)
+{
+    (void)state;
+    struct seen all = {0};
+    for (uint64_t seed = 600; seed < 640; seed++) {
+        const struct stage_limits limits = {.part_count = 2 + seed % 5, .part_entries = 1 + seed % 31};
+        struct seen seen = ask_often(seed, 60 + seed % 7 * 40, BLOCKS, &limits, 80);
+        all.questions += seen.questions;
+        all.without_events += seen.without_events;
+    }
+    assert_true(all.questions > 1800);
+    assert_true(all.without_events > all.questions * 3 / 5);
+}
+
 static void without_memory_for_a_ledger_events_are_read(void **state)
 {
     (void)state;
@@ -390,6 +405,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_are_the_same_when_memory_is_short, setup, teardown),
         cmocka_unit_test_setup_teardown(the_usual_limits_do_for_small_recordings, setup, teardown),
         cmocka_unit_test_setup_teardown(questions_about_blocks_need_no_events, setup, teardown),
+        cmocka_unit_test_setup_teardown(parts_that_are_counted_at_once_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_for_a_ledger_events_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_and_cut_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(huge_blocks_are_inherited, setup, teardown),

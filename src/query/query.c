@@ -412,7 +412,8 @@ static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, 
     if (is_known)
         code = s == NULL
                    ? scan_no_memory(err)
-                   : reckon_run(s, &m->ledger, a->query, &a->when, f, &a->watch, f->process, a->result, err);
+                   : reckon_run(s, &m->ledger, &memo->limits, a->query, &a->when, f, &a->watch, f->process,
+                                a->result, err);
     if (is_known && code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
         a->result->omitted_blocks += answer_omitted(a, process);

@@ -82,6 +82,8 @@ struct stage_limits {
     size_t bytes;          /* for rows and heirlooms, and STAGE_LIVE_BYTES for each block of the most live */
     uint64_t trail_words;  /* in all */
     uint64_t ledger_bytes; /* for entries of a ledger (query/ledger.h) */
+    size_t part_count;     /* of a ledger that are counted at once (query/crew.h), at most */
+    size_t part_entries;   /* in each, at least */
 };
 
 struct stages {
