@@ -133,8 +133,8 @@ static enum counting_depth counting_depth_inside(const struct scan *s)
     return s->want == 0 ? COUNTING_SUMS : COUNTING_MORE;
 }
 
-static COUNTING_INLINE void counting_birth(struct counting *c, struct tally_row *row, size_t at, uint64_t size,
-                                       enum counting_depth depth)
+static COUNTING_INLINE void counting_birth(struct counting *c, struct tally_row *row, size_t at,
+                                           uint64_t size, enum counting_depth depth)
 {
     row->made_blocks++;
     row->made_bytes += size;
@@ -143,7 +143,7 @@ static COUNTING_INLINE void counting_birth(struct counting *c, struct tally_row 
 }
 
 static COUNTING_INLINE void counting_death(struct tally_row *row, uint64_t size, uint64_t lifetime,
-                                       bool is_temporary, enum counting_depth depth)
+                                           bool is_temporary, enum counting_depth depth)
 {
     row->gone_blocks++;
     row->gone_bytes += size;
@@ -201,7 +201,8 @@ static struct ascent counting_follow(struct counting *c)
 }
 
 /* Births from..to-1 of those that pass, and the same for deaths. */
-static COUNTING_INLINE void counting_add_births(struct counting *c, size_t from, size_t to, enum counting_depth depth)
+static COUNTING_INLINE void counting_add_births(struct counting *c, size_t from, size_t to,
+                                                enum counting_depth depth)
 {
     const uint32_t *rows = c->rows, *sizes = c->admit.ledger->sizes + c->first;
     const struct tally tally = c->scan->tally; /* which stays as it is */
@@ -214,7 +215,8 @@ static COUNTING_INLINE void counting_add_births(struct counting *c, size_t from,
 }
 
 /* Lifetimes decide what is temporary only where the query says so. */
-static COUNTING_INLINE void counting_add_deaths(struct counting *c, size_t from, size_t to, enum counting_depth depth)
+static COUNTING_INLINE void counting_add_deaths(struct counting *c, size_t from, size_t to,
+                                                enum counting_depth depth)
 {
     const struct ledger *l = c->admit.ledger;
     const uint32_t *rows = c->rows, *mates = l->mates + c->first, *sizes = l->sizes + c->first;
@@ -228,7 +230,7 @@ static COUNTING_INLINE void counting_add_deaths(struct counting *c, size_t from,
         bool needs_time = depth == COUNTING_MORE || (may_be && temporary_ns != UINT64_MAX);
         uint64_t lifetime = needs_time ? c->admit.time_ns[at] - times[mates[at]] : 0;
         counting_death(tally_touch(&tally, &tally.level, rows[at] & ~LEDGER_FALLS), sizes[at], lifetime,
-                     may_be && lifetime <= temporary_ns, depth);
+                       may_be && lifetime <= temporary_ns, depth);
         if (depth == COUNTING_MORE) {
             c->values[k - from] = lifetime;
             c->dead_rows[k - from] = rows[at] & ~LEDGER_FALLS;
@@ -351,7 +353,7 @@ static void counting_add_death(struct counting *c, struct tally_row *row, size_t
     uint64_t lifetime = c->admit.time_ns[at] - l->times.data[l->mates[c->first + at]];
     bool may_be = (c->admit.classes[l->classes[c->first + at]] & ADMIT_TEMPORARY) != 0;
     counting_death(row, size, lifetime, may_be && lifetime <= c->admit.temporary_ns,
-                 s->is_open ? counting_depth_inside(s) : COUNTING_LEVEL);
+                   s->is_open ? counting_depth_inside(s) : COUNTING_LEVEL);
     s->tally.level.live_blocks--;
     s->tally.level.live_bytes -= size;
     if (!s->is_open)

@@ -43,10 +43,10 @@ void crew_init(struct crew *p, const struct stage_limits *limits, struct scan *s
     unsigned cpus = crew_cpus();
     size_t least = s->stack_count > CREW_LEAST / CREW_A_ROW ? s->stack_count * CREW_A_ROW : CREW_LEAST;
     *p = (struct crew){.scan = s,
-                        .ledger = l,
-                        .most = limits->part_count != 0 ? limits->part_count
-                                                        : (cpus < CREW_MOST ? cpus : CREW_MOST),
-                        .least = limits->part_entries != 0 ? limits->part_entries : least};
+                       .ledger = l,
+                       .most = limits->part_count != 0 ? limits->part_count
+                                                       : (cpus < CREW_MOST ? cpus : CREW_MOST),
+                       .least = limits->part_entries != 0 ? limits->part_entries : least};
 }
 
 /* ------------------------------------------------------------------- begin */
@@ -105,8 +105,7 @@ static bool crew_make(struct crew *p, size_t count, size_t from, size_t to)
     size_t size = (to - from) / count;
     p->list = memory_new(count * sizeof(struct crew_part *));
     for (size_t i = 1; i < count && p->list != NULL; i++) {
-        struct crew_part *part =
-            crew_new(p, from + i * size, i + 1 < count ? from + (i + 1) * size : to);
+        struct crew_part *part = crew_new(p, from + i * size, i + 1 < count ? from + (i + 1) * size : to);
         if (part == NULL)
             return false;
         p->list[p->count++] = part;

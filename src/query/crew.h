@@ -29,8 +29,8 @@ struct crew_part;
 struct crew {
     struct scan *scan; /* that what the parts find is added to */
     const struct ledger *ledger;
-    size_t most;              /* parts, the caller's included */
-    size_t least;             /* entries in a part */
+    size_t most;             /* parts, the caller's included */
+    size_t least;            /* entries in a part */
     struct crew_part **list; /* behind the caller's, in order */
     size_t count;
 };

@@ -29,6 +29,9 @@ void histogram_add_many(struct query_histogram *h, const uint64_t *values, const
         }
 }
 
+/* In medians.full: not a place. */
+#define MEDIAN_FULL (UINT64_C(1) << 32)
+
 /* The middle of a bucket. */
 static uint64_t median_value(unsigned bucket)
 {
@@ -78,13 +81,17 @@ static inline uint32_t medians_find(const struct medians *m, uint32_t row, unsig
     return set == 0 ? 0 : m->sets.data[set - 1].pages[page];
 }
 
+static void medians_carry_by(struct medians *m, uint32_t at, uint64_t times)
+{
+    const uint64_t *before = map_find(&m->full, at);
+    if (!map_set(&m->full, at, times + (before == NULL ? 0 : *before)) ||
+        !map_set(&m->full, MEDIAN_FULL + at / MEDIAN_PAGE, 1))
+        m->failed = true;
+}
+
 static __attribute__((noinline)) void medians_carry(struct medians *m, uint32_t at)
 {
-    uint64_t *times = map_find(&m->full, at);
-    if (times != NULL)
-        ++*times;
-    else if (!map_set(&m->full, at, 1))
-        m->failed = true;
+    medians_carry_by(m, at, 1);
 }
 
 /* Where the count of a bucket is in all pages, behind a page that is none; it is asked for. */
@@ -132,32 +139,31 @@ void medians_add_many(struct medians *m, const uint32_t *rows, const uint64_t *v
     }
 }
 
-static uint64_t medians_count(const struct medians *m, uint32_t page, unsigned i)
+/* The counts of a page. */
+static void medians_read(const struct medians *m, uint32_t page, uint64_t *counts)
 {
-    const uint64_t *times =
-        map_count(&m->full) == 0 ? NULL : map_find(&m->full, (uint64_t)page * MEDIAN_PAGE + i);
-    return m->pages.data[page].counts[i] + (times == NULL ? 0 : *times << 16);
-}
-
-/* Adds to a count of a page. */
-static void medians_increase(struct medians *m, uint32_t page, unsigned i, uint64_t by)
-{
-    uint64_t sum = m->pages.data[page].counts[i] + by, times = sum >> 16;
-    m->pages.data[page].counts[i] = (uint16_t)sum;
-    if (times == 0)
+    for (unsigned i = 0; i < MEDIAN_PAGE; i++)
+        counts[i] = m->pages.data[page].counts[i];
+    if (map_find(&m->full, MEDIAN_FULL + page) == NULL)
         return;
-    const uint64_t *before = map_find(&m->full, (uint64_t)page * MEDIAN_PAGE + i);
-    if (!map_set(&m->full, (uint64_t)page * MEDIAN_PAGE + i, times + (before == NULL ? 0 : *before)))
-        m->failed = true;
+    for (unsigned i = 0; i < MEDIAN_PAGE; i++) {
+        const uint64_t *times = map_find(&m->full, (uint64_t)page * MEDIAN_PAGE + i);
+        counts[i] += times == NULL ? 0 : *times << 16;
+    }
 }
 
+/* Adds the counts of another's page. */
 static void medians_join_page(struct medians *m, uint32_t page, const struct medians *from,
                               uint32_t from_page)
 {
+    uint64_t counts[MEDIAN_PAGE];
+    uint16_t *to = m->pages.data[page].counts;
+    medians_read(from, from_page, counts);
     for (unsigned i = 0; i < MEDIAN_PAGE; i++) {
-        uint64_t count = medians_count(from, from_page, i);
-        if (count != 0)
-            medians_increase(m, page, i, count);
+        uint64_t sum = to[i] + counts[i];
+        to[i] = (uint16_t)sum;
+        if (sum >> 16 != 0)
+            medians_carry_by(m, page * MEDIAN_PAGE + i, sum >> 16);
     }
 }
 
@@ -166,9 +172,7 @@ void medians_join(struct medians *m, uint32_t row, struct medians *from, uint32_
     medians_flush(m);
     medians_flush(from);
     m->failed = m->failed || from->failed;
-    if (from_row >= from->of_row.count || from->of_row.data[from_row] == 0)
-        return;
-    for (unsigned p = 0; p < MEDIAN_PAGES; p++) {
+    for (unsigned p = 0; p < MEDIAN_PAGES && from->pages.count != 0; p++) {
         uint32_t page = medians_find(from, from_row, p);
         if (page == 0)
             continue;
@@ -183,17 +187,22 @@ void medians_join(struct medians *m, uint32_t row, struct medians *from, uint32_
 /* The value in the middle of a row; its counts are added to `all`. */
 static uint64_t medians_settle_row(const struct medians *m, const struct median_set *set, uint64_t *all)
 {
-    uint64_t sum = 0, seen = 0;
+    uint64_t sum = 0, seen = 0, counts[MEDIAN_PAGE];
     for (unsigned p = 0; p < MEDIAN_PAGES; p++) {
-        for (unsigned i = 0; i < MEDIAN_PAGE && set->pages[p] != 0; i++) {
-            uint64_t count = medians_count(m, set->pages[p] - 1, i);
-            all[p * MEDIAN_PAGE + i] += count;
-            sum += count;
+        if (set->pages[p] == 0)
+            continue;
+        medians_read(m, set->pages[p] - 1, counts);
+        for (unsigned i = 0; i < MEDIAN_PAGE; i++) {
+            all[p * MEDIAN_PAGE + i] += counts[i];
+            sum += counts[i];
         }
     }
     for (unsigned p = 0; p < MEDIAN_PAGES; p++) {
-        for (unsigned i = 0; i < MEDIAN_PAGE && set->pages[p] != 0; i++) {
-            seen += medians_count(m, set->pages[p] - 1, i);
+        if (set->pages[p] == 0)
+            continue;
+        medians_read(m, set->pages[p] - 1, counts);
+        for (unsigned i = 0; i < MEDIAN_PAGE; i++) {
+            seen += counts[i];
             if (seen > (sum - 1) / 2)
                 return median_value(p * MEDIAN_PAGE + i);
         }

@@ -65,7 +65,8 @@ struct medians {
     VEC(uint32_t) of_row; /* set + 1, or 0 */
     VEC(struct median_set) sets;
     VEC(struct median_page) pages;
-    struct map full; /* place of a count in all pages -> how often it went beyond 16 bits */
+    struct map
+        full; /* place of a count in all pages -> how often it went beyond 16 bits; MEDIAN_FULL + page: it has such */
     struct median_value waiting[MEDIAN_WAITING];
     size_t count; /* waiting */
     bool failed;  /* no memory */

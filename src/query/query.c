@@ -410,10 +410,9 @@ static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, 
         admit_relax(f, &m->ledger);
     struct scan *s = is_known ? memory_new_zeroed(1, sizeof *s) : NULL;
     if (is_known)
-        code = s == NULL
-                   ? scan_no_memory(err)
-                   : reckon_run(s, &m->ledger, &memo->limits, a->query, &a->when, f, &a->watch, f->process,
-                                a->result, err);
+        code = s == NULL ? scan_no_memory(err)
+                         : reckon_run(s, &m->ledger, &memo->limits, a->query, &a->when, f, &a->watch,
+                                      f->process, a->result, err);
     if (is_known && code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
         a->result->omitted_blocks += answer_omitted(a, process);

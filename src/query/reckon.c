@@ -34,9 +34,9 @@ static void reckon_add_all(struct scan *s, struct counting *c, struct crew *crew
         scan_moment(s, moment);
 }
 
-int reckon_run(struct scan *s, const struct ledger *l, const struct stage_limits *limits, const struct query *q,
-               const struct when *w, struct filter *f, struct watch *watch, const struct wake_process *p,
-               struct query_result *result, struct err *err)
+int reckon_run(struct scan *s, const struct ledger *l, const struct stage_limits *limits,
+               const struct query *q, const struct when *w, struct filter *f, struct watch *watch,
+               const struct wake_process *p, struct query_result *result, struct err *err)
 {
     int code = scan_begin(s, q, w, f, NULL, watch, p, result, err);
     if (code != 0)

@@ -8,9 +8,9 @@
 #ifndef HW_QUERY_RECKON_H
 #define HW_QUERY_RECKON_H
 
+#include "query/crew.h"
 #include "query/filter.h"
 #include "query/ledger.h"
-#include "query/crew.h"
 #include "query/query.h"
 #include "query/scan.h"
 #include "query/watch.h"
@@ -18,8 +18,8 @@
 #include "tool/err.h"
 
 /* As scan_run, for a query that the ledger knows (admit_knows) and whose conditions on groups have been decided. */
-int reckon_run(struct scan *s, const struct ledger *l, const struct stage_limits *limits, const struct query *q,
-               const struct when *w, struct filter *f, struct watch *watch, const struct wake_process *p,
-               struct query_result *result, struct err *err);
+int reckon_run(struct scan *s, const struct ledger *l, const struct stage_limits *limits,
+               const struct query *q, const struct when *w, struct filter *f, struct watch *watch,
+               const struct wake_process *p, struct query_result *result, struct err *err);
 
 #endif
