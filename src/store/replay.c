@@ -29,7 +29,7 @@
 enum {
     REPLAY_FEW = 16,   /* events for each value, at least, that make it worth looking for those without */
     REPLAY_SPARE = 16, /* bytes behind the columns that may be looked at, never used */
-    REPLAY_RUN = 16,   /* short values in a row, at least, that pay for a slow way to a long one */
+    REPLAY_RUN = 16,   /* short values that pay for a slow way to a long one */
 };
 
 void replay_init(struct replay *r)
@@ -330,12 +330,12 @@ static void replay_sizes(struct replay *r, uint32_t count)
     struct replay_arrays *a = r->arrays;
     uint32_t both = r->block_frees < r->block_allocations ? r->block_frees : r->block_allocations;
     replay_blank(r, a->size, count * sizeof *a->size);
-    uint32_t done = replay_pairs(r, 0, both), before = 0;
+    uint32_t done = replay_pairs(r, 0, both), longer = 0;
     /* A longer one now and then. */
-    for (; done < both && done - before >= REPLAY_RUN; done = replay_pairs(r, done + 1, both)) {
+    for (; done < both && done >= longer * REPLAY_RUN; done = replay_pairs(r, done + 1, both)) {
         a->size[a->alloc_at[done]] = replay_get(r, COLUMN_SIZE);
         a->values[done] = replay_get(r, COLUMN_REF);
-        before = done;
+        longer++;
     }
     replay_values(r, COLUMN_SIZE, a->size, a->alloc_at + done, r->block_allocations - done);
     replay_values(r, COLUMN_REF, a->values + done, NULL, r->block_frees - done);
