@@ -19,9 +19,7 @@
 
 enum {
     COLLECTOR_EVENTS = 64,
-    COLLECTOR_A_LOT = 32768, /* events of a round after which there is no sleep */
-    COLLECTOR_SLEEP_MS = 20, /* between rounds: each finds cold caches, so fewer are cheaper */
-    COLLECTOR_NAP_MS = 1,    /* where threads have waited for us: small buffers are full soon */
+    COLLECTOR_NAP_MS = 1, /* where threads have waited for us: small buffers are full soon */
     COLLECTOR_DOZE_MS =
         40, /* where there are only samples, and few: a round is felt by who is in the same caches */
     COLLECTOR_FLUSH_MS = 1000, /* a killed collector loses no more than this, and what waits to be culled */
@@ -132,16 +130,24 @@ static void collector_bury(struct collector *c)
     }
 }
 
+/* What files do at times of their own they do between the events before and behind. */
+static bool collector_must_drain(const struct collector *c, bool is_flush)
+{
+    return is_flush || c->output.keeping.rotate_ns != 0 || c->output.keeping.rotate_bytes != 0;
+}
+
 static uint64_t collector_drain(struct collector *c)
 {
     uint64_t now = timebase_now();
-    bool is_tick = now - c->last_tick_ns >= MS;
+    bool is_tick = now - c->last_tick_ns >= MS, is_flush = now - c->last_flush_ns >= COLLECTOR_FLUSH_MS * MS;
     uint64_t most = 0;
     timebase_update(&c->time);
     for (size_t i = 0; i < c->tracees.count; i++) {
         struct image *m = c->tracees.data[i]->image;
         if (is_tick)
             image_tick(m, now);
+        if (!collector_must_drain(c, is_flush) && !image_is_due(m, now))
+            continue;
         uint64_t taken = image_drain(m);
         tracee_trace(c, c->tracees.data[i], taken);
         image_follow(m, now);
@@ -155,7 +161,7 @@ static uint64_t collector_drain(struct collector *c)
         c->last_tick_ns = now;
         tracee_rotate(c, now);
     }
-    if (now - c->last_flush_ns >= COLLECTOR_FLUSH_MS * MS) {
+    if (is_flush) {
         c->last_flush_ns = now;
         for (size_t i = 0; i < c->output.files.count; i++) {
             const struct output_file *f = c->output.files.data[i];
@@ -183,15 +189,15 @@ static bool collector_is_over(struct collector *c)
 static int collector_pause(const struct collector *c, uint64_t taken)
 {
     uint64_t now = timebase_now();
-    bool has_few = c->tracees.count != 0 && taken < COLLECTOR_A_LOT / 4, is_tight = false;
+    bool has_few = c->tracees.count != 0 && taken < PACE_A_LOT / 4, is_tight = false;
     for (size_t i = 0; i < c->tracees.count; i++) {
         struct image *image = c->tracees.data[i]->image;
         has_few = has_few && image->view.filter != NULL;
         is_tight = image_is_tight(image, now) || is_tight;
     }
-    if (taken >= COLLECTOR_A_LOT)
+    if (taken >= PACE_A_LOT)
         return 0;
-    return is_tight ? COLLECTOR_NAP_MS : has_few ? COLLECTOR_DOZE_MS : COLLECTOR_SLEEP_MS;
+    return is_tight ? COLLECTOR_NAP_MS : has_few ? COLLECTOR_DOZE_MS : PACE_LOOK_MS;
 }
 
 void collector_run(struct collector *c)

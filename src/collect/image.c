@@ -135,9 +135,21 @@ static void image_check(struct image *m)
 
 uint64_t image_drain(struct image *m)
 {
+    m->seen_asked = __atomic_load_n(&m->view.head->asked, __ATOMIC_ACQUIRE);
     uint64_t taken = m->failed ? 0 : order_round(&m->order, false);
     image_check(m);
+    pace_note(&m->pace, timebase_now(), taken);
     return taken;
+}
+
+bool image_is_due(struct image *m, uint64_t now_ns)
+{
+    enum { EVENT_BYTES = 16 };
+    const struct segment_head *head = m->view.head;
+    uint64_t room = (uint64_t)m->view.fixed.chunk_max * SEGMENT_CHUNK_SIZE / EVENT_BYTES;
+    return pace_is_due(&m->pace, now_ns, room) || image_is_tight(m, now_ns) || image_is_wished(m) ||
+           __atomic_load_n(&head->asked, __ATOMIC_ACQUIRE) != m->seen_asked ||
+           m->usage.period_ns != 0; /* samples have their place between events */
 }
 
 bool image_is_tight(struct image *m, uint64_t now_ns)

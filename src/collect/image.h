@@ -11,6 +11,7 @@
 #include "collect/changes.h"
 #include "collect/drain.h"
 #include "collect/order.h"
+#include "collect/pace.h"
 #include "collect/pair.h"
 #include "collect/timebase.h"
 #include "collect/usage.h"
@@ -53,6 +54,8 @@ struct image {
     uint32_t pid;     /* as the collector sees it */
     uint64_t tick_stamp, tick_step;
     uint64_t start_ns, next_sample_ns, next_status_ns; /* CLOCK_MONOTONIC */
+    struct pace pace;
+    uint64_t seen_asked;                 /* segment_head.asked, when events were last taken */
     uint64_t seen_waits, tight_until_ns; /* segment_head.waits, and until when a new one counts */
     uint64_t peak_rss;
     uint64_t usage_rest_ns;          /* CLOCK_MONOTONIC: no sample at marks before */
@@ -74,6 +77,8 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
                         uint64_t base_ns, uint32_t pid, uint32_t parent, uint64_t usage_ns);
 /* Takes what has been published.  Returns the number of events. */
 uint64_t image_drain(struct image *m);
+/* Is it time to, or does somebody wait for it?  Whatever is done about the process meanwhile comes behind image_drain. */
+bool image_is_due(struct image *m, uint64_t now_ns);
 /* Has a thread found the buffers full of late? Then threads may wait again if nobody takes anything for long. */
 bool image_is_tight(struct image *m, uint64_t now_ns);
 /* Publishes the present stamp; samples RSS and looks for a seccomp filter when it is time. */
@@ -92,6 +97,8 @@ void image_silence(struct image *m);
 void image_follow(struct image *m, uint64_t now_ns);
 /* A mark of the collector's own making. */
 void image_mark(struct image *m, const char *name);
+/* Has a wish been uttered that was not heard yet, or recording been switched, or is it about to end? */
+bool image_is_wished(const struct image *m);
 /* Times that a wish was uttered since this was last asked. */
 uint32_t image_hear(struct image *m, enum segment_wish wish);
 /* A request has been served; frees what it holds. */

@@ -101,6 +101,16 @@ void image_silence(struct image *m)
     __atomic_store_n(&m->view.head->control, SEGMENT_OFF, __ATOMIC_RELEASE);
 }
 
+bool image_is_wished(const struct image *m)
+{
+    const struct segment_head *head = m->view.head;
+    bool is_uttered = __atomic_load_n(&head->control, __ATOMIC_ACQUIRE) != m->control ||
+                      (m->control & SEGMENT_STATE_MASK) == SEGMENT_FADING;
+    for (unsigned i = 0; i < SEGMENT_WISHES; i++)
+        is_uttered |= __atomic_load_n(&head->wishes[i], __ATOMIC_ACQUIRE) != m->wishes[i];
+    return is_uttered;
+}
+
 uint32_t image_hear(struct image *m, enum segment_wish wish)
 {
     uint32_t uttered = __atomic_load_n(&m->view.head->wishes[wish], __ATOMIC_ACQUIRE);

@@ -35,11 +35,54 @@ static void a_further_wait_begins_the_while_anew(void **state)
     world_close(&w, NULL);
 }
 
+/* Events come steadily, a few of what there is room for: it is not due for a while. */
+static uint64_t flow_steadily(struct image *m)
+{
+    uint64_t now = timebase_now();
+    m->pace = (struct pace){.caught_up_ns = now, .flow = PACE_SOME, .during_ns = 100 * MS};
+    assert_false(image_is_due(m, now));
+    return now;
+}
+
+static void events_are_taken_at_once_when_somebody_waits_for_it(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open(&w, 1024, 1);
+    struct segment_head *head = w.image->view.head;
+    uint64_t now = flow_steadily(w.image);
+    assert_true(image_is_due(w.image, now + PACE_LONGEST_MS * UINT64_C(1000000)));
+    head->asked++;
+    assert_true(image_is_due(w.image, now));
+    image_drain(w.image);
+    now = flow_steadily(w.image);
+    head->wishes[SEGMENT_WISH_TAG]++;
+    assert_true(image_is_due(w.image, now));
+    assert_int_equal(image_hear(w.image, SEGMENT_WISH_TAG), 1);
+    now = flow_steadily(w.image);
+    image_switch(w.image, false);
+    assert_true(image_is_due(w.image, now));
+    world_close(&w, NULL);
+}
+
+static void events_are_taken_at_once_when_buffers_are_tight(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open(&w, 1024, 1);
+    uint64_t now = flow_steadily(w.image);
+    w.image->view.head->waits++;
+    assert_true(image_is_due(w.image, now));
+    world_close(&w, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffers_are_tight_for_a_while_after_a_thread_has_waited),
         cmocka_unit_test(a_further_wait_begins_the_while_anew),
+        cmocka_unit_test(events_are_taken_at_once_when_somebody_waits_for_it),
+        cmocka_unit_test(events_are_taken_at_once_when_buffers_are_tight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

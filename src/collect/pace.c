@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * pace: see pace.h.
+ */
+#include "collect/pace.h"
+
+#define MS UINT64_C(1000000)
+
+enum { PACE_PART = 4 }; /* of the room is ample */
+
+bool pace_is_due(const struct pace *p, uint64_t now_ns, uint64_t room)
+{
+    uint64_t since_ns = now_ns - p->caught_up_ns;
+    if (p->is_behind || p->flow < PACE_SOME || p->during_ns == 0 ||
+        since_ns + PACE_LOOK_MS * MS > PACE_LONGEST_MS * MS)
+        return true;
+    /* Of 80 ms there are few enough ns that this is no overflow. */
+    uint64_t ample = room / PACE_PART < PACE_AMPLE ? room / PACE_PART : PACE_AMPLE;
+    return p->flow * (since_ns + PACE_LOOK_MS * MS) / p->during_ns > ample;
+}
+
+void pace_note(struct pace *p, uint64_t now_ns, uint64_t taken)
+{
+    p->taken += taken;
+    p->is_behind = taken >= PACE_A_LOT;
+    if (p->is_behind)
+        return;
+    p->flow = p->caught_up_ns == 0 ? 0 : p->taken; /* since when, nobody knows yet */
+    p->during_ns = now_ns - p->caught_up_ns;
+    p->caught_up_ns = now_ns;
+    p->taken = 0;
+}

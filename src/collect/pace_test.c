@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Tests of pace: when events are taken, by how they come.
+ */
+#include "collect/pace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+#define ROOM (UINT64_C(1) << 21)
+
+/* Looks every 20 ms at a program with so many events a ms, for a second.  How many rounds take any; *most: events at once. */
+static unsigned look_for_a_second(uint64_t a_ms, uint64_t room, uint64_t *most)
+{
+    struct pace p = {0};
+    uint64_t now = 5000 * MS, waiting = 0;
+    unsigned rounds = 0;
+    *most = 0;
+    for (unsigned look = 0; look < 50; look++, now += PACE_LOOK_MS * MS) {
+        waiting += a_ms * PACE_LOOK_MS;
+        if (!pace_is_due(&p, now, room))
+            continue;
+        rounds++;
+        *most = waiting > *most ? waiting : *most;
+        do {
+            uint64_t taken = waiting < 3 * PACE_A_LOT ? waiting : 3 * PACE_A_LOT;
+            waiting -= taken;
+            pace_note(&p, now, taken);
+        } while (p.is_behind && pace_is_due(&p, now, room));
+        assert_int_equal(waiting, 0);
+    }
+    return rounds;
+}
+
+static void a_steady_flow_is_taken_in_large_rounds(void **state)
+{
+    uint64_t most;
+    (void)state;
+    assert_in_range(look_for_a_second(2000, ROOM, &most), 12, 16);
+    assert_int_equal(most, 2000 * PACE_LONGEST_MS);
+    assert_in_range(look_for_a_second(5000, ROOM, &most), 25, 28);
+    assert_int_equal(most, 5000 * 40);
+}
+
+static void little_room_and_fast_programs_are_looked_after_at_once(void **state)
+{
+    uint64_t most;
+    (void)state;
+    assert_int_equal(look_for_a_second(11000, ROOM, &most), 50);
+    assert_int_equal(look_for_a_second(2000, 1 << 16, &most), 50);
+    assert_in_range(look_for_a_second(400, 1 << 16, &most), 25, 27);
+    assert_int_equal(most, 400 * 40); /* a quarter of the room */
+}
+
+static void who_hardly_allocates_is_looked_after_at_once(void **state)
+{
+    uint64_t most;
+    (void)state;
+    assert_int_equal(look_for_a_second(0, ROOM, &most), 50);
+    assert_int_equal(look_for_a_second(1, ROOM, &most), 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_steady_flow_is_taken_in_large_rounds),
+        cmocka_unit_test(little_room_and_fast_programs_are_looked_after_at_once),
+        cmocka_unit_test(who_hardly_allocates_is_looked_after_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
