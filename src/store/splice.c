@@ -208,19 +208,19 @@ static void splice_add_levels(struct splice_source *x, size_t process)
     splice_chunk(x->s, FORMAT_LEVELS, x->base + (uint32_t)process, &x->s->scratch);
 }
 
-/* Of a process whose end is not in the source all this is found in its events, here as there. */
+/* Of a process whose end is not in the source all but the omissions is found in its events, here as there. */
 static void splice_add_ends(struct splice_source *x)
 {
     for (size_t i = 0; i < wake_reader_process_count(x->r) && x->s->error == 0; i++) {
         const struct wake_process *p = wake_reader_process(x->r, i);
+        uint32_t process = x->base + (uint32_t)i;
+        splice_add_omissions(x, p, process);
         if (!p->ended)
             continue;
-        uint32_t process = x->base + (uint32_t)i;
         struct wake_process_end end = p->end;
         end.end_ns = splice_time(x, end.end_ns);
         if (end.peak_bytes != 0) /* else it never had one */
             end.peak_time_ns = splice_time(x, end.peak_time_ns);
-        splice_add_omissions(x, p, process);
         splice_add_totals(x->s, p, process);
         if (!p->derived)
             splice_add_levels(x, i);

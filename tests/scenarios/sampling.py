@@ -89,6 +89,11 @@ os.truncate("cut.wake", max(int(offset) + 40 + int(stored) for offset, kind, _, 
 facts = info("cut.wake")
 check.equal("a cut file knows its rate", RATE, facts["sample_rate"])
 check.holds(facts["allocated_bytes"] > 50e6, f"A cut file has no estimates: {facts['allocated_bytes']}")
+for command in ("merge", "anonymize"):
+    check.equal(f"{command} of a cut file", 0, tool(command, "cut.wake", "-o", "copy.wake").status)
+    copy = info("copy.wake")
+    for key in ("sample_rate", "allocations", "allocated_bytes", "leaked_blocks"):
+        check.equal(f"{command} of a cut file: {key}", facts[key], copy[key])
 
 # The largest rate, by option and by variable.
 record([workload("turnover"), "1000"], "rare.wake", ["--sample", "1T"])
