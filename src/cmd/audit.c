@@ -47,7 +47,7 @@ static void audit_say(const struct walk *w, const char *format, ...)
 static void walk_alloc(struct walk *w, const struct wake_block *b, uint32_t i)
 {
     uint64_t number = b->number[i];
-    struct weight weight = weight_of(w->process->omitted.sample_rate, number, b->size[i]);
+    struct weight weight = weight_of(&w->process->rule, number, b->size[i]);
     if (map_find(&w->addresses, b->address[i]) != NULL && w->bad_order++ < AUDIT_SAY_MAX)
         audit_say(w, "allocation %llu has address 0x%llx, which is live.", (unsigned long long)number,
                   (unsigned long long)b->address[i]);
@@ -83,7 +83,7 @@ static void walk_free(struct walk *w, const struct wake_block *b, uint32_t i)
                       (unsigned long long)b->time_ns[i], (unsigned long long)b->number[i]);
         return;
     }
-    struct weight weight = weight_of(w->process->omitted.sample_rate, b->number[i], was.size);
+    struct weight weight = weight_of(&w->process->rule, b->number[i], was.size);
     map_remove(&w->addresses, was.address, NULL);
     w->recorded++;
     w->frees += weight.blocks;
@@ -135,6 +135,25 @@ static void walk_compare(const struct walk *w, const char *what, uint64_t writte
                   (unsigned long long)found);
 }
 
+/* Are the totals t of a stack those of its events o and of the culled blocks c? */
+static bool walk_is_same(const struct wake_process *p, const struct wake_stack_totals *t,
+                         const struct wake_stack_totals *o, const struct wake_culled_stack *c)
+{
+    uint64_t blocks = c->blocks, bytes = c->bytes;
+    if (p->omitted.sample_rate != 0 && blocks != 0) {
+        /* What culled samples stand for is in the totals alone; but all were made and freed. */
+        if (t->allocations - o->allocations < blocks || t->allocated_bytes - o->allocated_bytes < bytes)
+            return false;
+        blocks = t->allocations - o->allocations;
+        bytes = t->allocated_bytes - o->allocated_bytes;
+    }
+    bool has_temporaries = t->temporary == o->temporary && t->temporary_bytes == o->temporary_bytes;
+    /* Whether a block was temporary shows only where its neighbours are recorded too. */
+    return t->allocations == o->allocations + blocks && t->allocated_bytes == o->allocated_bytes + bytes &&
+           t->freed == o->freed + blocks && t->freed_bytes == o->freed_bytes + bytes &&
+           (p->omitted.is_culled || has_temporaries);
+}
+
 static void walk_compare_totals(const struct walk *w)
 {
     const struct wake_process *p = w->process;
@@ -142,16 +161,9 @@ static void walk_compare_totals(const struct walk *w)
     for (size_t i = 0; i < w->stack_count; i++) {
         static const struct wake_stack_totals none;
         const struct wake_stack_totals *t = i < p->totals.count ? &p->totals.data[i] : &none;
-        const struct wake_stack_totals *o = &w->totals[i];
         static const struct wake_culled_stack nothing;
         const struct wake_culled_stack *c = i < p->culled.count ? &p->culled.data[i] : &nothing;
-        /* Whether a block was temporary shows only where its neighbours are recorded too. */
-        bool same = t->allocations == o->allocations + c->blocks &&
-                    t->allocated_bytes == o->allocated_bytes + c->bytes && t->freed == o->freed + c->blocks &&
-                    t->freed_bytes == o->freed_bytes + c->bytes &&
-                    (p->omitted.is_culled ||
-                     (t->temporary == o->temporary && t->temporary_bytes == o->temporary_bytes));
-        if (!same && wrong++ < AUDIT_SAY_MAX)
+        if (!walk_is_same(p, t, &w->totals[i], c) && wrong++ < AUDIT_SAY_MAX)
             audit_say(w, "the totals of stack %zu are not those of its events.", i);
     }
     uint64_t peak = 0;
@@ -174,11 +186,32 @@ static void walk_compare_peak(const struct walk *w)
     walk_compare(w, "as event of the peak", e->peak_event, w->peak_event);
 }
 
+/* What the samples in the list of live blocks stand for: also where events are in other files, or behind the limit. */
+static void walk_compare_live(const struct walk *w)
+{
+    const struct wake_process *p = w->process;
+    struct weight sum = {0};
+    if (p->omitted.sample_rate == 0 || (p->omitted.is_culled && !p->omitted.has_gaps))
+        return;
+    for (size_t i = 0; i < p->live.count; i++) {
+        struct weight weight = weight_of(&p->rule, p->live.data[i].allocation, p->live.data[i].size);
+        sum.blocks += weight.blocks;
+        sum.bytes += weight.bytes;
+    }
+    if (sum.blocks != p->end.leaked_blocks || sum.bytes != p->end.leaked_bytes)
+        audit_say(w,
+                  "the recorder wrote %llu leaked blocks of %llu bytes, its list of live blocks makes %llu "
+                  "of %llu.",
+                  (unsigned long long)p->end.leaked_blocks, (unsigned long long)p->end.leaked_bytes,
+                  (unsigned long long)sum.blocks, (unsigned long long)sum.bytes);
+}
+
 static void walk_compare_end(const struct walk *w)
 {
     const struct wake_process *p = w->process;
     const struct wake_process_end *e = &p->end;
     const struct wake_omissions *o = &p->omitted;
+    walk_compare_live(w);
     if (o->elsewhere_allocations != 0 || o->elsewhere_frees != 0) {
         /* Nothing is compared of a process that had ended before, nor while events wait to be culled. */
         if (w->recorded != 0 && !(p->end.goes_on && o->is_culled))
@@ -192,9 +225,11 @@ static void walk_compare_end(const struct walk *w)
         walk_compare(w, "samples", o->samples + o->freed_samples,
                      w->recorded + 2 * o->culled_blocks + o->allocations + o->frees);
     }
-    if (o->is_limited || (o->is_culled && o->sample_rate != 0))
-        return; /* how large the later ones were, or what culled ones stand for, is in the totals alone */
-    walk_compare(w, "allocated bytes", e->allocated_bytes, w->allocated_bytes + o->culled_bytes);
+    bool is_culled_sample = o->is_culled && o->sample_rate != 0;
+    if (o->is_limited || (is_culled_sample && !o->has_gaps))
+        return; /* how large the later ones were is in the totals alone, as is how many samples stand for */
+    if (!is_culled_sample) /* what culled ones stand for is in the totals alone */
+        walk_compare(w, "allocated bytes", e->allocated_bytes, w->allocated_bytes + o->culled_bytes);
     walk_compare_peak(w);
     walk_compare(w, "leaked bytes", e->leaked_bytes, w->live_bytes);
     walk_compare(w, "leaked blocks", e->leaked_blocks, w->live_blocks);

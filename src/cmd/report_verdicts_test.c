@@ -71,7 +71,7 @@ static uint64_t world_random(struct world *w, uint64_t below)
 static void world_alloc(struct world *w, uint32_t stack, uint64_t size, uint64_t until)
 {
     struct block b = {w->made++, size, until, stack};
-    struct weight weight = weight_of(w->sample_rate, b.number, size);
+    struct weight weight = weight_made(w->sample_rate, b.number, size);
     totals_alloc(&w->totals, stack, weight.blocks, weight.bytes, w->now_ns, w->events++);
     wake_stream_alloc(w->stream, w->now_ns, 1, KIND_MALLOC, stack, 0x10000 + b.number * 16, size, size, 0);
     assert_true(vec_push(&w->live, b));
@@ -80,7 +80,7 @@ static void world_alloc(struct world *w, uint32_t stack, uint64_t size, uint64_t
 static void world_free(struct world *w, size_t i)
 {
     struct block b = w->live.data[i];
-    struct weight weight = weight_of(w->sample_rate, b.number, b.size);
+    struct weight weight = weight_made(w->sample_rate, b.number, b.size);
     totals_free(&w->totals, b.stack, weight.blocks, weight.bytes, w->now_ns, false);
     wake_stream_free(w->stream, w->now_ns, 1, HOW_FREE, b.number, b.size);
     w->events++;

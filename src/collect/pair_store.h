@@ -57,7 +57,7 @@ static inline void pair_store_alloc(struct pair *p, const struct item *i, struct
         p->latest.data[i->thread] = number + 1;
     if (PAIR_UNLIKELY(p->pass != NULL))
         passlist_add(p->pass, i->address);
-    struct weight weight = weight_of(p->sample_rate, number, i->size);
+    struct weight weight = weight_made(p->sample_rate, number, i->size);
     totals_alloc(&p->totals, stack, weight.blocks, weight.bytes, time, p->events);
     p->events++;
     wake_stream_alloc(p->stream, time, i->thread, i->kind, stack, i->address, i->size, i->usable,
@@ -72,7 +72,7 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
     /* Of a sample nobody knows what was allocated next. */
     bool temporary =
         i->thread < p->latest.count && p->latest.data[i->thread] == number + 1 && p->sample_rate == 0;
-    struct weight weight = weight_of(p->sample_rate, number, size);
+    struct weight weight = weight_made(p->sample_rate, number, size);
     totals_free(&p->totals, b->stack, weight.blocks, weight.bytes, time, temporary);
     p->released++;
     if (PAIR_UNLIKELY(p->pass != NULL))

@@ -28,7 +28,7 @@ struct advice_block {
 struct advice_work {
     struct advice_row *rows; /* by stack */
     size_t count;
-    uint64_t sample_rate; /* 0 = every block is there */
+    struct weight_rule rule;
     struct numbered live, between;
     struct slots slots;
     struct watch watch;
@@ -80,7 +80,7 @@ static void advice_count_birth(struct advice_row *r, const struct advice_block *
 static void advice_end_chain(struct advice_work *w, const struct advice_block *b)
 {
     struct advice_row *r = &w->rows[b->stack];
-    if (b->steps < 2 || w->sample_rate != 0)
+    if (b->steps < 2 || w->rule.rate != 0)
         return;
     r->chains++;
     r->steps += b->steps;
@@ -95,7 +95,7 @@ static bool advice_alloc(struct advice_work *w, const struct wake_block *b, uint
                                  .size = b->size[i],
                                  .usable = b->usable[i],
                                  .born_ns = b->time_ns[i],
-                                 .weight = weight_of(w->sample_rate, b->number[i], b->size[i]).blocks,
+                                 .weight = weight_of(&w->rule, b->number[i], b->size[i]).blocks,
                                  .stack = b->stack[i] < w->count ? b->stack[i] : 0,
                                  .slot = slot,
                                  .made = ++w->slots.all.data[slot].made,
@@ -136,7 +136,7 @@ static bool advice_free(struct advice_work *w, const struct wake_block *b, uint3
         return waits != NULL;
     }
     r->crossed += was->slot != slot ? was->weight : 0;
-    r->temporaries += w->sample_rate == 0 && was->slot == slot && w->slots.all.data[slot].made == was->made;
+    r->temporaries += w->rule.rate == 0 && was->slot == slot && w->slots.all.data[slot].made == was->made;
     if (was->size >= ADVICE_LARGE && b->time_ns[i] - was->born_ns <= ADVICE_SHORT_NS) {
         r->shorts += was->weight;
         r->short_bytes += was->weight * was->size;
@@ -175,7 +175,7 @@ static bool advice_take(struct advices *a, const struct advice_work *w, uint32_t
         struct advice_row row = w->rows[i];
         row.process = process;
         row.stack = (uint32_t)i;
-        row.is_sampled = w->sample_rate != 0;
+        row.is_sampled = w->rule.rate != 0;
         if (!vec_push(&a->rows, row))
             return false;
     }
@@ -187,9 +187,9 @@ int advices_read(struct advices *a, const struct query *q, struct wake_reader *r
 {
     const struct wake_process *p = wake_reader_process(r, process);
     struct advice_work w = {.count = p->stacks.count == 0 ? 1 : p->stacks.count,
-                            .sample_rate = p->omitted.sample_rate,
+                            .rule = p->rule,
                             .watch = {.query = q, .total = p->events}};
-    a->is_sampled = a->is_sampled || w.sample_rate != 0;
+    a->is_sampled = a->is_sampled || w.rule.rate != 0;
     a->left_out += wake_process_omitted(p);
     numbered_init(&w.live);
     numbered_init(&w.between);

@@ -14,8 +14,7 @@ struct cohort *cohort_new(const struct filter *f)
     struct cohort *cohorts = memory_new_zeroed(f->stack_count, sizeof *cohorts);
     for (size_t i = 0; cohorts != NULL && i < p->live.count; i++) {
         const struct wake_live_block *b = &p->live.data[i];
-        cohorts[filter_stack(f, b->stack)].leaked +=
-            weight_of(p->omitted.sample_rate, b->allocation, b->size).blocks;
+        cohorts[filter_stack(f, b->stack)].leaked += weight_of(&p->rule, b->allocation, b->size).blocks;
     }
     return cohorts;
 }

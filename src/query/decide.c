@@ -212,7 +212,7 @@ static void decide_brief_rest(struct decide *d)
 
 static struct weight decide_weigh(const struct decide *d, uint64_t number, uint64_t size)
 {
-    return weight_of(d->filter->process->omitted.sample_rate, number, size);
+    return weight_of(&d->filter->process->rule, number, size);
 }
 
 static void decide_alloc(struct decide *d, const struct wake_block *b, uint32_t i)

@@ -88,7 +88,7 @@ static int follow_alloc(struct follow *f, const struct wake_block *b, uint32_t i
         return ERR_MEMORY;
     while (*f->leaked < number)
         f->leaked++;
-    struct weight weight = weight_of(f->filter->process->omitted.sample_rate, number, b->size[i]);
+    struct weight weight = weight_of(&f->filter->process->rule, number, b->size[i]);
     *block = (struct follow_block){
         .number = number,
         .blocks = weight.blocks,

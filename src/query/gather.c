@@ -52,7 +52,7 @@ static inline void gather_alloc(struct gather *g, const struct wake_block *b, ui
         return;
     }
     struct cohort *group = &g->groups[filter_stack(g->filter, b->stack[i])];
-    struct weight weight = weight_of(g->filter->process->omitted.sample_rate, b->number[i], b->size[i]);
+    struct weight weight = weight_of(&g->filter->process->rule, b->number[i], b->size[i]);
     *block = (struct gather_block){weight.bytes, group};
     cohort_alloc(group, weight, b->time_ns[i]);
 }

@@ -60,7 +60,7 @@ static void late_count(struct late *l, const struct late_block *b, uint64_t numb
 {
     const struct when *w = l->when;
     struct tally_row *r = &l->tally.rows.data[b->row];
-    struct weight weight = weight_of(l->sample_rate, number, b->size);
+    struct weight weight = weight_of(&l->rule, number, b->size);
     bool born_inside = range_has(&w->window, fate->born_ns);
     if (born_inside)
         late_count_birth(l, r, b, weight);
@@ -85,7 +85,7 @@ static uint32_t late_group(struct late *l, uint64_t number, uint64_t born_ns, ui
     const struct query_range *window = &l->when->window;
     if (l->query->sums_only || born_ns > window->max)
         return RIDGE_NONE;
-    uint64_t bytes = weight_of(l->sample_rate, number, size).bytes;
+    uint64_t bytes = weight_of(&l->rule, number, size).bytes;
     return born_ns < window->min ? ridge_birth_before(&l->ridge, bytes) : ridge_birth(&l->ridge, bytes);
 }
 
@@ -136,7 +136,7 @@ static void late_free(struct late *l, const struct wake_block *b, uint32_t i)
     uint64_t now = b->time_ns[i];
     bool is_soon = q->temporary_ns != 0 ? now - was->born_ns <= q->temporary_ns
                                         : freer->made - was->made < q->temporary_allocations &&
-                                              l->sample_rate == 0; /* of samples nobody knows */
+                                              l->rule.rate == 0; /* of samples nobody knows */
     const struct fate fate = {
         .born_ns = was->born_ns,
         .died_ns = now,
@@ -190,7 +190,7 @@ int late_run(struct late *l, const struct query *q, const struct when *w, struct
                        .result = result,
                        .watch = watch,
                        .leaked = f->leaked.data,
-                       .sample_rate = f->process->omitted.sample_rate};
+                       .rule = f->process->rule};
     numbered_init(&l->live);
     medians_init(&l->medians);
     filter_restart(f);

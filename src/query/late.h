@@ -21,6 +21,7 @@
 #include "query/tally.h"
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "store/weight.h"
 
 struct late {
     const struct query *query;
@@ -36,7 +37,7 @@ struct late {
     const uint64_t *leaked; /* in the filter's list: not below the latest number */
     bool failed;            /* no memory */
     uint64_t seen_ns;       /* time of the latest event */
-    uint64_t sample_rate;
+    struct weight_rule rule;
     uint8_t pass[WAKE_BLOCK_MAX];
 };
 

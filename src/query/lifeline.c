@@ -33,7 +33,7 @@ struct lifeline {
     struct numbered live;
     uint64_t tick;               /* ticks that have ended, all in all, + 1 */
     uint64_t allocations, frees; /* of all stacks, so far */
-    uint64_t sample_rate;
+    struct weight_rule rule;
     struct watch watch;
 };
 
@@ -68,11 +68,11 @@ static struct course_state *lifeline_touch(struct lifeline *f, uint32_t stack, u
 static bool lifeline_add(struct lifeline *f, const struct wake_block *b, uint32_t i)
 {
     uint32_t stack = b->stack[i] < f->stack_count ? b->stack[i] : 0;
-    struct weight weight = weight_of(f->sample_rate, b->number[i], b->size[i]);
+    struct weight weight = weight_of(&f->rule, b->number[i], b->size[i]);
     if (course_is_over(&f->course, b->time_ns[i], f->allocations))
         lifeline_end_tick(f, b->time_ns[i]);
     f->allocations += weight.blocks;
-    if (!f->stacks[stack].is_wanted && f->sample_rate == 0)
+    if (!f->stacks[stack].is_wanted && f->rule.rate == 0)
         return true;
     struct lifeline_block *block = numbered_add(&f->live, b->number[i], sizeof *block);
     if (block == NULL)
@@ -93,7 +93,7 @@ static void lifeline_take(struct lifeline *f, const struct wake_block *b, uint32
     if (course_is_late(&f->course, b->time_ns[i]))
         lifeline_end_tick(f, b->time_ns[i]);
     struct weight weight =
-        was == NULL ? (struct weight){.blocks = 1} : weight_of(f->sample_rate, b->number[i], was->size);
+        was == NULL ? (struct weight){.blocks = 1} : weight_of(&f->rule, b->number[i], was->size);
     f->frees += weight.blocks;
     if (was == NULL || !f->stacks[was->stack].is_wanted)
         return;
@@ -121,7 +121,7 @@ int lifeline_read(struct levels *l, const struct query *q, struct wake_reader *r
 {
     const struct wake_process *p = wake_reader_process(r, process);
     struct lifeline f = {.watch = {.query = q, .total = p->events},
-                         .sample_rate = p->omitted.sample_rate,
+                         .rule = p->rule,
                          .stack_count = p->stacks.count == 0 ? 1 : p->stacks.count,
                          .tick = 1};
     course_init(&f.course, p->info.start_ns);

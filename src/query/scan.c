@@ -164,7 +164,7 @@ static SCAN_INLINE struct scan_block *scan_add(struct scan *s, const struct wake
 static SCAN_INLINE struct weight scan_weight(const struct scan *s, uint64_t number, uint64_t size,
                                              bool is_plain)
 {
-    return is_plain ? (struct weight){1, size} : weight_of(s->sample_rate, number, size);
+    return is_plain ? (struct weight){1, size} : weight_of(&s->rule, number, size);
 }
 
 /* Stacks and what was chosen are looked at here and not ahead: both are at hand, and releases need not be asked. */
@@ -237,7 +237,7 @@ static SCAN_INLINE bool scan_is_temporary(struct scan *s, struct scan_state *now
         return false;
     if (s->temporary_ns != 0)
         return b->time_ns[i] - was->born_ns <= s->temporary_ns;
-    return s->sample_rate == 0 && /* of samples nobody knows what the thread allocated next */
+    return s->rule.rate == 0 && /* of samples nobody knows what the thread allocated next */
            s->slots.all.data[slot].made - dated->made < s->temporary_allocations;
 }
 
@@ -529,7 +529,7 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
         .note_ns = scan_behind(w->moment),
         .tick_ns = UINT64_MAX,
         .tick = SIZE_MAX,
-        .sample_rate = p->omitted.sample_rate,
+        .rule = p->rule,
         .is_plain = scan_is_plain(q, p) || (has_temporaries_only && scan_has_plain_rows(q, p)),
         .has_temporaries_only = has_temporaries_only,
         .has_extras = q->want != 0 || q->ticks != 0,

@@ -22,6 +22,7 @@
 #include "query/tally.h"
 #include "query/watch.h"
 #include "store/numbered.h"
+#include "store/weight.h"
 
 /* A live block that matches: four fill a line of the cache.  What it stands for in a sampled process is
  * worked out a second time when it dies. */
@@ -75,7 +76,7 @@ struct scan {
     uint64_t temporary_ns;
     uint64_t temporary_allocations;
     uint64_t seen_ns; /* time of the latest event */
-    uint64_t sample_rate;
+    struct weight_rule rule;
     uint8_t pass[WAKE_BLOCK_MAX];
     bool asks_numbers;    /* of the events of this block: for their bits in chosen_words */
     uint64_t chosen_from; /* the first number of chosen_words */

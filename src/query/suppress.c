@@ -181,7 +181,7 @@ static bool suppress_name_matches(const char *pattern, const char *function)
 /* Are they blocks of this size? A sample counts more than once, always by the same. */
 static bool suppress_has_size(const struct metrics *m, uint64_t size, uint64_t rate)
 {
-    uint64_t counted = weight_of(rate, 0, size).bytes;
+    uint64_t counted = weight_made(rate, 0, size).bytes;
     return rate == 0 ? m->leaked_bytes == m->leaked_blocks * size
                      : m->leaked_bytes != 0 && counted != 0 && m->leaked_bytes % counted == 0;
 }

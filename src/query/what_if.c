@@ -98,7 +98,7 @@ struct what_if_work {
     uint64_t matched_blocks, matched_bytes;
     bool is_full;
     struct watch watch;
-    uint64_t sample_rate;
+    struct weight_rule rule;
 };
 
 static bool what_if_matches(const struct what_if_work *w, uint32_t stack)
@@ -108,7 +108,7 @@ static bool what_if_matches(const struct what_if_work *w, uint32_t stack)
 
 static struct weight what_if_weigh(const struct what_if_work *w, const struct wake_block *b, uint32_t i)
 {
-    return weight_of(w->sample_rate, b->number[i], b->size[i]);
+    return weight_of(&w->rule, b->number[i], b->size[i]);
 }
 
 static void what_if_rise(struct what_if_level *l, struct weight weight, uint64_t time_ns)
@@ -229,8 +229,7 @@ int what_if_read(const struct what_if *w, const struct query *q, struct wake_rea
 {
     const struct wake_process *p = wake_reader_process(r, process);
     const unsigned columns = WAKE_STACK | WAKE_SIZE;
-    struct what_if_work work = {
-        .asked = w, .watch = {.query = q, .total = p->events}, .sample_rate = p->omitted.sample_rate};
+    struct what_if_work work = {.asked = w, .watch = {.query = q, .total = p->events}, .rule = p->rule};
     numbered_init(&work.live);
     bitset_init(&work.unmade);
     int code = what_if_match(&work, q, p, process, err);

@@ -161,8 +161,22 @@ static void cull_count(struct cull *c, const struct cull_event *e)
     row->bytes += size;
 }
 
+/* What block `number` of the file was as it was made; by rising number. */
+static void cull_tell_gap(struct cull *c, uint64_t number, uint64_t made)
+{
+    if (made - number == c->skipped)
+        return;
+    c->skipped = made - number;
+    c->stream->note_gap(c->stream, c->stream->owner, number, c->skipped);
+}
+
 static void cull_write_alloc(struct cull *c, const struct cull_event *e)
 {
+    const struct wake_stream *s = c->stream;
+    if (s->omitted.sample_rate != 0 && !s->closed && !s->is_limited) {
+        cull_tell_gap(c, s->next_allocation, e->values[VALUE_NUMBER]);
+        c->told = s->next_allocation + 1;
+    }
     struct wake_live_block *block = numbered_add(&c->written, e->values[VALUE_NUMBER], sizeof *block);
     if (block == NULL)
         c->failed = true;
@@ -252,10 +266,30 @@ void cull_finish(struct cull *c)
     cull_shrink(c, 0);
 }
 
-uint64_t cull_number(const struct cull *c, uint64_t number)
+static int cull_compare(const void *a, const void *b)
 {
-    const struct wake_live_block *found = numbered_find(&c->written, number, sizeof *found);
-    return found == NULL ? UINT64_MAX : found->allocation;
+    const struct wake_live_block *x = a, *y = b;
+    return x->allocation < y->allocation ? -1 : x->allocation > y->allocation;
+}
+
+void cull_renumber(struct cull *c, struct wake_live_block *live, size_t count)
+{
+    bool has_gaps = c->stream->omitted.sample_rate != 0 && !c->stream->closed;
+    uint64_t beyond = c->stream->next_allocation;
+    if (has_gaps && count > 0)
+        qsort(live, count, sizeof *live, cull_compare);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t made = live[i].allocation;
+        const struct wake_live_block *found = numbered_find(&c->written, made, sizeof *found);
+        live[i].allocation = found != NULL ? found->allocation : beyond++;
+        if (has_gaps && live[i].allocation >= c->told)
+            cull_tell_gap(c, live[i].allocation, made);
+    }
+}
+
+void cull_forget_gaps(struct cull *c)
+{
+    c->skipped = UINT64_MAX; /* no number is that much lower: the next is told of whatever it is */
 }
 
 /* ------------------------------------------------------------------ entering */

@@ -12,7 +12,9 @@
  * limit allows: memory goes by the limit and by the live blocks.
  *
  * Callers number allocations as they were made; the file numbers those that
- * are in it.  The renumbering is done here.
+ * are in it.  The renumbering is done here.  Of samples the number as it was
+ * made decides what they count (store/weight.h): there the gaps are told too,
+ * those before blocks that are in the file or live at its end.
  *
  * No memory: `failed` is set, and everything is written as it comes.
  */
@@ -68,6 +70,8 @@ struct cull {
     VEC(struct cull_limbo) limbo;
     VEC(struct wake_culled_stack) culled; /* by stack */
     uint64_t blocks, bytes;               /* culled in all */
+    uint64_t skipped; /* by how much the latest number that was told of is lower than it was made */
+    uint64_t told;    /* of all lower numbers the gaps are told */
     bool failed;
 };
 
@@ -83,7 +87,10 @@ void cull_add_other(struct cull *c, const struct cull_event *e);
 void cull_advance(struct cull *c, uint64_t now_ns);
 /* The process has ended: decides about all that waits. */
 void cull_finish(struct cull *c);
-/* The number in the file of a block that is live now; UINT64_MAX: it is not there. */
-uint64_t cull_number(const struct cull *c, uint64_t number);
+/* Gives blocks that are live now the numbers that they have in the file; those whose events are not there, or not
+ * yet, get higher ones than all that are. */
+void cull_renumber(struct cull *c, struct wake_live_block *live, size_t count);
+/* The next event goes to another file, which knows of no gaps but those of blocks that are live now. */
+void cull_forget_gaps(struct cull *c);
 
 #endif

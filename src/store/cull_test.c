@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "store/reader.h"
+#include "store/weight.h"
 #include "store/writer.h"
 #include "tool/vec.h"
 #include "wire/record.h"
@@ -83,18 +84,27 @@ static uint32_t any(struct world *w, uint32_t below)
     return (w->seed >> 8) % below;
 }
 
-static void world_open(struct world *w, size_t pending, uint64_t threshold, uint32_t seed)
+/* rate 0: not sampled.  size: at which the file is full; 0: never. */
+static void world_open_as(struct world *w, size_t pending, uint64_t threshold, uint32_t seed, uint64_t rate,
+                          uint64_t size)
 {
     struct err err;
     *w = (struct world){.seed = seed, .time_ns = 10, .threshold_ns = threshold};
     assert_int_equal(wake_writer_open(&w->writer, path, &err), 0);
     wake_writer_cull(w->writer, &(struct wake_cull_options){threshold, pending});
-    w->process = wake_writer_add_process(w->writer, &(struct wake_process_info){.pid = 5, .exe = "/x"});
+    wake_writer_limit(w->writer, size);
+    w->process = wake_writer_add_process(
+        w->writer, &(struct wake_process_info){.pid = 5, .exe = "/x", .sample_rate = rate});
     w->stream = wake_writer_stream(w->writer, w->process);
     wake_writer_add_thread(w->writer, w->process, 1, 5, 0);
     wake_writer_add_thread(w->writer, w->process, 2, 6, 0);
     for (uint32_t i = 1; i < STACKS; i++)
         wake_writer_add_stack(w->writer, w->process, &(struct wake_frame){i * 64, 0}, 1, 0, 0);
+}
+
+static void world_open(struct world *w, size_t pending, uint64_t threshold, uint32_t seed)
+{
+    world_open_as(w, pending, threshold, seed, 0, 0);
 }
 
 static void world_alloc(struct world *w, struct slot *s, int chain, uint64_t previous)
@@ -213,6 +223,7 @@ static bool is_kept(const struct world *w, const struct made *m)
 /* Goes through what was written; with `exact` it is what the definition says, else only more. */
 struct follow {
     const struct world *w;
+    const struct weight_rule *rule;
     size_t at;         /* in made */
     uint64_t *numbers; /* of an allocation in the file -> as it was made */
     uint64_t allocations, frees;
@@ -232,6 +243,8 @@ static void follow_event(struct follow *f, const struct wake_block *b, uint32_t 
         assert_int_equal(b->detail[i], m->kind);
         assert_int_equal(b->number[i], f->allocations);
         f->numbers[f->allocations++] = m->number;
+        if (f->rule->rate != 0)
+            assert_int_equal(weight_number(f->rule, b->number[i]), m->number);
         if (m->previous != 0 && (f->exact || b->previous[i] != 0))
             assert_int_equal(f->numbers[b->previous[i] - 1], m->previous - 1);
     } else if (m->event == WAKE_FREE) {
@@ -268,11 +281,14 @@ static int follow_block(const struct wake_block *b, void *context)
 static void compare(const struct world *w, struct wake_reader *r, bool exact)
 {
     struct err err;
-    struct follow f = {.w = w, .exact = exact, .numbers = calloc(w->number + 1, sizeof *f.numbers)};
+    const struct wake_process *p = wake_reader_process(r, 0);
+    struct follow f = {
+        .w = w, .rule = &p->rule, .exact = exact, .numbers = calloc(w->number + 1, sizeof *f.numbers)};
     assert_int_equal(wake_reader_visit(r, 0, 0, UINT64_MAX, follow_block, &f, &err), 0);
     for (; f.at < w->made.count; f.at++)
         assert_false(is_kept(w, &w->made.data[f.at]));
-    const struct wake_process *p = wake_reader_process(r, 0);
+    assert_int_equal(p->omitted.has_gaps, p->omitted.sample_rate != 0);
+    assert_true(p->rule.rate != 0 || p->gaps.count == 0);
     assert_int_equal(f.allocations + p->omitted.culled_blocks, w->end.allocations);
     assert_int_equal(f.frees + p->omitted.culled_blocks, w->end.frees);
     /* The live blocks have the numbers that they have in the file. */
@@ -320,6 +336,59 @@ static void beyond_the_limit_the_oldest_are_written(void **state)
         compare(&w, r, false);
         world_release(&w, r);
     }
+}
+
+static void what_is_left_of_samples_knows_its_numbers_as_made(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 10; seed++) {
+        struct world w;
+        world_open_as(&w, seed % 2 == 0 ? 1024 : 1 << 20, THRESHOLD, seed, 64, 0);
+        world_run(&w, 20000);
+        struct wake_reader *r = world_close(&w);
+        assert_true(wake_reader_process(r, 0)->gaps.count > 100);
+        compare(&w, r, seed % 2 != 0);
+        world_release(&w, r);
+    }
+}
+
+/* Of what is not among the events only blocks that are live have to be known. */
+static void live_samples_behind_the_limit_know_their_numbers_as_made(void **state)
+{
+    struct world w;
+    (void)state;
+    world_open_as(&w, 1 << 16, THRESHOLD, 3, 64, 10000);
+    world_run(&w, 20000);
+    wake_writer_flush(w.writer);
+    uint64_t size = wake_writer_size(w.writer);
+    world_run(&w, 100000);
+    assert_true(wake_writer_size(w.writer) < size + 1000); /* nor do gaps go on */
+    struct wake_reader *r = world_close(&w);
+    const struct wake_process *p = wake_reader_process(r, 0);
+    assert_true(p->omitted.is_limited && p->omitted.allocations > 1000 && p->live.count > 100);
+    for (size_t i = 0; i < p->live.count; i++)
+        assert_int_equal((weight_number(&p->rule, p->live.data[i].allocation) + 1) * 16,
+                         p->live.data[i].address);
+    world_release(&w, r);
+}
+
+static void samples_without_an_end_know_their_numbers_as_made(void **state)
+{
+    struct world w;
+    struct err err;
+    struct wake_reader *r;
+    (void)state;
+    world_open_as(&w, 1 << 16, THRESHOLD, 4, 64, 0);
+    world_run(&w, 20000);
+    wake_writer_flush(w.writer);
+    assert_int_equal(wake_reader_open(&r, path, &err), 0);
+    const struct wake_process *p = wake_reader_process(r, 0);
+    assert_true(p->derived && p->live.count > 100 && p->gaps.count > 100);
+    for (size_t i = 0; i < p->live.count; i++)
+        assert_int_equal((weight_number(&p->rule, p->live.data[i].allocation) + 1) * 16,
+                         p->live.data[i].address);
+    assert_int_equal(wake_writer_close(w.writer, 0, &err), 0);
+    world_release(&w, r);
 }
 
 static void time_alone_lets_old_events_go(void **state)
@@ -436,6 +505,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_what_lives_long),
         cmocka_unit_test(beyond_the_limit_the_oldest_are_written),
+        cmocka_unit_test(what_is_left_of_samples_knows_its_numbers_as_made),
+        cmocka_unit_test(live_samples_behind_the_limit_know_their_numbers_as_made),
+        cmocka_unit_test(samples_without_an_end_know_their_numbers_as_made),
         cmocka_unit_test(time_alone_lets_old_events_go),
         cmocka_unit_test(a_recording_without_an_end_says_that_it_is_culled),
         cmocka_unit_test(a_day_of_a_thousand_allocations_a_second_takes_less_than_100_megabytes),

@@ -26,7 +26,7 @@ struct derive {
     VEC(struct derive_row) rows;
     struct wake_process_end end;
     uint64_t live_blocks, live_bytes, epoch;
-    uint64_t sample_rate;
+    struct weight_rule rule;
     bool failed; /* no memory */
 };
 
@@ -46,7 +46,7 @@ static struct derive_row *derive_row(struct derive *d, uint32_t stack)
 static void derive_alloc(struct derive *d, const struct wake_block *b, uint32_t i)
 {
     struct derive_row *row = derive_row(d, b->stack[i]);
-    struct weight weight = weight_of(d->sample_rate, b->number[i], b->size[i]);
+    struct weight weight = weight_of(&d->rule, b->number[i], b->size[i]);
     row->totals.allocations += weight.blocks;
     row->totals.allocated_bytes += weight.bytes;
     row->live_blocks += weight.blocks;
@@ -75,9 +75,9 @@ static void derive_free(struct derive *d, const struct wake_block *b, uint32_t i
         return;
     }
     struct derive_row *row = derive_row(d, was.stack);
-    struct weight weight = weight_of(d->sample_rate, b->number[i], was.size);
+    struct weight weight = weight_of(&d->rule, b->number[i], was.size);
     const uint64_t *latest = map_find(&d->latest, b->thread[i]);
-    if (latest != NULL && *latest == b->number[i] && d->sample_rate == 0) {
+    if (latest != NULL && *latest == b->number[i] && d->rule.rate == 0) {
         row->totals.temporary++;
         row->totals.temporary_bytes += was.size;
     }
@@ -140,7 +140,7 @@ static bool derive_settle(struct derive *d, struct wake_process *p)
 int derive_process(struct wake_reader *r, size_t process, struct err *err)
 {
     struct wake_process *p = &r->shelves.data[process]->process;
-    struct derive d = {.reader = r, .sample_rate = p->omitted.sample_rate};
+    struct derive d = {.reader = r, .rule = p->rule};
     wake_live_init(&d.live);
     map_init(&d.latest);
     int code = ERR_MEMORY;

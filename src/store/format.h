@@ -17,7 +17,7 @@
 
 enum {
     FORMAT_MAJOR = 1,
-    FORMAT_MINOR = 5,
+    FORMAT_MINOR = 6,
     FORMAT_HEADER_SIZE = 64,
     FORMAT_CHUNK_HEADER_SIZE = 40,
     FORMAT_PAYLOAD_MAX = 16 << 20, /* raw and stored bytes of one chunk */
@@ -54,6 +54,7 @@ enum format_type {
     FORMAT_NOTES = 18,     /* of the whole recording */
     FORMAT_USAGE = 19,     /* of a process */
     FORMAT_LEVELS = 20,    /* likewise */
+    FORMAT_GAPS = 21,      /* likewise */
     FORMAT_TYPE_COUNT
 };
 
@@ -123,6 +124,7 @@ enum {
     OMISSIONS_CULLED = 1, /* flags of an omissions record */
     OMISSIONS_LIMITED = 2,
     OMISSIONS_SAMPLED = 4,
+    OMISSIONS_GAPS = 8,
     USAGE_ANEW = 1,  /* flags of a usage record */
     USAGE_GONE = 16, /* state of a range; the bits below are enum wake_rights */
 };

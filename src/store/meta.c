@@ -30,6 +30,7 @@ void meta_release(struct meta *m)
     strbuf_release(&m->marks);
     strbuf_release(&m->pools);
     strbuf_release(&m->usage);
+    strbuf_release(&m->gaps);
     strbuf_release(&m->scratch);
     free(m->last);
     m->last = NULL;
@@ -45,12 +46,14 @@ void meta_restart(struct meta *m)
     strbuf_clear(&m->marks);
     strbuf_clear(&m->pools);
     strbuf_clear(&m->usage);
+    strbuf_clear(&m->gaps);
 }
 
 bool meta_is_full(const struct meta *m)
 {
     return m->stacks.length > META_ENOUGH || m->threads.length > META_ENOUGH ||
-           m->modules.length > META_ENOUGH || m->marks.length > META_ENOUGH || m->usage.length > META_ENOUGH;
+           m->modules.length > META_ENOUGH || m->marks.length > META_ENOUGH ||
+           m->usage.length > META_ENOUGH || m->gaps.length > META_ENOUGH;
 }
 
 static size_t meta_cut(size_t length, size_t max)
@@ -233,6 +236,17 @@ void meta_add_mark(struct meta *m, uint64_t time_ns, uint32_t thread, const char
     meta_add_record(m, &m->marks);
 }
 
+void meta_add_gap(struct meta *m, uint64_t number, uint64_t skipped)
+{
+    if (m->gaps.length == 0)
+        m->gap = (struct weight_gap){0};
+    else if (number <= m->gap.number)
+        return;
+    strbuf_add_varint(&m->gaps, number - m->gap.number);
+    strbuf_add_varint(&m->gaps, skipped - m->gap.skipped);
+    m->gap = (struct weight_gap){number, skipped};
+}
+
 void meta_encode_process(struct strbuf *to, const struct wake_process_info *info)
 {
     strbuf_add_varint(to, info->pid);
@@ -295,7 +309,7 @@ void meta_encode_omissions(struct strbuf *to, const struct wake_omissions *o,
 {
     const uint64_t values[] = {
         (o->is_culled ? OMISSIONS_CULLED : 0u) | (o->is_limited ? OMISSIONS_LIMITED : 0u) |
-            (o->sample_rate != 0 ? OMISSIONS_SAMPLED : 0u),
+            (o->sample_rate != 0 ? OMISSIONS_SAMPLED : 0u) | (o->has_gaps ? OMISSIONS_GAPS : 0u),
         o->threshold_ns,
         o->culled_blocks,
         o->culled_bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * meta: what is known of a process beside its events, as it gathers for the
- * next chunks: threads, modules, stacks, samples, marks, pools, usage.  Encoding only; the
+ * next chunks: threads, modules, stacks, samples, marks, pools, usage, gaps.  Encoding only; the
  * opposite is in store/shelf.c.
  */
 #ifndef HW_STORE_META_H
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/weight.h"
 #include "store/writer.h"
 #include "tool/strbuf.h"
 
@@ -24,11 +25,12 @@ enum {
 };
 
 struct meta {
-    struct strbuf threads, modules, stacks, samples, marks, pools, usage;
+    struct strbuf threads, modules, stacks, samples, marks, pools, usage, gaps;
     struct strbuf scratch;
     uint32_t module_count, stack_count;
     uint64_t mark_count;
     uint64_t sample_ns, sample_rss; /* the latest sample of this chunk */
+    struct weight_gap gap;          /* the latest gap of this chunk */
     struct wake_frame *last;        /* the latest stack of this chunk, outermost first */
     uint32_t last_count, last_capacity;
     uint64_t last_address[META_MODULE_SLOTS]; /* latest address by module number */
@@ -48,6 +50,9 @@ void meta_add_usage(struct meta *m, uint64_t time_ns, uint64_t took_ns, bool ane
                     const struct wake_usage *ranges, size_t count);
 void meta_add_pool(struct meta *m, uint32_t pool, const char *name, const char *unit);
 void meta_add_mark(struct meta *m, uint64_t time_ns, uint32_t thread, const char *name, size_t length);
+
+/* Ignored unless its number is higher than those in this chunk. */
+void meta_add_gap(struct meta *m, uint64_t number, uint64_t skipped);
 
 /* Something has gathered that is worth a chunk of its own. */
 bool meta_is_full(const struct meta *m);

@@ -91,7 +91,7 @@ static int reader_load(struct wake_reader *r)
         const struct index_entry *e = &r->index.entries.data[i];
         if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
             r->summary.added_size += index_entry_end(e) - e->offset;
-        bool is_ours = e->type < FORMAT_INDEX || (e->type >= FORMAT_POOLS && e->type <= FORMAT_LEVELS);
+        bool is_ours = e->type < FORMAT_INDEX || (e->type >= FORMAT_POOLS && e->type <= FORMAT_GAPS);
         if (e->type == 0 || !is_ours)
             continue;
         int code = reader_add(r, i);
@@ -151,6 +151,10 @@ int reader_take_in(struct wake_reader *r, struct err *err)
 {
     if (reader_load(r) != 0)
         return err_set(err, ERR_MEMORY, "There is no memory to open %s.", r->path);
+    for (size_t i = 0; i < r->shelves.count; i++) {
+        struct wake_process *p = &r->shelves.data[i]->process;
+        p->rule = (struct weight_rule){p->omitted.sample_rate, p->gaps.data, p->gaps.count};
+    }
     if (!r->summary.closed || r->summary.write_error != 0 || r->summary.not_kept != 0)
         r->summary.complete = false;
     int code = reader_complete(r, err);

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/weight.h"
 #include "store/writer.h"
 #include "tool/err.h"
 #include "tool/vec.h"
@@ -95,6 +96,8 @@ struct wake_process {
     VEC(struct wake_stack_totals) totals;        /* by stack number; may be shorter than stacks */
     VEC(struct wake_live_block) live;            /* in no order */
     struct wake_omissions omitted;
+    VEC(struct weight_gap) gaps;          /* by rising number */
+    struct weight_rule rule;              /* what its blocks are weighed by; with these gaps */
     VEC(struct wake_culled_stack) culled; /* by stack number; may be shorter than stacks */
     VEC(struct wake_live_block) carried;  /* made in an earlier file of the series; visited as if made at */
     uint64_t carried_ns;                  /* ... this time, when this file began */

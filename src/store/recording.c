@@ -43,6 +43,7 @@ const char *recording_type_name(unsigned type)
         [FORMAT_NOTES] = "notes",
         [FORMAT_USAGE] = "usage",
         [FORMAT_LEVELS] = "levels",
+        [FORMAT_GAPS] = "gaps",
     };
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }

@@ -21,6 +21,7 @@
 #include "store/copy_meta.h"
 #include "store/format.h"
 #include "store/reader.h"
+#include "store/weight.h"
 #include "store/writing.h"
 #include "tool/err.h"
 #include "tool/memory.h"
@@ -62,7 +63,7 @@ void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const st
     struct writer_process *p = writer_find(w, process);
     if (p == NULL || w->error != 0)
         return;
-    const struct cull *c = p->stream.cull;
+    struct cull *c = p->stream.cull;
     struct wake_omissions o = p->stream.omitted;
     struct wake_process_end now = *end;
     writer_put(w, p);
@@ -70,14 +71,11 @@ void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const st
     o.samples = o.sample_rate == 0 ? 0 : p->stream.made;
     o.freed_samples = o.sample_rate == 0 ? 0 : p->stream.released;
     if (c != NULL) {
-        uint64_t beyond = p->stream.next_allocation; /* those that still wait */
         o.culled_blocks = c->blocks;
         o.culled_bytes = c->bytes;
-        for (size_t i = 0; i < live_count; i++) {
-            live[i].allocation = cull_number(c, live[i].allocation);
-            if (live[i].allocation == UINT64_MAX)
-                live[i].allocation = beyond++;
-        }
+        cull_renumber(c, live, live_count);
+        cull_forget_gaps(c);
+        writer_put_meta(w, p); /* gaps before those that still wait */
     }
     if (!rotate_carry(p, live, live_count))
         writer_fail(w, ENOMEM);
@@ -101,6 +99,21 @@ static void rotate_put_carried(struct wake_writer *w, struct writer_process *p)
     vec_release(&p->carried);
 }
 
+/* What the numbers of these blocks were as they were made; by rising number, as our own files have them. */
+static void rotate_add_gaps(struct wake_writer *w, struct writer_process *p, const struct weight_rule *rule,
+                            const struct wake_live_block *blocks, size_t count)
+{
+    uint64_t skipped = 0;
+    for (const struct wake_live_block *b = blocks; rule->gap_count > 0 && b < blocks + count; b++) {
+        uint64_t more = weight_number(rule, b->allocation) - b->allocation;
+        if (more != skipped)
+            meta_add_gap(&p->meta, b->allocation, more);
+        if (meta_is_full(&p->meta))
+            writer_put_meta(w, p);
+        skipped = more;
+    }
+}
+
 /* What was known of a process, into the new file. */
 static bool rotate_process(struct wake_writer *w, struct writer_process *p, struct wake_reader *r)
 {
@@ -120,6 +133,10 @@ static bool rotate_process(struct wake_writer *w, struct writer_process *p, stru
     p->ended = false;
     bool fine = copy_meta(w, p->number, before, false) && (!ended || copy_levels(w, p->number, r, p->number));
     p->ended = ended;
+    if (ended)
+        rotate_add_gaps(w, p, &before->rule, before->live.data, before->live.count);
+    else
+        rotate_add_gaps(w, p, &before->rule, p->carried.data, p->carried.count);
     writer_put_meta(w, p);
     const struct wake_omissions *o = &p->stream.omitted;
     if (ended) {

@@ -63,10 +63,15 @@ static void define(struct world *w, uint32_t stack)
     wake_writer_add_stack(w->writer, w->process, frames, 2, 0, 0);
 }
 
-static void open_process(struct world *w)
+static void open_process(struct world *w, uint64_t rate)
 {
-    const struct wake_process_info info = {
-        .pid = 7, .has_arenas = true, .exe = "/bin/app", .args = "app", .args_length = 4, .start_ns = 5};
+    const struct wake_process_info info = {.pid = 7,
+                                           .has_arenas = true,
+                                           .exe = "/bin/app",
+                                           .args = "app",
+                                           .args_length = 4,
+                                           .start_ns = 5,
+                                           .sample_rate = rate};
     w->process = wake_writer_add_process(w->writer, &info);
     wake_writer_add_thread(w->writer, w->process, 1, 7, 5);
     wake_writer_name_thread(w->writer, w->process, 1, "first", 5, 5);
@@ -130,7 +135,8 @@ static void tell(struct world *w, bool is_end)
         wake_writer_pause_process(w->writer, w->process, &w->end, w->totals, STACKS - 1, live, count);
 }
 
-static void write_all(bool rotates, bool culls)
+/* rate 0: not sampled. */
+static void write_as(bool rotates, bool culls, uint64_t rate)
 {
     struct err err;
     struct world w = {.seed = 5, .time_ns = 10};
@@ -140,7 +146,7 @@ static void write_all(bool rotates, bool culls)
                      0);
     if (culls)
         wake_writer_cull(w.writer, &cull);
-    open_process(&w);
+    open_process(&w, rate);
     for (int p = 0; p < PARTS; p++) {
         if (p > 0 && rotates) {
             assert_int_equal(wake_writer_open_next(w.writer, part[p], &err), 0);
@@ -155,6 +161,11 @@ static void write_all(bool rotates, bool culls)
     }
     tell(&w, true);
     assert_int_equal(wake_writer_close(w.writer, 0, &err), 0);
+}
+
+static void write_all(bool rotates, bool culls)
+{
+    write_as(rotates, culls, 0);
 }
 
 struct seen {
@@ -296,6 +307,37 @@ static void expect_alone(int first, int count)
     wake_reader_close(r);
 }
 
+/* Of each block, among the events, live or carried, it is known which it was as it was made; of no others. */
+static void expect_numbers(int first, int count)
+{
+    struct seen s = {0};
+    struct wake_reader *r = open_parts(first, count, &s);
+    const struct wake_process *p = wake_reader_process(r, 0);
+    size_t made = 0;
+    assert_true(p->omitted.has_gaps && p->gaps.count > 100 && p->live.count > 50);
+    for (size_t i = 0; i < s.events.count; i++) {
+        const struct sample_event *e = &s.events.data[i];
+        made += e->event == WAKE_ALLOC;
+        if (e->event == WAKE_ALLOC)
+            assert_int_equal((weight_number(&p->rule, e->number) + 1) * 16, e->address);
+    }
+    for (size_t i = 0; i < p->live.count; i++)
+        assert_int_equal((weight_number(&p->rule, p->live.data[i].allocation) + 1) * 16,
+                         p->live.data[i].address);
+    assert_true(p->gaps.count <= made + p->live.count);
+    vec_release(&s.events);
+    wake_reader_close(r);
+}
+
+static void samples_that_are_culled_know_their_numbers_as_made(void **state)
+{
+    (void)state;
+    write_as(true, true, 64);
+    for (int first = 0; first < PARTS; first++)
+        for (int count = 1; first + count <= PARTS; count++)
+            expect_numbers(first, count);
+}
+
 static void each_file_can_be_read_alone(void **state)
 {
     (void)state;
@@ -316,7 +358,7 @@ static void expect_stay(rlim_t spare)
     struct rlimit old, small;
     struct wake_reader *r;
     assert_int_equal(wake_writer_open_series(&w.writer, part[0], &err), 0);
-    open_process(&w);
+    open_process(&w, 0);
     for (int i = 0; i < 3000; i++)
         step(&w);
     assert_int_equal(wake_writer_open_next(w.writer, part[1], &err), 0);
@@ -388,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_files_are_what_one_would_have_been),
         cmocka_unit_test(culled_ones_too),
+        cmocka_unit_test(samples_that_are_culled_know_their_numbers_as_made),
         cmocka_unit_test(each_file_can_be_read_alone),
         cmocka_unit_test(a_file_that_cannot_be_closed_stays_the_one),
         cmocka_unit_test(a_file_that_is_missing_between_is_said),

@@ -72,6 +72,7 @@ void shelf_free(struct shelf *shelf)
     vec_release(&p->pools);
     vec_release(&p->totals);
     vec_release(&p->live);
+    vec_release(&p->gaps);
     vec_release(&p->culled);
     vec_release(&p->carried);
     vec_release(&shelf->spans);
@@ -405,6 +406,7 @@ static int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struc
     uint64_t flags = cursor_uleb(&record);
     o.is_culled = (flags & OMISSIONS_CULLED) != 0;
     o.is_limited = (flags & OMISSIONS_LIMITED) != 0;
+    o.has_gaps = (flags & OMISSIONS_GAPS) != 0;
     uint64_t *const numbers[] = {&o.threshold_ns, &o.culled_blocks, &o.culled_bytes, &o.limit_ns,
                                  &o.allocations,  &o.frees,         &o.others,       &o.sample_rate,
                                  &o.samples,      &o.freed_samples};
@@ -428,6 +430,24 @@ static int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struc
         p->culled.data[stack] = row;
     }
     return cursor_is_bad(c) ? ERR_INPUT : 0;
+}
+
+/* What is told later of a number, and of those above it, counts. */
+static int shelf_add_gaps(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+{
+    struct wake_process *p = &shelf->process;
+    struct weight_gap gap = {0};
+    while (cursor_left(c) > 0) {
+        gap.number += cursor_uleb(c);
+        gap.skipped += cursor_uleb(c);
+        if (cursor_is_bad(c))
+            return ERR_INPUT;
+        while (p->gaps.count > 0 && p->gaps.data[p->gaps.count - 1].number >= gap.number)
+            p->gaps.count--;
+        if (!shelf_spend(r, sizeof gap) || !vec_push(&p->gaps, gap))
+            return ERR_MEMORY;
+    }
+    return 0;
 }
 
 /* The next of the blocks in a live or carried chunk; b: the one before it. */
@@ -508,6 +528,8 @@ int shelf_add(struct wake_reader *r, const struct payload *payload)
         return shelf_add_usage(r, shelf, &c);
     case FORMAT_OMISSIONS:
         return shelf_add_omissions(r, shelf, &c);
+    case FORMAT_GAPS:
+        return shelf_add_gaps(r, shelf, &c);
     case FORMAT_CARRIED:
         return shelf_add_carried(r, shelf, &c);
     default:

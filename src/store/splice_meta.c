@@ -32,6 +32,7 @@ static void splice_put_meta(struct wake_splice *s, struct meta *m, uint32_t proc
     splice_chunk(s, FORMAT_MARKS, process, &m->marks);
     splice_chunk(s, FORMAT_POOLS, process, &m->pools);
     splice_chunk(s, FORMAT_USAGE, process, &m->usage);
+    splice_chunk(s, FORMAT_GAPS, process, &m->gaps);
     meta_restart(m);
 }
 
@@ -135,6 +136,15 @@ static void splice_add_usage(struct splice_source *x, const struct wake_process 
     }
 }
 
+static void splice_add_gaps(struct wake_splice *s, const struct wake_process *p, struct meta *m,
+                            uint32_t process)
+{
+    for (size_t i = 0; i < p->gaps.count; i++) {
+        meta_add_gap(m, p->gaps.data[i].number, p->gaps.data[i].skipped);
+        splice_put_meta(s, m, process, false);
+    }
+}
+
 void splice_add_meta(struct splice_source *x)
 {
     for (size_t i = 0; i < wake_reader_process_count(x->r) && x->s->error == 0; i++) {
@@ -148,6 +158,7 @@ void splice_add_meta(struct splice_source *x)
         splice_add_moments(x, p, &m, process);
         splice_add_pools(x, p, &m, process);
         splice_add_usage(x, p, &m, process);
+        splice_add_gaps(x->s, p, &m, process);
         splice_put_meta(x->s, &m, process, true);
         meta_release(&m);
     }

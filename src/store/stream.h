@@ -78,6 +78,8 @@ struct wake_stream {
     void (*close_chunk)(struct wake_stream *s, void *owner);
     void (*note_mark)(struct wake_stream *s, void *owner, uint64_t time_ns, uint32_t thread, const char *name,
                       size_t length);
+    /* Where blocks are samples: numbers in the file are `skipped` lower than made, from this one on. */
+    void (*note_gap)(struct wake_stream *s, void *owner, uint64_t number, uint64_t skipped);
     void *owner;
 };
 

@@ -16,6 +16,7 @@
 #include "store/cull.h"
 #include "store/live.h"
 #include "store/stream.h"
+#include "store/weight.h"
 #include "tool/file.h"
 #include "tool/vec.h"
 #include "wire/record.h"
@@ -40,6 +41,7 @@ static void thin_former_omissions(struct thin *s)
     s->stream->omitted = *o;
     s->stream->omitted.is_culled = true;
     s->stream->omitted.threshold_ns = o->threshold_ns > threshold ? o->threshold_ns : threshold;
+    s->stream->omitted.has_gaps = o->sample_rate != 0 && (o->has_gaps || !o->is_culled);
     c->blocks = o->culled_blocks;
     c->bytes = o->culled_bytes;
     for (size_t i = 0; i < s->process->culled.count; i++)
@@ -49,23 +51,30 @@ static void thin_former_omissions(struct thin *s)
 
 /* ------------------------------------------------------------------- events */
 
+/* Blocks are known by the numbers as they were made: of samples these stay to be told. */
+static uint64_t thin_number(const struct thin *s, uint64_t number)
+{
+    return weight_number(&s->process->rule, number);
+}
+
 static void thin_alloc(struct thin *s, const struct wake_block *b, uint32_t i)
 {
     uint32_t stack = b->stack[i] < s->process->stacks.count ? b->stack[i] : 0;
-    s->stream->made = b->number[i]; /* numbers jump where a part is lost */
+    uint64_t previous = b->previous[i] == 0 ? 0 : thin_number(s, b->previous[i] - 1) + 1;
+    s->stream->made = thin_number(s, b->number[i]); /* numbers jump where a part is lost */
     if (!wake_live_add(&s->live, b, i))
         s->out_of_memory = true;
     uint64_t usable = b->usable[i] | (s->has_arenas && b->arena[i] != 0 ? RECORD_OTHER_ARENA : 0);
     wake_stream_alloc(s->stream, b->time_ns[i], b->thread[i], b->detail[i], stack, b->address[i], b->size[i],
-                      usable, b->previous[i]);
+                      usable, previous);
 }
 
 static void thin_free(struct thin *s, const struct wake_block *b, uint32_t i)
 {
     struct wake_live_block was;
     if (wake_live_take(&s->live, b->number[i], &was))
-        wake_stream_free_from(s->stream, b->time_ns[i], b->thread[i], b->detail[i], b->stack[i], b->number[i],
-                              was.size);
+        wake_stream_free_from(s->stream, b->time_ns[i], b->thread[i], b->detail[i], b->stack[i],
+                              thin_number(s, b->number[i]), was.size);
     else /* it was made in a part that is lost */
         wake_stream_free_unknown(s->stream, b->time_ns[i], b->thread[i], b->detail[i], b->stack[i], 0);
 }
@@ -135,8 +144,11 @@ static void thin_end(struct thin *s, size_t process)
     end.lost_events += p->missing_events + (process == 0 ? summary->not_kept : 0);
     if (p->live.count != 0 && !vec_reserve(&live, p->live.count))
         s->out_of_memory = true;
-    for (size_t i = 0; i < p->live.count && !s->out_of_memory; i++)
-        (void)vec_push(&live, p->live.data[i]);
+    for (size_t i = 0; i < p->live.count && !s->out_of_memory; i++) {
+        struct wake_live_block block = p->live.data[i];
+        block.allocation = thin_number(s, block.allocation);
+        (void)vec_push(&live, block);
+    }
     if (!copy_levels(s->writer, s->number, s->reader, process))
         s->out_of_memory = true;
     wake_writer_end_process(s->writer, s->number, &end, p->totals.data,

@@ -26,17 +26,30 @@ static double weight_probability(double x)
     return sum;
 }
 
-struct weight weight_sampled(uint64_t rate, uint64_t number, uint64_t size)
+struct weight weight_sampled(uint64_t rate, uint64_t made, uint64_t size)
 {
     double n = size == 0 ? 1 : (double)size;
     double weight = 1 / weight_probability(n / (double)rate);
     uint64_t whole = (uint64_t)weight;
     double fraction = weight - (double)whole;
-    double dice = (double)(hash_mix(number + 1) >> 11) / 9007199254740992.0; /* 2^53 */
+    double dice = (double)(hash_mix(made + 1) >> 11) / 9007199254740992.0; /* 2^53 */
     return (struct weight){
         .blocks = whole + (dice < fraction),
         .bytes = (uint64_t)(weight * (double)size + 0.5),
     };
+}
+
+uint64_t weight_number(const struct weight_rule *rule, uint64_t number)
+{
+    size_t low = 0, high = rule->gap_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (rule->gaps[middle].number <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? number : number + rule->gaps[low - 1].skipped;
 }
 
 uint64_t weight_error(uint64_t rate, uint64_t bytes)

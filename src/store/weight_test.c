@@ -31,7 +31,7 @@ static void a_block_counts_the_inverse_of_its_probability(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         double bytes = known[i].weight * (double)known[i].size;
-        struct weight w = weight_of(known[i].rate, 7, known[i].size);
+        struct weight w = weight_made(known[i].rate, 7, known[i].size);
         assert_true(apart((double)w.bytes, bytes) <= 0.51 + bytes * 1e-8);
         assert_true(apart((double)w.blocks, known[i].weight) < 1);
     }
@@ -42,7 +42,7 @@ static void blocks_are_rounded_so_that_sums_are_right(void **state)
     (void)state;
     double sum = 0;
     for (uint64_t number = 0; number < 1000000; number++)
-        sum += (double)weight_of(524288, number, 524288).blocks;
+        sum += (double)weight_made(524288, number, 524288).blocks;
     assert_true(apart(sum / 1000000, 1.5819767069) < 0.003);
 }
 
@@ -50,7 +50,7 @@ static void the_same_block_always_counts_the_same(void **state)
 {
     (void)state;
     for (uint64_t number = 0; number < 1000; number++) {
-        struct weight a = weight_of(4096, number, number * 3), b = weight_of(4096, number, number * 3);
+        struct weight a = weight_made(4096, number, number * 3), b = weight_made(4096, number, number * 3);
         assert_true(a.blocks == b.blocks && a.bytes == b.bytes && a.blocks >= 1);
     }
 }
@@ -58,10 +58,29 @@ static void the_same_block_always_counts_the_same(void **state)
 static void without_sampling_a_block_is_a_block(void **state)
 {
     (void)state;
-    struct weight w = weight_of(0, 5, 1234);
+    struct weight w = weight_made(0, 5, 1234);
     assert_int_equal(w.blocks, 1);
     assert_int_equal(w.bytes, 1234);
-    assert_int_equal(weight_of(512, 5, 0).bytes, 0);
+    assert_int_equal(weight_made(512, 5, 0).bytes, 0);
+}
+
+static void a_block_behind_a_gap_counts_as_it_was_made(void **state)
+{
+    (void)state;
+    static const struct weight_gap gaps[] = {{2, 3}, {3, 7}};
+    static const uint64_t made[] = {0, 1, 5, 10, 11, 12};
+    const struct weight_rule rule = {4096, gaps, 2}, none = {.rate = 4096}, plain = {0, gaps, 2};
+    for (uint64_t number = 0; number < sizeof made / sizeof *made; number++) {
+        assert_int_equal(weight_number(&rule, number), made[number]);
+        assert_int_equal(weight_number(&none, number), number);
+        for (uint64_t size = 1; size < 20000; size += 97) {
+            assert_int_equal(weight_of(&rule, number, size).blocks,
+                             weight_made(4096, made[number], size).blocks);
+            assert_int_equal(weight_of(&none, number, size).blocks, weight_made(4096, number, size).blocks);
+            assert_int_equal(weight_of(&plain, number, size).blocks, 1);
+        }
+    }
+    assert_int_equal(weight_number(&rule, UINT64_MAX), 6); /* modulo 2^64: a hostile file is no matter */
 }
 
 static void the_error_is_two_standard_deviations(void **state)
@@ -81,6 +100,7 @@ int main(void)
         cmocka_unit_test(blocks_are_rounded_so_that_sums_are_right),
         cmocka_unit_test(the_same_block_always_counts_the_same),
         cmocka_unit_test(without_sampling_a_block_is_a_block),
+        cmocka_unit_test(a_block_behind_a_gap_counts_as_it_was_made),
         cmocka_unit_test(the_error_is_two_standard_deviations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

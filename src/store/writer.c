@@ -112,6 +112,7 @@ void writer_put_meta(struct wake_writer *w, struct writer_process *p)
     writer_chunk_of(w, FORMAT_MARKS, p->number, &p->meta.marks);
     writer_chunk_of(w, FORMAT_POOLS, p->number, &p->meta.pools);
     writer_chunk_of(w, FORMAT_USAGE, p->number, &p->meta.usage);
+    writer_chunk_of(w, FORMAT_GAPS, p->number, &p->meta.gaps);
     meta_restart(&p->meta);
 }
 
@@ -174,12 +175,7 @@ static void writer_end_cull(struct writer_process *p, struct wake_live_block *li
     cull_finish(c);
     p->stream.omitted.culled_blocks = c->blocks;
     p->stream.omitted.culled_bytes = c->bytes;
-    uint64_t beyond = p->stream.next_allocation; /* numbers of blocks whose events are not there */
-    for (size_t i = 0; i < count; i++) {
-        live[i].allocation = cull_number(c, live[i].allocation);
-        if (live[i].allocation == UINT64_MAX)
-            live[i].allocation = beyond++;
-    }
+    cull_renumber(c, live, count);
 }
 
 /* --------------------------------------------------------------- streams */
@@ -194,6 +190,14 @@ static void writer_note_mark(struct wake_stream *s, void *owner, uint64_t time_n
 {
     struct writer_process *p = (struct writer_process *)s;
     meta_add_mark(&p->meta, time_ns, thread, name, length);
+    if (meta_is_full(&p->meta))
+        writer_put_meta(owner, p);
+}
+
+static void writer_note_gap(struct wake_stream *s, void *owner, uint64_t number, uint64_t skipped)
+{
+    struct writer_process *p = (struct writer_process *)s;
+    meta_add_gap(&p->meta, number, skipped);
     if (meta_is_full(&p->meta))
         writer_put_meta(owner, p);
 }
@@ -299,6 +303,7 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
     p->stream.arena_bit = info->has_arenas ? RECORD_OTHER_ARENA : 0;
     p->stream.close_chunk = writer_close_chunk;
     p->stream.note_mark = writer_note_mark;
+    p->stream.note_gap = writer_note_gap;
     strbuf_clear(&w->scratch);
     meta_encode_process(&w->scratch, info);
     writer_chunk_of(w, FORMAT_PROCESS, number, &w->scratch);
@@ -308,6 +313,7 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
         p->stream.omitted.threshold_ns = p->stream.cull != NULL ? w->cull.threshold_ns : 0;
     }
     p->stream.omitted.sample_rate = info->sample_rate;
+    p->stream.omitted.has_gaps = p->stream.omitted.is_culled && info->sample_rate != 0;
     if (p->stream.omitted.is_culled || info->sample_rate != 0)
         writer_put_omissions(w, number, &p->stream.omitted, NULL, 0); /* a cut recording says so too */
     if (w->error != 0)

@@ -103,6 +103,7 @@ struct wake_omissions {
      * estimates (store/weight.h).  0: every block is recorded. */
     uint64_t sample_rate;
     uint64_t samples, freed_samples; /* as they were made, culled or not */
+    bool has_gaps; /* sampled and culled: what numbers of blocks were as they were made is in the file */
     /* Of a series of which not all files are there: allocations and releases in the others. */
     uint64_t elsewhere_allocations, elsewhere_frees;
 };

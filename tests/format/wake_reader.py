@@ -15,6 +15,8 @@
                                    happened; before them, with "-" as stack, a line "tick:end:made:freed" of all stacks
     wake_reader.py --arenas FILE   the arena of each allocation, tab-separated: time in ns, pid, address, size, "main", "other" or
                                    "-" (not known)
+    wake_reader.py --weights FILE  what each allocation stands for, tab-separated: pid, its number in the file and as it was made, size,
+                                   stack, blocks
     wake_reader.py --check FILE    reads everything, compares chunks with the index; silent when all is well
 
 It stops at the first thing that is not as the document says. Tests compare it
@@ -27,10 +29,12 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from wake_bytes import CAP, MASK, Bad, Bytes, Chunk, checksum, demand, unpack
 from wake_guesses import Arenas, Expect
+from wake_weights import Weights
 
 TYPES = {1: 'process', 2: 'threads', 3: 'modules', 4: 'stacks', 5: 'events', 6: 'samples', 7: 'marks',
          8: 'process-end', 9: 'totals', 10: 'live', 11: 'index', 12: 'end', 13: 'symbols', 14: 'binary',
-         15: 'pools', 16: 'omissions', 17: 'carried-blocks', 18: 'notes', 19: 'usage', 20: 'levels'}
+         15: 'pools', 16: 'omissions', 17: 'carried-blocks', 18: 'notes', 19: 'usage', 20: 'levels',
+         21: 'gaps'}
 KINDS = {1: 'malloc', 2: 'calloc', 3: 'realloc', 4: 'memalign', 5: 'aligned_alloc', 6: 'posix_memalign',
          7: 'valloc', 8: 'pvalloc', 9: 'new', 10: 'new[]', 11: 'new-aligned', 12: 'new[]-aligned'}
 HOWS = {1: 'free', 2: 'realloc', 3: 'delete', 4: 'delete[]', 5: 'free_sized', 6: 'ignore'}
@@ -72,7 +76,7 @@ class Process:
         self.next_event = self.next_allocation = 0
         self.allocations = self.frees = self.live_bytes = 0
         self.end = None
-        self.samples, self.totals, self.live_at_end = [], [], 0
+        self.samples, self.totals, self.weights = [], [], Weights()
         self.start, self.ticks, self.levels = 0, [], []
         self.modules = [None]  # (bias, build id, path)
         self.stacks = [[]]     # [(module, address, exact)], innermost first
@@ -167,6 +171,7 @@ class Process:
             size, stack = p.varint(), p.varint()
             demand(number < self.next_allocation and number not in self.live, 'a carried block of a later number')
             self.live[number] = (address, size)
+            self.weights.made[number] = (size, stack)
             self.live_bytes += size
             out(self, (time, 0, 'alloc', address, size, stack, '-', size, 0))
 
@@ -180,6 +185,16 @@ class Process:
         made, released = (samples, freed) if rate else (self.end[3], self.end[4])
         demand(made == self.allocations + blocks + allocations, 'allocations in all')
         demand(released == self.frees + blocks + frees, 'frees in all')
+        if self.knows_weights() and not self.omitted[0] & 2:
+            self.weights.check_totals(rate, self.totals, self.culled)
+
+    def knows_weights(self):
+        """It is sampled, and what the numbers of its blocks were is known."""
+        return self.omitted[8] != 0 and self.omitted[0] & 9 != 1
+
+    def check_live(self):
+        if self.end is not None and self.knows_weights():
+            self.weights.check_live(self.omitted[8], self.end[10])
 
     def add_usage(self, p):
         while p.left():
@@ -239,10 +254,12 @@ class Process:
             demand(self.start <= first <= last <= self.ticks[-1][0], 'times of stack %d' % stack)
 
     def add_live(self, p):
-        count = p.varint()
-        for _ in range(4 * count):
+        number = 0
+        for _ in range(p.varint()):
+            number = (number + p.signed()) & MASK
+            p.signed()
+            self.weights.live.append((number, p.varint()))
             p.varint()
-        self.live_at_end += count
 
     def add_events(self, chunk, out):
         prelude = Prelude(chunk.data)
@@ -317,6 +334,7 @@ class Replay:
         p.next_allocation += 1
         p.allocations += 1
         p.live[number] = (self.address, size)
+        p.weights.made[number] = (size, self.stack)
         p.live_bytes += size
         self.live_max = max(self.live_max, p.live_bytes)
         return 'alloc', self.address, size, self.stack, KINDS.get(kind, '-'), usable, self.arenas.take(self.address)
@@ -326,6 +344,7 @@ class Replay:
         number = p.next_allocation - 1 - self.get(10)
         demand(number in p.live, 'a free of allocation %d, which is not live' % number)
         address, size = p.live.pop(number)
+        p.weights.freed.append(number)
         p.frees += 1
         p.live_bytes -= size
         return 'free', address, size, self.get(13) if op & 0x80 else 0, HOWS.get(how, '-')
@@ -383,7 +402,8 @@ class Recording:
                 continue
             {1: p.add_process, 2: p.add_threads, 3: p.add_modules, 4: p.add_stacks, 6: p.add_samples,
              7: p.add_marks, 8: p.add_end, 9: p.add_totals, 10: p.add_live,
-             15: p.add_pools, 16: p.add_omissions, 19: p.add_usage, 20: p.add_levels}[chunk.type](chunk.payload())
+             15: p.add_pools, 16: p.add_omissions, 19: p.add_usage, 20: p.add_levels,
+             21: p.weights.add_gaps}[chunk.type](chunk.payload())
         return processes
 
     def unrecorded(self):
@@ -538,7 +558,7 @@ def print_levels(recording):
 
 def main(args):
     mode = args.pop(0) if len(args) == 2 else ''
-    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--usage', '--levels', '--arenas', '--check'):
+    if len(args) != 1 or mode not in ('', '--chunks', '--names', '--usage', '--levels', '--arenas', '--weights', '--check'):
         print(__doc__, file=sys.stderr)
         return 2
     try:
@@ -552,6 +572,7 @@ def main(args):
                 if recording.series == 0:
                     process.check_sums()
                 process.check_levels()
+                process.check_live()
             recording.check_index()
             Names(recording.chunks).check()
             recording.check_notes()
@@ -563,6 +584,9 @@ def main(args):
             print_levels(recording)
         elif mode == '--arenas':
             print_arenas(recording)
+        elif mode == '--weights':
+            for _, process in sorted(recording.replay(lambda p, e: None).items()):
+                process.weights.print(process.omitted[8], process.pid)
         else:
             dump(recording)
     except Bad as bad:

@@ -33,8 +33,8 @@ subprocess.run([os.environ["HEAPWAKE"], "record", "-q", "-o", threads, "--",
                 os.path.join(os.environ["WORKLOADS"], "ends"), "return", "4", "300"],
                check=False, stdout=subprocess.DEVNULL)
 paths = glob.glob(os.path.join(os.environ["ROOT"], "tests/golden/*.wake")) + [threads]
-plain = [os.path.join(sys.argv[1], f"plain{minor}.wake") for minor in (4, 5)]
-for minor, to in zip((4, 5), plain):
+plain = [os.path.join(sys.argv[1], f"plain{minor}.wake") for minor in (4, 5, 6)]
+for minor, to in zip((4, 5, 6), plain):
     write_plain(os.path.join(os.environ["ROOT"], f"tests/golden/example-1.{minor}.wake"), to)
 paths += plain
 for number, path in enumerate(paths):

@@ -15,7 +15,7 @@ reader = os.path.join(root, "tests/format/wake_reader.py")
 with open(os.path.join(root, "docs/format.md"), encoding="utf-8") as f:
     text = f.read()
 drawings = re.findall(r"```hex\n(.*?)```", text, re.S)
-told, told_names, told_pools, told_part, told_usage, told_levels, told_arenas = re.findall(r"```tsv\n(.*?)```", text, re.S)
+told, told_names, told_pools, told_part, told_usage, told_levels, told_arenas, told_weights = re.findall(r"```tsv\n(.*?)```", text, re.S)
 
 
 def expect_drawn(drawn, drawing, path):
@@ -85,3 +85,12 @@ for arena in ("main", "other"):
     sizes = [int(line.split("\t")[3]) for line in told_arenas.splitlines() if line.endswith(arena)]
     if (report["total_blocks"], report["total_bytes"]) != (len(sizes), sum(sizes)):
         sys.exit(f"{arenas} says of arena={arena} {report}.")
+samples = os.path.join(root, "tests/golden/example-1.6.wake")
+subprocess.run([sys.executable, reader, "--check", samples], check=True)
+subprocess.run([os.environ["HEAPWAKE"], "verify", samples], check=True)
+expect_told([sys.executable, reader, "--weights", samples], told_weights)
+shown = json.loads(subprocess.run([os.environ["HEAPWAKE"], "export", "-f", "json", samples], capture_output=True, check=True).stdout)["processes"][0]
+seen = [shown["block_columns"].index(name) for name in ("number", "size", "stack", "blocks")]
+seen = sorted([row[at] for at in seen] for row in shown["blocks"])
+if seen != [[int(line.split("\t")[at]) for at in (1, 3, 4, 5)] for line in told_weights.splitlines()]:
+    sys.exit(f"{samples} says of its blocks {seen}.")

@@ -83,7 +83,8 @@ record([workload("family")], output="family.wake")
 record([workload("stacks_cxx")], output="stacks_cxx.wake")
 record([workload("arenas")], output="arenas.wake")
 golden = os.path.join(ROOT, "tests/golden")
-files = [os.path.join(golden, name) for name in sorted(os.listdir(golden)) if name.endswith(".wake")]
+SAMPLES = ("example-1.6.wake",)  # and culled: wake_answers.py knows whole blocks only; format_document.py looks at what these stand for
+files = [os.path.join(golden, name) for name in sorted(os.listdir(golden)) if name.endswith(".wake") and name not in SAMPLES]
 for path in files + ["kitchen.wake", "family.wake", "stacks_cxx.wake", "arenas.wake"]:
     knows_arenas = all(p.knows_arenas for p in wake_answers.wake_reader.Recording(path).replay(lambda p, e: None).values())
     check.equal(f"{path} knows arenas", path[-8:] not in ("1.0.wake", "1.1.wake", "1.2.wake", "1.3.wake", "1.4.wake"), knows_arenas)
