@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "query/ahead.h"
-#include "query/timeline.h"
 #include "store/weight.h"
 
 /* The loop over events is compiled for inside and outside of the window, and for plain
@@ -25,9 +24,9 @@ struct scan_state {
 /* What a reading leaves besides its own answer. */
 enum scan_stages { NO_STAGES, STAGES, STAGES_WITH_TRAIL };
 
-/* Whose events they are, and what it takes to know temporaries: the newest block of the one thread or of each, or
- * more than that (struct scan_dated). */
-enum scan_threads { ONE_THREAD, ALL_THREADS, DATED };
+/* Whose events they are, and what it takes to know temporaries: nothing, because all are or none; the newest block of the
+ * one thread or of each, or more than that (struct scan_dated). */
+enum scan_threads { ANY_THREAD, ONE_THREAD, ALL_THREADS, DATED };
 
 /* What a birth is asked: `pass` alone, or by its stack and its number too. */
 enum scan_gates { ONE_GATE, ALL_GATES };
@@ -191,7 +190,7 @@ static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const
         now->newest = number;
     else if (threads == ALL_THREADS)
         scan_slot(s, b, i)->newest = number;
-    else
+    else if (threads == DATED)
         scan_slot(s, b, i)->made++;
     if (!scan_passes(s, i, row, number, gates))
         return;
@@ -227,6 +226,8 @@ static SCAN_INLINE bool scan_is_temporary(struct scan *s, struct scan_state *now
                                           const struct scan_block *was, const struct wake_block *b,
                                           uint32_t i, enum scan_threads threads)
 {
+    if (threads == ANY_THREAD)
+        return false;
     if (threads == ONE_THREAD)
         return now->newest == b->number[i];
     if (threads == ALL_THREADS)
@@ -319,70 +320,15 @@ static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t fi
         scan_events(s, b, first, end, DATED, true, NO_STAGES, ALL_GATES);
     else if (!s->is_plain)
         scan_events(s, b, first, end, DATED, false, NO_STAGES, ALL_GATES);
+    else if (s->has_temporaries_only)
+        scan_plain(s, b, first, end, ANY_THREAD);
     else if (b->is_of_one_thread)
         scan_plain(s, b, first, end, ONE_THREAD);
     else
         scan_plain(s, b, first, end, ALL_THREADS);
 }
 
-/* ----------------------------------------------------------------- moments */
-
-uint64_t scan_next_moment(const struct scan *s)
-{
-    uint64_t next = s->open_ns < s->close_ns ? s->open_ns : s->close_ns;
-    next = s->note_ns < next ? s->note_ns : next;
-    return s->tick_ns < next ? s->tick_ns : next;
-}
-
-/* The current tick is over. */
-static void scan_end_tick(struct scan *s)
-{
-    if (s->tick >= s->result->timeline.count)
-        return;
-    struct query_tick *t = &s->result->timeline.data[s->tick];
-    t->live_bytes += s->highest_bytes;
-    t->live_blocks += s->highest_blocks;
-    t->allocations += s->allocations;
-    t->frees += s->frees;
-    t->allocated_bytes += s->allocated_bytes;
-    s->highest_bytes = s->tally.level.live_bytes;
-    s->highest_blocks = s->tally.level.live_blocks;
-    s->allocations = s->frees = s->allocated_bytes = 0;
-}
-
-static uint64_t scan_tick_after(const struct scan *s, size_t tick)
-{
-    return tick + 1 < s->result->timeline.count ? s->result->timeline.data[tick + 1].from_ns : UINT64_MAX;
-}
-
-void scan_moment(struct scan *s, uint64_t moment)
-{
-    if (s->close_ns == moment) {
-        s->is_open = false;
-        tally_close(&s->tally);
-        s->close_ns = s->tick_ns = UINT64_MAX;
-        scan_end_tick(s);
-        s->tick = SIZE_MAX;
-    }
-    if (s->note_ns == moment) {
-        tally_note_live(&s->tally);
-        s->note_ns = UINT64_MAX;
-    }
-    if (s->open_ns == moment) {
-        s->is_open = true;
-        s->open_ns = UINT64_MAX;
-        s->tick = 0;
-        s->tick_ns = scan_tick_after(s, 0);
-        s->highest_bytes = s->tally.level.live_bytes;
-        s->highest_blocks = s->tally.level.live_blocks;
-        tally_open(&s->tally, s->when->window.min);
-    }
-    if (s->tick_ns == moment) {
-        scan_end_tick(s);
-        s->tick++;
-        s->tick_ns = scan_tick_after(s, s->tick);
-    }
-}
+/* ----------------------------------------------------------------- a block */
 
 /* First index whose time is not before ns. */
 static uint32_t scan_find(const struct wake_block *b, uint32_t low, uint64_t ns)
@@ -448,41 +394,10 @@ int scan_block(const struct wake_block *b, void *context)
 
 unsigned scan_columns(const struct scan *s)
 {
-    unsigned columns = WAKE_SIZE | WAKE_STACK | WAKE_THREAD | filter_columns(s->filter);
+    unsigned columns = WAKE_SIZE | WAKE_STACK | filter_columns(s->filter);
+    if (!s->is_plain || !s->has_temporaries_only)
+        columns |= WAKE_THREAD;
     return (s->want & WANT_DETAIL) != 0 ? columns | WAKE_USABLE : columns;
-}
-
-static void scan_stop_ticks(struct scan *s)
-{
-    scan_end_tick(s);
-    s->tick = SIZE_MAX;
-    s->tick_ns = UINT64_MAX;
-}
-
-void scan_finish(struct scan *s, const struct wake_process *p)
-{
-    uint64_t end = p->end.end_ns > s->seen_ns ? p->end.end_ns : s->seen_ns;
-    for (uint64_t moment; (moment = scan_next_moment(s)) != UINT64_MAX;) {
-        /* An ended process has nothing live in later ticks; one that was not read
-         * to its end has none that we know. */
-        bool is_over = moment > end || s->watch->interrupted, opens = moment == s->open_ns;
-        if (moment == s->tick_ns && is_over)
-            scan_stop_ticks(s);
-        scan_moment(s, moment);
-        if (opens && is_over)
-            s->highest_bytes = s->highest_blocks = 0;
-    }
-    scan_end_tick(s);
-    if (s->is_open)
-        tally_close(&s->tally);
-    if (s->when->moment == UINT64_MAX)
-        tally_note_live(&s->tally);
-    for (size_t i = 0; s->has_temporaries_only && i < s->tally.rows.count; i++) {
-        struct tally_row *r = &s->tally.rows.data[i];
-        r->temporary_blocks = r->freed_blocks;
-        r->temporary_bytes = r->freed_bytes;
-    }
-    tally_settle(&s->tally);
 }
 
 static uint64_t scan_behind(uint64_t ns)

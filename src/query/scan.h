@@ -108,7 +108,7 @@ int scan_block(const struct wake_block *b, void *scan);
 void scan_inherit(struct scan *s, const struct stages *stages, struct stage *from);
 /* The reading makes stages of what it reads. */
 void scan_leave_stages(struct scan *s, struct stages *stages);
-/* The next moment, UINT64_MAX = none; and what happens just before the first event at or behind it. */
+/* (moments.c) The next moment, UINT64_MAX = none; and what happens just before the first event at or behind it. */
 uint64_t scan_next_moment(const struct scan *s);
 void scan_moment(struct scan *s, uint64_t moment);
 /* Behind the last event. */
