@@ -110,9 +110,11 @@ static bool env_count(struct env_plan *plan)
 
 struct env_plan env_plan(char *const *from, const char *path)
 {
+    static char *const none[] = {NULL}; /* which is what NULL means to the kernel */
+    from = from == NULL ? none : from;
     struct env_plan plan = {.from = from};
     const char *library = env_library();
-    if (life.state != LIFE_ON || from == NULL || library == NULL || library[0] != '/' ||
+    if (life.state != LIFE_ON || library == NULL || library[0] != '/' ||
         environment_is("HEAPWAKE_CHILDREN", "no") || !env_count(&plan))
         return plan;
     plan.preload = plan.socket = plan.count;

@@ -9,6 +9,8 @@
 
 #include <elf.h>
 
+enum { ENVIRONMENT_KEPT = 64 }; /* variables; there are not half as many that mean anything */
+
 static char *const *environment_argv(void)
 {
     return real.stack_end == NULL ? NULL : (char *const *)(real.stack_end + 1);
@@ -25,19 +27,49 @@ static char *const *environment_list(void)
     return argv == NULL ? NULL : argv + environment_argc() + 1;
 }
 
-const char *environment_find(const char *name)
+/* What stands behind "name=", if that is what the variable begins with. */
+static const char *environment_value(const char *variable, const char *name)
+{
+    while (*name != '\0' && *variable == *name) {
+        variable++;
+        name++;
+    }
+    return *name == '\0' && *variable == '=' ? variable + 1 : NULL;
+}
+
+static bool environment_is_ours(const char *variable)
+{
+    const char *ours = "HEAPWAKE_";
+    while (*ours != '\0' && *variable == *ours) {
+        variable++;
+        ours++;
+    }
+    return *ours == '\0';
+}
+
+/* Ours, with a NULL behind the last. */
+static const char *environment_kept[ENVIRONMENT_KEPT + 1];
+static bool environment_is_kept;
+
+void environment_keep(void)
 {
     char *const *list = environment_list();
-    for (; list != NULL && *list != NULL; list++) {
-        const char *have = *list, *want = name;
-        while (*want != '\0' && *have == *want) {
-            have++;
-            want++;
-        }
-        if (*want == '\0' && *have == '=')
-            return have + 1;
+    size_t count = 0;
+    for (; list != NULL && *list != NULL && count < ENVIRONMENT_KEPT; list++) {
+        if (environment_is_ours(*list))
+            environment_kept[count++] = *list;
     }
-    return NULL;
+    environment_is_kept = true;
+}
+
+const char *environment_find(const char *name)
+{
+    bool is_kept = environment_is_kept && environment_is_ours(name);
+    const char *const *list = is_kept ? environment_kept : (const char *const *)environment_list();
+    const char *value = NULL;
+    for (; list != NULL && *list != NULL && value == NULL; list++)
+        value = environment_value(*list, name);
+    return value;
 }
 
 bool environment_is(const char *name, const char *value)
@@ -117,7 +149,9 @@ uint64_t environment_auxiliary(uint64_t type)
         return 0;
     while (*list != NULL)
         list++;
-    for (const Elf64_auxv_t *aux = (const void *)(list + 1); aux->a_type != AT_NULL; aux++) {
+    while (*list == NULL) /* one, and one more for each variable that was taken out */
+        list++;
+    for (const Elf64_auxv_t *aux = (const void *)list; aux->a_type != AT_NULL; aux++) {
         if (aux->a_type == type)
             return aux->a_un.a_val;
     }

@@ -6,6 +6,9 @@
  * may race with the program's setenv. The kernel's copy is always there:
  *
  *     stack_end -> argc, argv[0..argc), 0, environment..., 0, auxiliary vector
+ *
+ * It is the program's all the same: unsetenv moves what is behind a variable down by one. So what is ours is noted at
+ * birth, and what is behind the list looked for behind all its zeroes.
  */
 #ifndef HW_PROBE_ENVIRONMENT_H
 #define HW_PROBE_ENVIRONMENT_H
@@ -32,6 +35,9 @@ size_t environment_arguments(char *to, size_t room, int *is_cut);
 
 /* An entry of the auxiliary vector, or 0. */
 uint64_t environment_auxiliary(uint64_t type);
+
+/* At birth: our own variables are what they are now, whatever the program does to its list. */
+void environment_keep(void);
 
 /* The path the program was started by, or "". */
 const char *environment_exe(void);

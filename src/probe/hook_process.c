@@ -23,10 +23,13 @@
 
 #include <alloca.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-HOOK pid_t fork(void)
+static pid_t process_fork(const void *frame)
 {
     const struct real *call = life_real();
     if (call == NULL)
@@ -36,8 +39,58 @@ HOOK pid_t fork(void)
     if (pid == 0)
         life_forked();
     else if (pid > 0)
-        event_fork((uint32_t)pid, HOOK_FRAME);
+        event_fork((uint32_t)pid, frame);
     return pid;
+}
+
+HOOK pid_t fork(void)
+{
+    return process_fork(HOOK_FRAME);
+}
+
+/* The result of a system call, as libc would give it. */
+static int process_result(long result)
+{
+    if (!sys_failed(result))
+        return (int)result;
+    errno = (int)-result;
+    return -1;
+}
+
+/* 0, 1 and 2 become /dev/null, if that is what it is called. */
+static int process_close_standard(void)
+{
+    enum { NULL_MAJOR = 1, NULL_MINOR = 3 };
+    struct stat about;
+    int fd = process_result(sys_open("/dev/null", O_RDWR, 0));
+    if (fd < 0)
+        return -1;
+    int result = process_result(SYS_CALL(SYS_fstat, fd, &about, 0, 0, 0, 0));
+    bool is_it = S_ISCHR(about.st_mode) && about.st_rdev == makedev(NULL_MAJOR, NULL_MINOR);
+    if (result == 0 && !is_it) {
+        errno = ENODEV;
+        result = -1;
+    }
+    for (int i = 0; i <= STDERR_FILENO && result == 0; i++) {
+        if (i != fd)
+            SYS_CALL(SYS_dup3, fd, i, 0, 0, 0, 0);
+    }
+    if (result != 0 || fd > STDERR_FILENO)
+        sys_close(fd);
+    return result;
+}
+
+/* libc's has a fork that we cannot see, and nobody would tell of the child, whose parent is gone at once. */
+HOOK int daemon(int nochdir, int noclose)
+{
+    pid_t pid = process_fork(HOOK_FRAME);
+    if (pid > 0)
+        SYS_CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+    if (pid != 0 || process_result(SYS_CALL(SYS_setsid, 0, 0, 0, 0, 0, 0)) < 0)
+        return -1;
+    if (nochdir == 0)
+        SYS_CALL(SYS_chdir, "/", 0, 0, 0, 0, 0);
+    return noclose == 0 ? process_close_standard() : 0;
 }
 
 /* Made for handlers, which may come in the middle of our own code: the child leaves its parent's segment before that goes on. */
@@ -127,6 +180,23 @@ HOOK int fexecve(int fd, char *const argv[], char *const envp[])
     PROCESS_ENVIRONMENT(env, envp, target_of_descriptor(fd, (char[TARGET_PATH_MAX]){0}));
     process_exec_begin(&plan, HOOK_FRAME);
     return process_exec_failed(&plan, call->fexecve(fd, argv, env));
+}
+
+HOOK int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
+{
+    const struct real *call = life_real();
+    if (call == NULL || call->execveat == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    /* A path that begins in a folder is left to the loader. The path itself may be anything. */
+    char found[TARGET_PATH_MAX];
+    const char *target = (flags & AT_EMPTY_PATH) != 0 ? target_of_descriptor(folder, found)
+                         : folder == AT_FDCWD         ? path
+                                                      : NULL;
+    PROCESS_ENVIRONMENT(env, envp, target);
+    process_exec_begin(&plan, HOOK_FRAME);
+    return process_exec_failed(&plan, call->execveat(folder, path, argv, env, flags));
 }
 
 /* posix_spawn has come back.  pid: where the caller wants the child's, NULL = nowhere. */

@@ -73,6 +73,7 @@ static void life_birth(void)
     __atomic_store_n(&life_mother, arch_thread_pointer(), __ATOMIC_RELAXED);
     real_find();
     __atomic_store_n(&life.state, LIFE_OPEN, __ATOMIC_RELEASE);
+    environment_keep();
     life.pid = (uint32_t)sys_getpid();
     if ((uint32_t)sys_gettid() == life.pid)
         life.first_thread = arch_thread_pointer();
@@ -170,6 +171,7 @@ static bool life_renew_now(void)
     bool is_on = is_wanted && life_reopen(is_interrupted);
     if (is_on) {
         share_begin();
+        sampling_renew();
         sampling_begin();
     } else {
         sampling_end();

@@ -50,6 +50,7 @@ typedef void (*real_handler)(int);
     X(execve, "execve", int, (const char *, char *const *, char *const *))                                  \
     X(execvpe, "execvpe", int, (const char *, char *const *, char *const *))                                \
     X(fexecve, "fexecve", int, (int, char *const *, char *const *))                                         \
+    X(execveat, "execveat", int, (int, const char *, char *const *, char *const *, int))                    \
     X(posix_spawn, "posix_spawn", int,                                                                      \
       (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, \
        char *const *))                                                                                      \

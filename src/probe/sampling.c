@@ -11,6 +11,7 @@
 #include "probe/arch.h"
 #include "probe/early.h"
 #include "probe/environment.h"
+#include "probe/life.h"
 #include "probe/share.h"
 
 #include "base/hash.h"
@@ -53,6 +54,11 @@ void sampling_warn_of(const void *block)
         filter_warn(table, (uint64_t)(uintptr_t)block);
 }
 
+void sampling_renew(void)
+{
+    tls_sampling = (struct sampling_thread){0};
+}
+
 static uint64_t sampling_random(void)
 {
     uint64_t x = tls_sampling.seed;
@@ -91,7 +97,7 @@ __attribute__((noinline)) bool sampling_draw(size_t size)
 {
     if (tls_sampling.seed == 0) {
         uint64_t moment = share.stamp_kind == SEGMENT_STAMP_TSC ? arch_counter() : 0;
-        tls_sampling.seed = hash_mix(moment ^ (uint64_t)(uintptr_t)&tls_sampling << 20) | 1;
+        tls_sampling.seed = hash_mix(moment ^ (uint64_t)(uintptr_t)&tls_sampling << 20 ^ life.pid) | 1;
         tls_sampling.left = sampling_distance();
         if (sampling_passes(size))
             return false;

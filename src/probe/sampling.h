@@ -67,6 +67,9 @@ void sampling_init(void);
 void sampling_begin(void);
 void sampling_end(void);
 
+/* In a forked child: it has points of its own. With its parent's, all children would make the same mistake. */
+void sampling_renew(void);
+
 /* A block of the early pool: nobody frees it without a look. */
 void sampling_warn_of(const void *block);
 
