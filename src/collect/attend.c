@@ -13,7 +13,10 @@
 
 #define ATTEND_REST_NS UINT64_C(10000000) /* between samples at marks */
 
-enum { ATTEND_ROUNDS = 8 }; /* drains that bring us up to the moment of a request */
+enum {
+    ATTEND_ROUNDS = 8, /* drains that bring us up to the moment of a request */
+    ATTEND_TAGS = 64,  /* signals between two looks that have a mark each */
+};
 
 /* -------------------------------------------------------------------- reports */
 
@@ -103,17 +106,26 @@ void attend_end(struct collector *c, struct tracee *t)
 
 /* -------------------------------------------------------------------- signals */
 
+/* The latest so many, each by its number; of a flood the last few. */
+static void attend_tags(struct image *m, uint32_t uttered, uint32_t more)
+{
+    char name[32];
+    for (uint32_t left = more < ATTEND_TAGS ? more : ATTEND_TAGS; left > 0; left--) {
+        snprintf(name, sizeof name, "signal-%u", uttered - left + 1);
+        image_mark(m, name);
+    }
+    image_sample_usage(m, timebase_now(), false);
+}
+
 void attend_wishes(struct collector *c, struct tracee *t)
 {
     struct image *m = t->image;
     char name[32];
     if (image_hear(m, SEGMENT_WISH_TOGGLE) % 2 != 0)
         image_switch(m, !image_is_on(m));
-    if (image_hear(m, SEGMENT_WISH_TAG) != 0) {
-        snprintf(name, sizeof name, "signal-%u", m->wishes[SEGMENT_WISH_TAG]);
-        image_mark(m, name);
-        image_sample_usage(m, timebase_now(), false);
-    }
+    uint32_t tags = image_hear(m, SEGMENT_WISH_TAG);
+    if (tags != 0)
+        attend_tags(m, m->wishes[SEGMENT_WISH_TAG], tags);
     if (image_hear(m, SEGMENT_WISH_REPORT) != 0) {
         struct err err;
         struct strbuf where;

@@ -352,8 +352,10 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
         tracee_trace(c, t, taken);
     }
     tracee_take_forks(c, t);
-    if (gone)
+    if (gone) {
+        attend_wishes(c, t); /* of its last moments */
         attend_end(c, t);
+    }
     uint64_t waits = t->image->view.head->waits;
     uint32_t lanes = t->image->drain.lane_count;
     image_end(t->image, status, execed, gone, t->is_stopped, rss, timebase_now(), &end);

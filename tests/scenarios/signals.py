@@ -105,6 +105,31 @@ def check_group(check):
             check.sound("group.wake")
 
 
+HASTY = """#include <signal.h>
+#include <stdlib.h>
+int main(void)
+{
+    free(malloc(10));
+    for (int i = 0; i < 3; i++)
+        raise(SIGUSR1);
+    return 5;
+}
+"""
+
+
+def check_last_moments(check):
+    check.about("just before the end")
+    with open("hasty.c", "w", encoding="ascii") as f:
+        f.write(HASTY)
+    subprocess.run(["gcc", "-O0", "-o", "hasty", "hasty.c"], check=True)
+    for what, expected in (("tag", ["signal-1", "signal-2", "signal-3"]), ("toggle", ["recording off"])):
+        check.equal(f"exit status, {what}", 5, record(["./hasty"], options=["--sigusr1", what]).status)
+        check.equal(f"marks, {what}", expected, [e.kind for e in events("out.wake") if e.event == "tag"])
+        check.sound("out.wake")
+    record(["./hasty"], options=["--sigusr1", "report"])
+    check.equal("reports", 2, len(glob.glob("hasty-*.memlog")))  # one of that moment, one of the end
+
+
 def check_own(check):
     check.about("handlers of the program")
     expected = {"default": 1, "own": 1, "first": 1, "second": 1}
@@ -123,5 +148,6 @@ if __name__ == "__main__":
     check_toggle(check)
     check_report(check)
     check_group(check)
+    check_last_moments(check)
     check_own(check)
     check.done()
