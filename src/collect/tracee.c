@@ -377,8 +377,23 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     free(t);
 }
 
+/* Whoever reads it is to know that what is live at its end may be freed by now. */
+static void tracee_note_stop(struct tracee *t)
+{
+    char text[160];
+    uint64_t now = timebase_now(), base = t->image->line.base_ns,
+             ms = now > base ? (now - base) / 1000000 : 0;
+    int length = snprintf(
+        text, sizeof text,
+        "The recording of process %u was stopped at %llu.%03llu s, and the process ran on: blocks that "
+        "were live then count as leaked.",
+        t->pid, (unsigned long long)(ms / 1000), (unsigned long long)(ms % 1000));
+    wake_writer_add_note(t->file->writer, text, (size_t)length);
+}
+
 void tracee_stop(struct collector *c, struct tracee *t)
 {
+    tracee_note_stop(t);
     attend_end(c, t);
     t->is_stopped = true;
     image_silence(t->image);

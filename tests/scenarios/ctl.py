@@ -13,7 +13,7 @@ import struct
 import subprocess
 import time
 
-from support import HEAPWAKE, PROBE, Check, Ledger, events, native, tool, truth, workload
+from support import HEAPWAKE, PROBE, Check, Ledger, events, info, native, tool, truth, workload
 
 
 class Idle:
@@ -221,6 +221,10 @@ if __name__ == "__main__":
     check.equal("exit status", 0, program.end())
     check_file(check, "bare.wake")
     check.equal("made after stop", 0, Ledger(events("bare.wake")).made[7309])
+    stopped = f"The recording of process {program.pid} was stopped at "
+    for face in ("info", "report"):
+        check.holds(stopped.encode() in b" ".join(tool(face, "bare.wake").out.split()), f"{face} does not say that it was stopped.")
+    check.holds(stopped not in str(info("idle.wake")["notes"]), "One that was not stopped says that it was.")
 
     check.about("HEAPWAKE_ENABLED=0")
     program = Idle([HEAPWAKE, "record", "-q", "--enabled", "no", "-o", "late.wake", "--"])
