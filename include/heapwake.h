@@ -66,7 +66,7 @@ HEAPWAKE_API void heapwake_thread_name(const char *name);
 /* From now on this block does not count: it is no leak, and no part of what is live. */
 HEAPWAKE_API void heapwake_ignore(const void *block);
 
-/* What the calling thread allocates between the two is not recorded. They nest. */
+/* What the calling thread allocates between the two is not recorded, nor what a child does that it forks there. They nest. */
 HEAPWAKE_API void heapwake_suppress_begin(void);
 HEAPWAKE_API void heapwake_suppress_end(void);
 

@@ -16,6 +16,7 @@
 #include "probe/event.h"
 #include "probe/hook.h"
 #include "probe/life.h"
+#include "probe/note.h"
 #include "probe/real.h"
 #include "probe/share.h"
 #include "probe/sys.h"
@@ -36,10 +37,12 @@ static pid_t process_fork(const void *frame)
         return -1;
     tls_caged = 0; /* who forks is no child of a vfork */
     pid_t pid = call->fork();
-    if (pid == 0)
+    if (pid == 0) {
         life_forked();
-    else if (pid > 0)
+        note_forked(frame);
+    } else if (pid > 0) {
         event_fork((uint32_t)pid, frame);
+    }
     return pid;
 }
 

@@ -172,7 +172,10 @@ void note_pool_free(uint32_t pool, const void *block, const void *frame)
 
 /* ----------------------------------------------------------------- suppression */
 
-void note_suppress(bool begins, const void *frame)
+/* How deep this thread is in such scopes: a forked child, which is told of anew, still is. */
+static __thread uint32_t tls_suppressed __attribute__((tls_model("initial-exec")));
+
+static void note_tell_suppress(bool begins, const void *frame)
 {
     struct lane *lane = lane_enter(frame);
     if (lane == NULL)
@@ -181,4 +184,20 @@ void note_suppress(bool begins, const void *frame)
     if (lane_reserve(lane, 1))
         lane_publish(lane, RECORD_SUPPRESS | (uint64_t)begins << 8, 1);
     lane_leave(lane);
+}
+
+void note_suppress(bool begins, const void *frame)
+{
+    if (begins && tls_suppressed != UINT32_MAX)
+        tls_suppressed++;
+    else if (!begins && tls_suppressed != 0)
+        tls_suppressed--;
+    note_tell_suppress(begins, frame);
+}
+
+void note_forked(const void *frame)
+{
+    enum { DEEP = 256 };
+    for (uint32_t i = 0; i < tls_suppressed && i < DEEP; i++)
+        note_tell_suppress(true, frame);
 }

@@ -27,5 +27,7 @@ void note_pool_free(uint32_t pool, const void *block, const void *frame);
 /* What this thread allocates does not count from now on, or does again.  The collector leaves it
  * out: no event has to ask. */
 void note_suppress(bool begins, const void *frame);
+/* In a forked child: what its thread had begun holds here too. */
+void note_forked(const void *frame);
 
 #endif

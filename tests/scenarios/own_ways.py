@@ -20,6 +20,8 @@ SOURCE = r"""
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <heapwake.h>
+
 static void *volatile kept;
 
 __attribute__((noinline)) static void deep(int n, size_t size)
@@ -97,6 +99,23 @@ static int become(const char *file, int stay, int keep)
     return fclose(f);
 }
 
+static int scope(void)
+{
+    HEAPWAKE_SUPPRESS_BEGIN();
+    HEAPWAKE_SUPPRESS_BEGIN();
+    kept = malloc(3331);
+    pid_t pid = fork();
+    if (pid == 0) {
+        kept = malloc(3332);
+        HEAPWAKE_SUPPRESS_END();
+        kept = malloc(3333);
+        HEAPWAKE_SUPPRESS_END();
+        kept = malloc(3334);
+        _exit(0);
+    }
+    return ended(pid);
+}
+
 static int breed(int children)
 {
     for (int i = 0; i < 600; i++)
@@ -125,6 +144,8 @@ int main(int argc, char **argv)
         return run(argv[0], argv[2]);
     if (strcmp(argv[1], "daemon") == 0)
         return become(argv[2], atoi(argv[3]), atoi(argv[4]));
+    if (strcmp(argv[1], "scope") == 0)
+        return scope();
     if (strcmp(argv[1], "breed") == 0)
         return breed(atoi(argv[2]));
     for (int i = 0; i < 100; i++)
@@ -190,6 +211,14 @@ def check_daemon(check, program):
         check.equal("processes", 2, check.sound("out.wake")["processes"])
 
 
+def check_scope(check, program):
+    check.about("a scope that does not count, and a fork in it")
+    check.equal("exit status", 0, record([program, "scope"]).status)
+    made = Ledger(events("out.wake")).made
+    check.equal("blocks", [0, 0, 0, 1], [made[size] for size in range(3331, 3335)])
+    check.sound("out.wake")
+
+
 def check_breed(check, program):
     check.about("samples of forked children")
     children, runs, inside = 64, 6, 0
@@ -207,11 +236,13 @@ def main():
     check = Check()
     with open("ways.c", "w", encoding="ascii") as f:
         f.write(SOURCE)
-    subprocess.run(["gcc", "-g", "-O1", "-fno-builtin", "-fno-optimize-sibling-calls", "-o", "ways", "ways.c"], check=True)
+    subprocess.run(["gcc", "-g", "-O1", "-fno-builtin", "-fno-optimize-sibling-calls", "-I", os.path.join(os.environ["ROOT"], "include"), "-o", "ways",
+                    "ways.c"], check=True)
     program = os.path.abspath("ways")
     check_unset(check, program)
     check_run(check, program)
     check_daemon(check, program)
+    check_scope(check, program)
     check_breed(check, program)
     check.done()
 
