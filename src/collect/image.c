@@ -225,8 +225,8 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
         lost += drain_count_rest(&m->drain);
     bool forked = m->view.fixed.forked == 1;
     end->events = m->pair.events;
-    end->anomalies = m->drain.anomalies + m->book.anomalies;
     end->undefined_stacks = m->pair.undefined_stacks;
+    end->anomalies = m->drain.anomalies + m->book.anomalies + m->pair.undefined_stacks;
     /* Wherever it was: what was not told us we cannot miss. */
     end->out_of_memory = m->failed || memory_has_failed();
     end->stop_reason = head->stopped == 1 ? head->stop_reason : 0;

@@ -9,7 +9,10 @@
 
 #include <elf.h>
 
-enum { ENVIRONMENT_KEPT = 64 }; /* variables; there are not half as many that mean anything */
+enum {
+    ENVIRONMENT_KEPT = 64, /* variables; there are not half as many that mean anything */
+    ENVIRONMENT_TEXTS = 8192,
+};
 
 static char *const *environment_argv(void)
 {
@@ -47,17 +50,24 @@ static bool environment_is_ours(const char *variable)
     return *ours == '\0';
 }
 
-/* Ours, with a NULL behind the last. */
+/* Ours, with a NULL behind the last.  Copies, as far as there is room: programs write their titles over the first ones. */
 static const char *environment_kept[ENVIRONMENT_KEPT + 1];
+static char environment_texts[ENVIRONMENT_TEXTS];
 static bool environment_is_kept;
 
 void environment_keep(void)
 {
     char *const *list = environment_list();
-    size_t count = 0;
+    size_t count = 0, used = 0;
     for (; list != NULL && *list != NULL && count < ENVIRONMENT_KEPT; list++) {
-        if (environment_is_ours(*list))
-            environment_kept[count++] = *list;
+        if (!environment_is_ours(*list))
+            continue;
+        size_t length = memory_string_length(*list) + 1;
+        bool fits = length <= sizeof environment_texts - used;
+        environment_kept[count++] = fits ? environment_texts + used : *list;
+        if (fits)
+            memory_copy(environment_texts + used, *list, length);
+        used += fits ? length : 0;
     }
     environment_is_kept = true;
 }

@@ -54,10 +54,11 @@ static inline uint64_t stack_share(uint64_t pc, uint32_t depth)
 }
 
 /* What the hash of a stack without frames would be. The process is the lane's: what our own code, interrupted by a fork,
- * still tells through one of the parent's is not known to those who come later. */
+ * still tells through one of the parent's is not known to those who come later. Each is mixed in for itself: a fork raises both
+ * by one. */
 static uint64_t stack_begin(const struct lane *lane)
 {
-    return stack_mix(lane->epoch + 1, lane->walk.generation);
+    return stack_mix(stack_mix(UINT64_C(0x9e3779b97f4a7c15), lane->epoch), lane->walk.generation);
 }
 
 /* Brings the running hashes up to date and gives the last one. */
