@@ -31,6 +31,7 @@ REAL_FUNCTIONS(X)
 /* Not every libc has these, and dlclose and _Fork are not wrapped. */
 extern __typeof__(*real.pvalloc) __real_pvalloc __attribute__((weak));
 extern __typeof__(*real._Fork) __real__Fork __attribute__((weak));
+extern __typeof__(*real.execveat) __real_execveat __attribute__((weak));
 extern __typeof__(*real.dlclose) __real_dlclose __attribute__((weak));
 /* glibc's malloc refers to it: so it is there with that malloc, and with no other. */
 extern char __libc_single_threaded __attribute__((weak));
