@@ -334,6 +334,14 @@ static int report_data_sieve_histograms(struct report_data *d, const struct repo
     return code;
 }
 
+/* All answers lack the same blocks, or some of them. */
+static uint64_t report_data_count_omitted(const struct report_data *d, const struct report_options *o)
+{
+    uint64_t most = report_findings_omitted(d, o);
+    most = d->result.omitted_blocks > most ? d->result.omitted_blocks : most;
+    return d->since.omitted_blocks > most ? d->since.omitted_blocks : most;
+}
+
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err)
 {
     int code = 0;
@@ -359,8 +367,7 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     parts_release(&parts);
     if (code == 0 && o->changes && asking_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: two moments are compared when both have been read.");
-    d->head.omitted_blocks = d->result.omitted_blocks > d->since.omitted_blocks ? d->result.omitted_blocks
-                                                                                : d->since.omitted_blocks;
+    d->head.omitted_blocks = report_data_count_omitted(d, o);
     d->head.releases_without_stack = d->result.releases_without_stack;
     if (code == 0)
         code = report_data_find_nameless(d, err);

@@ -21,6 +21,14 @@ static const double REPORT_ADVICE_SHARE = 0.0005; /* what is less shows as 0.0 %
 typedef int report_finding_fn(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
                               uint32_t base, struct err *err);
 
+static bool report_findings_has_process(const struct report_options *o, const struct wake_process *p)
+{
+    bool has = o->query.pids.count == 0;
+    for (size_t i = 0; i < o->query.pids.count && !has; i++)
+        has = o->query.pids.data[i] == p->info.pid;
+    return has;
+}
+
 /* Calls for all processes that the query is about. */
 static int report_findings_visit(struct report_data *d, const struct report_options *o,
                                  report_finding_fn *visit, void *of, struct err *err)
@@ -33,10 +41,7 @@ static int report_findings_visit(struct report_data *d, const struct report_opti
         struct query q;
         asking_prepare(&d->asking, &q, &o->query, r);
         for (uint32_t k = 0; k < wake_reader_process_count(r) && code == 0; k++) {
-            bool chosen = o->query.pids.count == 0;
-            for (size_t n = 0; n < o->query.pids.count; n++)
-                chosen = chosen || o->query.pids.data[n] == wake_reader_process(r, k)->info.pid;
-            if (chosen)
+            if (report_findings_has_process(o, wake_reader_process(r, k)))
                 code = visit(of, &q, r, k, base, err);
         }
         base += (uint32_t)wake_reader_process_count(r);
@@ -170,6 +175,21 @@ static int report_findings_maps(struct report_data *d, const struct report_optio
 bool report_findings_are_wanted(const struct report_options *o)
 {
     return o->misuse || o->advice || o->maps || o->what_if.without.count > 0;
+}
+
+uint64_t report_findings_omitted(const struct report_data *d, const struct report_options *o)
+{
+    uint64_t blocks = 0;
+    bool says_advice = o->advice && o->json; /* as text it says so itself */
+    if (o->what_if.without.count == 0 && !says_advice)
+        return 0;
+    for (size_t i = 0; i < d->readers.count; i++) {
+        for (size_t k = 0; k < wake_reader_process_count(d->readers.data[i]); k++) {
+            const struct wake_process *p = wake_reader_process(d->readers.data[i], k);
+            blocks += report_findings_has_process(o, p) ? wake_process_omitted(p) : 0;
+        }
+    }
+    return blocks;
 }
 
 int report_findings_add(struct report_data *d, const struct report_options *o, struct page *p, struct json *j,
