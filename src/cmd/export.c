@@ -62,7 +62,7 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
     sites_init(&sites);
     struct query query;
     asking_prepare(a, &query, &q->query, r);
-    query.want |= q->format->want;
+    query.want |= export_want(q->format, &query, r);
     query.ticks = q->format->ticks;
     int code = 0;
     /* All that is left of a recording may be its header. */

@@ -18,18 +18,18 @@ const struct export_format export_list[] = {
      "folded has one number a stack: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0, export_folded},
     {"heaptrack", "heaptrack", "heaptrack_print and heaptrack_gui",
      "heaptrack's format has no threads, addresses and kinds, and lifetimes only for each size and stack.",
-     EXPORT_EVENTS | EXPORT_BLOCKS, 0, 0, export_heaptrack},
+     EXPORT_EVENTS | EXPORT_BLOCKS | EXPORT_ONE, 0, 0, export_heaptrack},
     {"flamegraph", "svg", "any browser: one picture with zoom and search",
      "flamegraph shows one measure: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0,
      export_flamegraph},
     {"speedscope", "speedscope.json", "speedscope.app; a profile for each measure",
      "speedscope has sums for each stack: no times, threads and lifetimes.", 0, 0, 0, export_speedscope},
     {"massif", "massif", "ms_print and massif-visualizer",
-     "massif has snapshots of what is live: no counts, threads and lifetimes.", EXPORT_EVENTS, 0, 0,
-     export_massif},
+     "massif has snapshots of what is live: no counts, threads and lifetimes.", EXPORT_EVENTS | EXPORT_ONE, 0,
+     0, export_massif},
     {"dhat", "dhat.json", "dh_view.html of Valgrind, the Firefox Profiler",
-     "dhat has sums for each stack, and no threads; accesses to blocks are not recorded.", EXPORT_EVENTS, 0,
-     0, export_dhat},
+     "dhat has sums for each stack, and no threads; accesses to blocks are not recorded.",
+     EXPORT_EVENTS | EXPORT_ONE, 0, 0, export_dhat},
     {"callgrind", "callgrind", "callgrind_annotate and KCachegrind",
      "callgrind has sums for each function and call: no times, threads and lifetimes.", 0, 0, 0,
      export_callgrind},
@@ -69,13 +69,32 @@ const struct export_format *export_find(const char *name)
     return NULL;
 }
 
-uint64_t export_omitted(const struct export_job *job, bool *is_sampled)
+static bool export_is_chosen(const struct query *q, const struct wake_process *p)
+{
+    bool is = q->pids.count == 0;
+    for (size_t i = 0; i < q->pids.count && !is; i++)
+        is = q->pids.data[i] == p->info.pid;
+    return is;
+}
+
+unsigned export_want(const struct export_format *format, const struct query *q, const struct wake_reader *r)
+{
+    unsigned want = format->want;
+    for (size_t i = 0; i < wake_reader_process_count(r) && (format->options & EXPORT_ONE) != 0; i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        if (export_is_chosen(q, p) && wake_process_omitted(p) != 0)
+            want |= WANT_DETAIL; /* which the totals do not have */
+    }
+    return want;
+}
+
+static uint64_t export_count_omitted(const struct export_job *job, bool is_one, bool *is_sampled)
 {
     uint64_t blocks = 0;
     *is_sampled = false;
     for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
         const struct wake_process *p = wake_reader_process(job->reader, i);
-        if (!export_has_process(job, i))
+        if (is_one ? i != job->result->peak_process : !export_has_process(job, i))
             continue;
         blocks += wake_process_omitted(p);
         *is_sampled |= p->omitted.sample_rate != 0;
@@ -83,12 +102,17 @@ uint64_t export_omitted(const struct export_job *job, bool *is_sampled)
     return blocks;
 }
 
+uint64_t export_omitted(const struct export_job *job, bool *is_sampled)
+{
+    return export_count_omitted(job, false, is_sampled);
+}
+
 /* Sums are made of the totals, which have every block, unless the question needs events. */
 void export_note_omissions(const struct export_job *job, const struct export_format *format)
 {
     char count[UNITS_MAX];
     bool is_sampled;
-    uint64_t blocks = export_omitted(job, &is_sampled);
+    uint64_t blocks = export_count_omitted(job, (format->options & EXPORT_ONE) != 0, &is_sampled);
     const char *what = is_sampled ? "sample" : "block", *space = job->remarks->length > 0 ? " " : "";
     if (blocks != 0 && ((format->options & EXPORT_EVENTS) != 0 || job->result->omitted_blocks != 0))
         strbuf_addf(job->remarks,
@@ -111,11 +135,7 @@ void export_note_omissions(const struct export_job *job, const struct export_for
 
 bool export_has_process(const struct export_job *job, size_t process)
 {
-    uint32_t pid = wake_reader_process(job->reader, process)->info.pid;
-    bool has = job->query->pids.count == 0;
-    for (size_t i = 0; i < job->query->pids.count && !has; i++)
-        has = job->query->pids.data[i] == pid;
-    return has;
+    return export_is_chosen(job->query, wake_reader_process(job->reader, process));
 }
 
 bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text)

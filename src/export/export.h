@@ -45,6 +45,7 @@ enum export_option {
     EXPORT_MEASURE = 4, /* shows one measure, job->measure */
     EXPORT_FILE = 8,    /* made by a library that wants a file name: never to a pipe */
     EXPORT_BLOCKS = 32, /* lists single blocks */
+    EXPORT_ONE = 64,    /* holds one process: export/subject.h */
     EXPORT_DRAWN = 16,  /* what it writes is drawn by graphviz: the name is that of dot's -T */
 };
 
@@ -64,6 +65,9 @@ extern const struct export_format export_list[]; /* ends with a NULL name */
 /* NULL: no such format. */
 const struct export_format *export_find(const char *name);
 
+/* What the result of a format has to be asked for, enum query_want.  One that holds a process has the peak of
+ * what is in it: where blocks were left out of the events, that is not the peak of the totals. */
+unsigned export_want(const struct export_format *format, const struct query *q, const struct wake_reader *r);
 /* How many blocks, or samples, of the processes that the query is about were left out of the events on purpose. */
 uint64_t export_omitted(const struct export_job *job, bool *is_sampled);
 /* Adds to the remarks what of the recording is not in a file of this format because it was left out of the

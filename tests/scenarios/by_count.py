@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Blocks that a recording knows by count alone (culled, stripped, behind the end of a full file): a report whose
-parts read events says how many are missing."""
+parts read events says how many are missing, and exports that hold one process have the peak of what is in them
+and count what is missing of that process."""
 import json
 import re
 import subprocess
@@ -41,6 +42,18 @@ def missing(path, pid=None):
     return sum(p["allocations"] for p in info(path)["processes_list"] if pid in (None, p["pid"])) - made
 
 
+def peak_of_events(path, pid):
+    live, level, peak = {}, 0, 0
+    for e in events(path):
+        if e.pid == pid and e.event == "alloc":
+            live[e.address] = e.size
+            level += e.size
+            peak = max(peak, level)
+        elif e.pid == pid and e.event == "free":
+            level -= live.pop(e.address, 0)
+    return peak
+
+
 def summary(path, *options):
     done = tool("report", "--json", *options, path)
     check.equal(f"exit status of {options}", 0, done.status)
@@ -60,9 +73,35 @@ def check_findings(path):
     check.holds("not shown" not in tool("report", "--advice", path).out.decode(), "The text of --advice says it twice.")
 
 
+def check_peak(path):
+    """Returns the process that the files are about."""
+    check.about(f"exports, {path}")
+    data = json.loads(tool("export", "-f", "dhat", path).out)
+    peak = peak_of_events(path, data["pid"])
+    check.holds(peak > 0, "There are no events.")
+    check.equal("dhat's bytes at the peak", peak, sum(p["gb"] for p in data["pps"]))
+    check.holds(0 < data["tg"] <= data["te"], f"dhat's peak is at {data['tg']} of {data['te']}.")
+    text = tool("export", "-f", "massif", path).out.decode()
+    seen = re.findall(r"mem_heap_B=(\d+)\nmem_heap_extra_B=\d+\nmem_stacks_B=0\nheap_tree=peak\nn\d+: (\d+) ", text)
+    check.equal("massif's peak", [(str(peak), str(peak))], seen)
+    return data["pid"]
+
+
+def check_remarks(path, pid):
+    check.about(f"remarks, {path}")
+    one, whole = missing(path, pid), missing(path)
+    check.holds(0 < one < whole, f"{one} of {whole} blocks are missing of one process.")
+    for form, lacks in (("dhat", one), ("massif", one), ("heaptrack", one), ("csv", whole)):
+        told = re.findall(r"made of single events: ([\d,]+) blocks", tool("export", "-f", form, "-o", "out", path).err.decode())
+        check.equal(f"what {form} says", [f"{lacks:,}"], told)
+
+
 for name in ("whole.wake", "culled.wake", "stripped.wake", "limited.wake", "several.wake"):
     check_findings(name)
-subject = info("several.wake")["processes_list"][-1]["pid"]
+    subject = check_peak(name)
+check.equal("the peak of a whole recording", info("whole.wake")["peak_bytes"],
+            peak_of_events("whole.wake", info("whole.wake")["processes_list"][0]["pid"]))
+check_remarks("several.wake", subject)
 check.about("one process")
 check.equal("omitted_blocks", missing("several.wake", subject), summary("several.wake", "--without", "keep", "--pid", str(subject))["omitted_blocks"])
 check.done()
