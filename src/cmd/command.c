@@ -140,11 +140,12 @@ bool command_option(char **argv, int *at, const char *name, const char **value)
     return true;
 }
 
-void command_print_help(const struct command *c)
+int command_print_help(const struct command *c)
 {
     struct strbuf text;
     strbuf_init(&text);
     strbuf_addf(&text, "heapwake %s: %s\n\n%s", c->name, c->summary, c->help);
-    (void)help_page_print(strbuf_get(&text));
+    bool done = help_page_print(strbuf_get(&text));
     strbuf_release(&text);
+    return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -49,7 +49,8 @@ int command_version(int argc, char **argv);
 
 /* NULL: no such command. */
 const struct command *command_find(const char *name);
-void command_print_help(const struct command *c);
+/* Returns the exit code. */
+int command_print_help(const struct command *c);
 
 /* "heapwake: SENTENCE" on standard error; what is foreign in it is made safe. */
 void command_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

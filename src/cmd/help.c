@@ -51,8 +51,7 @@ int command_help(int argc, char **argv)
         if (c == NULL)
             return command_misused("There is no command '%s'; 'heapwake help' lists those there are.",
                                    argv[1]);
-        command_print_help(c);
-        return EXIT_DONE;
+        return command_print_help(c);
     } else {
         help_list(&text);
     }

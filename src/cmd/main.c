@@ -304,9 +304,7 @@ int main(int argc, char **argv)
     if (command == NULL)
         return command_misused("There is no command '%s'; 'heapwake help' lists those there are.", name);
     bool wants_help = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
-    if (wants_help) {
-        command_print_help(command);
-        return EXIT_DONE;
-    }
+    if (wants_help)
+        return command_print_help(command);
     return settle(command, command->run(argc - 1, argv + 1));
 }

@@ -101,8 +101,19 @@ def check_readers():
         check.holds(done.stderr.startswith(b"heapwake") and done.stderr.count(b"\n") == 1, f"it says {done.stderr!r}")
 
 
+def check_help():
+    for words in (["help"], ["help", "where"], ["help", "report"], ["record", "--help"], ["report", "-h"], ["version"]):
+        check.about(f"{words} into a full device")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([HEAPWAKE, *words], stdout=full, stderr=subprocess.PIPE, timeout=60)
+        check.equal("exit status", 1, done.returncode)
+        check.holds(done.stderr.startswith(b"heapwake") and done.stderr.count(b"\n") == 1, f"it says {done.stderr!r}")
+        check.equal("exit status where there is room", 0, tool(*words).status)
+
+
 check_outputs()
 check_names()
 check_readers()
+check_help()
 check.holds(info("big.wake")["complete"], "the recording is not whole.")
 check.done()
