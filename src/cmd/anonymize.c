@@ -5,6 +5,7 @@
  */
 #include "cmd/asking.h"
 #include "cmd/command.h"
+#include "present/safe.h"
 #include "present/units.h"
 #include "query/disguise.h"
 #include "store/splice.h"
@@ -66,7 +67,8 @@ static bool anonymize_tell(const struct anonymize_options *o, const struct wake_
     char count[UNITS_MAX];
     struct strbuf out;
     strbuf_init(&out);
-    strbuf_addf(&out, "%s: %s events, %s.\n", o->output, units_count(count, wake_reader_summary(r)->events),
+    safe_add_text(&out, o->output);
+    strbuf_addf(&out, ": %s events, %s.\n", units_count(count, wake_reader_summary(r)->events),
                 o->level == VEIL_FULL ? "every name is a token" : "the program's own names are tokens");
     bool done = command_print(&out);
     strbuf_release(&out);

@@ -5,6 +5,7 @@
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
+#include "present/safe.h"
 #include "present/units.h"
 #include "store/splice.h"
 
@@ -91,8 +92,8 @@ static bool merge_tell(const struct merge *m)
         processes += wake_reader_process_count(m->readers.data[i]);
     }
     strbuf_init(&out);
-    strbuf_addf(&out, "%s: %s recording%s", m->output, units_count(text, m->files.count),
-                m->files.count == 1 ? "" : "s");
+    safe_add_text(&out, m->output);
+    strbuf_addf(&out, ": %s recording%s", units_count(text, m->files.count), m->files.count == 1 ? "" : "s");
     strbuf_addf(&out, ", %s process%s", units_count(text, processes), processes == 1 ? "" : "es");
     strbuf_addf(&out, ", %s events.\n", units_count(text, events));
     bool done = command_print(&out);

@@ -6,6 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
+#include "present/safe.h"
 #include "present/units.h"
 #include "query/quantity.h"
 #include "store/thin.h"
@@ -21,7 +22,8 @@ static void strip_say(struct wake_reader *from, const char *path)
     struct strbuf out;
     uint64_t size = stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
     strbuf_init(&out);
-    strbuf_addf(&out, "%s: %s, was %s of %s events\n", path, units_bytes(a, size),
+    safe_add_text(&out, path);
+    strbuf_addf(&out, ": %s, was %s of %s events\n", units_bytes(a, size),
                 units_bytes(b, wake_reader_summary(from)->file_size),
                 units_count(c, wake_reader_summary(from)->events));
     (void)command_print(&out);

@@ -111,9 +111,23 @@ def check_help():
         check.equal("exit status where there is room", 0, tool(*words).status)
 
 
+def check_closing_lines():
+    """The name of what was made is in one line, and nothing in it is for the terminal."""
+    record(ENDS, "plain.wake")
+    name = "odd\x1b[31m\nname.wake"
+    for words in (["merge", "plain.wake"], ["strip", "--threshold", "1ms", "plain.wake"], ["anonymize", "plain.wake"]):
+        check.about(f"{words[0]} to an odd name")
+        done = tool(*words, "-o", name)
+        check.equal("exit status", 0, done.status)
+        check.holds(os.path.exists(name), "there is no such file.")
+        check.holds(done.out.startswith(b"odd\\x1b[31m\\nname.wake: ") and done.out.count(b"\n") == 1, f"it says {done.out!r}")
+        os.unlink(name)
+
+
 check_outputs()
 check_names()
 check_readers()
 check_help()
+check_closing_lines()
 check.holds(info("big.wake")["complete"], "the recording is not whole.")
 check.done()
