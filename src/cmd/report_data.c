@@ -11,6 +11,7 @@
 #include "present/safe.h"
 #include "query/combine.h"
 #include "query/memo.h"
+#include "query/when.h"
 #include "tool/map.h"
 
 #include <string.h>
@@ -342,6 +343,26 @@ static uint64_t report_data_count_omitted(const struct report_data *d, const str
     return d->since.omitted_blocks > most ? d->since.omitted_blocks : most;
 }
 
+/* Of several recordings one may have the mark that a condition names; where none has, it is refused like a
+ * moment that is called so. */
+static int report_data_check_mark(const struct report_data *d, const struct report_options *o,
+                                  struct err *err)
+{
+    const char *mark = o->query.filter.mark;
+    int code = 0;
+    for (size_t i = 0; i < d->readers.count && mark != NULL; i++) {
+        struct query q = o->query; /* its lists and texts stay the options' */
+        struct when when = {0};
+        q.moment = (struct query_time){.when = WHEN_MARK, .mark = mark};
+        err_init(err);
+        code = when_resolve(&when, &q, d->readers.data[i], err);
+        when_release(&when);
+        if (code == 0)
+            break;
+    }
+    return code;
+}
+
 int report_data_read(struct report_data *d, const struct report_options *o, struct err *err)
 {
     int code = 0;
@@ -367,6 +388,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     parts_release(&parts);
     if (code == 0 && o->changes && asking_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: two moments are compared when both have been read.");
+    if (code == 0)
+        code = report_data_check_mark(d, o, err);
     d->head.omitted_blocks = report_data_count_omitted(d, o);
     d->head.releases_without_stack = d->result.releases_without_stack;
     if (code == 0)

@@ -96,10 +96,15 @@ def check_reports(check):
 
 def check_tags(check):
     check.about("tags")
-    for option in ("--at", "--since", "--until", "--from"):
-        done = tool("report", option, "nowhere", "out.wake")
-        check.holds(done.status == 1 and b'no mark called "nowhere"' in done.err and b'"begun", "one"' in done.err,
-                    f"{option} nowhere: {done.status} {done.err.decode()}")
+    for words in (["--at", "nowhere"], ["--since", "nowhere"], ["--until", "nowhere"], ["--from", "nowhere"], ["--where", "mark=nowhere"],
+                  ["--maps", "--where", "mark=nowhere"]):
+        done = tool("report", *words, "out.wake")
+        check.holds(done.status == 1 and b'no mark called "nowhere"' in done.err and b'"begun", "one"' in done.err and done.out == b"",
+                    f"{words}: {done.status} {done.err.decode()}")
+    record(["true"], "unmarked.wake")
+    for names in (["unmarked.wake", "out.wake"], ["out.wake", "unmarked.wake"]):
+        done = tool("report", "--where", "mark=one", *names)
+        check.holds(done.status == 0 and b"no mark" not in done.err, f"mark=one in one of {names}: {done.status} {done.err.decode()}")
     live = json.loads(tool("report", "--json", "--at", "one", "out.wake").out)["live"]
     check.equal("live at 'one'", 7101 + 7102, live["total_bytes"])
 
