@@ -7,14 +7,21 @@ import json
 import re
 import subprocess
 
-from support import Check, events, info, record, tool, workload
+from support import Check, events, info, record, tool
 
 SOURCE = """#include <stdlib.h>
 #include <unistd.h>
 __attribute__((noinline)) void *keep(size_t n) { void *p = malloc(n); __asm__ volatile("" ::"r"(p) : "memory"); return p; }
 __attribute__((noinline)) void *quick(size_t n) { void *p = malloc(n); __asm__ volatile("" ::"r"(p) : "memory"); return p; }
-int main(void)
+int main(int argc, char **argv)
 {
+    void *volatile held[256] = {0};
+    unsigned random = 1;
+    for (int i = 0; argc > 1 && i < atoi(argv[1]); i++) { /* fills a file; what is largest comes behind its end */
+        random = random * 1103515245 + 12345;
+        free(held[random >> 24]);
+        held[random >> 24] = quick(1 + (random >> 8) % 1000);
+    }
     for (int i = 0; i < 5; i++) {
         void *kept = keep(100000), *a = quick(10), *b = quick(20);
         free(a);
@@ -32,7 +39,8 @@ subprocess.run(["gcc", "-g", "-O1", "-o", "rounds", "rounds.c"], check=True)
 record(["./rounds"], "whole.wake")
 record(["./rounds"], "culled.wake", ["--cull", "--cull-ms", "10"])
 tool("strip", "--threshold", "10ms", "whole.wake", "-o", "stripped.wake")
-record([workload("turnover"), "300000"], "limited.wake", ["--max-size", "1M"])
+record(["./rounds", "600000"], "limited.wake", ["--max-size", "1M"])
+check.holds(info("limited.wake")["limited_events"] > 0, "The file was not full.")
 record(["sh", "-c", "./rounds; ./rounds; true"], "several.wake", ["--cull", "--cull-ms", "10"])
 
 
