@@ -29,6 +29,7 @@ struct walk {
     uint64_t recorded; /* allocs and frees */
     uint64_t live_blocks, live_bytes, peak_bytes, peak_time_ns, peak_event;
     uint64_t bad_order, bad_time, bad_name;
+    bool knows_order; /* wake_process_knows_order */
     bool out_of_memory;
 };
 
@@ -92,8 +93,7 @@ static void walk_free(struct walk *w, const struct wake_block *b, uint32_t i)
     if (was.stack < w->stack_count) {
         w->totals[was.stack].freed += weight.blocks;
         w->totals[was.stack].freed_bytes += weight.bytes;
-        if (w->process->omitted.sample_rate == 0 && b->thread[i] < w->latest_count &&
-            w->latest[b->thread[i]] == b->number[i] + 1) {
+        if (w->knows_order && b->thread[i] < w->latest_count && w->latest[b->thread[i]] == b->number[i] + 1) {
             w->totals[was.stack].temporary++;
             w->totals[was.stack].temporary_bytes += was.size;
         }
@@ -255,6 +255,7 @@ static bool walk_init(struct walk *w, struct audit *a, size_t process)
     memset(w, 0, sizeof *w);
     w->audit = a;
     w->process = wake_reader_process(a->reader, process);
+    w->knows_order = wake_process_knows_order(w->process);
     wake_live_init(&w->live);
     map_init(&w->addresses);
     w->stack_count = w->process->stacks.count == 0 ? 1 : w->process->stacks.count;

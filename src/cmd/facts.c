@@ -33,6 +33,7 @@ static void facts_add(struct facts *f, const struct wake_process *p, size_t inde
         f->temporary_blocks += p->totals.data[i].temporary;
         f->temporary_bytes += p->totals.data[i].temporary_bytes;
     }
+    f->lacks_temporaries |= p->derived && !wake_process_knows_order(p);
     f->stacks += p->stacks.count == 0 ? 0 : p->stacks.count - 1;
     f->cut_stacks += e->cut_stacks;
     f->made_up |= e->made_up;

@@ -15,6 +15,7 @@ struct facts {
     size_t peak_process;                            /* which one */
     uint64_t leaked_blocks, leaked_bytes;
     uint64_t temporary_blocks, temporary_bytes;
+    bool lacks_temporaries; /* of a culled process without an end: only its end would have known them */
     uint64_t stacks, cut_stacks;
     uint64_t lost_events; /* by the probe, by the writer, and in damaged parts */
     uint64_t unrecorded_processes;

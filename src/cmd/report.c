@@ -94,9 +94,10 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
 
 static enum unknown report_unknown(const struct report *r)
 {
-    return r->data.head.made_up            ? UNKNOWN_MADE_UP
-           : r->data.head.sample_rate != 0 ? UNKNOWN_SAMPLED
-                                           : UNKNOWN_NONE;
+    return r->data.head.made_up               ? UNKNOWN_MADE_UP
+           : r->data.head.sample_rate != 0    ? UNKNOWN_SAMPLED
+           : r->data.result.lacks_temporaries ? UNKNOWN_CULLED
+                                              : UNKNOWN_NONE;
 }
 
 static int report_sites(struct report *r, const enum measure *measures, size_t count, struct err *err)

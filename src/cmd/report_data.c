@@ -82,6 +82,7 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
     h->leaked_bytes += f.leaked_bytes;
     h->leaked_blocks += f.leaked_blocks;
     h->temporary_blocks += f.temporary_blocks;
+    h->lacks_temporaries |= f.lacks_temporaries;
     h->peak_rss_bytes = f.peak_rss_bytes > h->peak_rss_bytes ? f.peak_rss_bytes : h->peak_rss_bytes;
     h->lost_events += f.lost_events;
     h->unrecorded_processes += f.unrecorded_processes;

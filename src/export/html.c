@@ -121,7 +121,8 @@ static void html_put_cards(const struct export_job *job, uint64_t suppressed)
     double share =
         t->allocated_blocks == 0 ? 0 : 100 * (double)t->temporary_blocks / (double)t->allocated_blocks;
     snprintf(text, sizeof text, "%.1f %%", share);
-    if (html_sample_rate(job) == 0 || t->temporary_blocks != 0)
+    bool is_known = html_sample_rate(job) == 0 && !job->result->lacks_temporaries;
+    if (is_known || t->temporary_blocks != 0)
         html_put_card(o, text, "of the calls are temporary");
     if (export_peak_rss(job) != 0)
         html_put_card(o, units_bytes(text, export_peak_rss(job)), "resident at most");

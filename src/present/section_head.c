@@ -103,6 +103,8 @@ static void section_head_temporary(struct page *p, const struct section_head *h)
         page_addf(p, COLOUR_PLAIN, "%10s", "not known");
     else if (h->sample_rate != 0)
         page_addf(p, COLOUR_PLAIN, "%10s  in a sampled recording", "not known");
+    else if (h->lacks_temporaries && h->temporary_blocks == 0)
+        page_addf(p, COLOUR_PLAIN, "%10s  in a culled recording without its end", "not known");
     else
         page_addf(p, COLOUR_PLAIN, "%8.1f %%  of the calls: freed before their thread's next one",
                   section_head_percent(h->temporary_blocks, h->allocations));

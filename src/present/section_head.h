@@ -24,6 +24,7 @@ struct section_head {
     uint64_t leaked_bytes, leaked_blocks;         /* all, suppressed ones too */
     uint64_t suppressed_bytes, suppressed_blocks; /* of those */
     uint64_t temporary_blocks;
+    bool lacks_temporaries;  /* of some process that was culled and has no end */
     uint64_t peak_rss_bytes; /* 0 = not known */
     uint64_t lost_events, stacks, cut_stacks;
     uint64_t off_ns;               /* the longest that recording was switched off in a process */

@@ -15,11 +15,12 @@
 enum unknown {
     UNKNOWN_NONE,    /* it is */
     UNKNOWN_SAMPLED, /* samples do not tell which allocation of a thread comes next */
+    UNKNOWN_CULLED,  /* nor do events of which some were culled, where they had to be asked */
     UNKNOWN_MADE_UP, /* nothing is known of single blocks */
 };
 
 /* True: has said so, and there is nothing to list.  blocks: what was counted all the same, of samples as temporary by
- * their time. */
+ * their time, else of processes that know. */
 bool unknown_print(struct page *p, enum measure measure, enum unknown unknown, uint64_t blocks);
 
 #endif

@@ -29,6 +29,7 @@ struct advice_work {
     struct advice_row *rows; /* by stack */
     size_t count;
     struct weight_rule rule;
+    bool knows_order; /* and so which blocks are temporary */
     struct numbered live, between;
     struct slots slots;
     struct watch watch;
@@ -136,7 +137,7 @@ static bool advice_free(struct advice_work *w, const struct wake_block *b, uint3
         return waits != NULL;
     }
     r->crossed += was->slot != slot ? was->weight : 0;
-    r->temporaries += w->rule.rate == 0 && was->slot == slot && w->slots.all.data[slot].made == was->made;
+    r->temporaries += w->knows_order && was->slot == slot && w->slots.all.data[slot].made == was->made;
     if (was->size >= ADVICE_LARGE && b->time_ns[i] - was->born_ns <= ADVICE_SHORT_NS) {
         r->shorts += was->weight;
         r->short_bytes += was->weight * was->size;
@@ -188,6 +189,7 @@ int advices_read(struct advices *a, const struct query *q, struct wake_reader *r
     const struct wake_process *p = wake_reader_process(r, process);
     struct advice_work w = {.count = p->stacks.count == 0 ? 1 : p->stacks.count,
                             .rule = p->rule,
+                            .knows_order = wake_process_knows_order(p),
                             .watch = {.query = q, .total = p->events}};
     a->is_sampled = a->is_sampled || w.rule.rate != 0;
     a->left_out += wake_process_omitted(p);

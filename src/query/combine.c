@@ -67,6 +67,7 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     combine_histogram(&to->sizes, &from->sizes);
     combine_histogram(&to->lifetimes, &from->lifetimes);
     to->omitted_blocks += from->omitted_blocks;
+    to->lacks_temporaries |= from->lacks_temporaries;
     to->releases_without_stack += from->releases_without_stack;
     to->events += from->events;
     to->from_totals |= from->from_totals;

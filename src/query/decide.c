@@ -106,8 +106,7 @@ static DECIDE_INLINE bool decide_is_temporary(const struct decide *d, const stru
         return false;
     if (q->temporary_ns != 0)
         return time_ns - was->born_ns <= q->temporary_ns;
-    return d->filter->process->omitted.sample_rate == 0 && /* of samples nobody knows */
-           d->slots.all.data[slot].made - was->made < q->temporary_allocations;
+    return d->filter->knows_order && d->slots.all.data[slot].made - was->made < q->temporary_allocations;
 }
 
 /* f: that of d. */

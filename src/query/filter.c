@@ -185,16 +185,16 @@ static int filter_check_arenas(const struct filter *f, struct err *err)
     return 0;
 }
 
-/* Which allocation of its thread comes next is not known where most are not told of. */
+/* Which allocation of its thread comes next is not known where some are not told of. */
 static int filter_check_temporary(const struct filter *f, struct err *err)
 {
-    if ((f->checks & CHECK_TEMPORARY) == 0 || f->query->temporary_ns != 0 ||
-        f->process->omitted.sample_rate == 0)
+    if ((f->checks & CHECK_TEMPORARY) == 0 || f->query->temporary_ns != 0 || f->knows_order)
         return 0;
+    bool is_sampled = f->process->omitted.sample_rate != 0;
     return err_set(err, ERR_ABSENT,
-                   "Which blocks of process %u were temporary is not known, as it was sampled. "
+                   "Which blocks of process %u were temporary is not known, as %s. "
                    "'--where temporary=1ms' goes by their time.",
-                   f->process->info.pid);
+                   f->process->info.pid, is_sampled ? "it was sampled" : "blocks of it were culled");
 }
 
 int filter_init(struct filter *f, const struct query *q, const struct when *w,
@@ -205,6 +205,7 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
         .query = q,
         .when = w,
         .process = p,
+        .knows_order = wake_process_knows_order(p),
         .checks = filter_check_births(q, w) | filter_check_rest(&q->filter, w),
         .stack_count = p->stacks.count > 0 ? p->stacks.count : 1,
         .end_ns = p->end.end_ns,

@@ -68,6 +68,7 @@ struct filter {
     const struct query *query;
     const struct when *when;
     const struct wake_process *process;
+    bool knows_order; /* its events tell what a thread has allocated next (store/reader.h) */
     unsigned checks;
     struct query_range born;
     uint8_t *stacks; /* by number: 1 = allowed; NULL unless CHECK_STACK or CHECK_GROUPS */

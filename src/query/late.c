@@ -134,9 +134,9 @@ static void late_free(struct late *l, const struct wake_block *b, uint32_t i)
     uint32_t slot = slots_get(&l->slots, b->thread[i]);
     const struct slot *freer = &l->slots.all.data[slot];
     uint64_t now = b->time_ns[i];
-    bool is_soon = q->temporary_ns != 0 ? now - was->born_ns <= q->temporary_ns
-                                        : freer->made - was->made < q->temporary_allocations &&
-                                              l->rule.rate == 0; /* of samples nobody knows */
+    bool is_soon = q->temporary_ns != 0
+                       ? now - was->born_ns <= q->temporary_ns
+                       : freer->made - was->made < q->temporary_allocations && l->filter->knows_order;
     const struct fate fate = {
         .born_ns = was->born_ns,
         .died_ns = now,

@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void leave_events(struct leave *l, 
     const bool has_threads = threads != NO_THREADS;
     const struct filter f = *l->filter; /* stays in registers */
     const uint8_t *events = b->event;
-    const bool inverts = l->chosen->is_inverse, may_be_temporary = f.process->omitted.sample_rate == 0;
+    const bool inverts = l->chosen->is_inverse, may_be_temporary = f.knows_order;
     struct slot *slot = NULL;
     for (uint32_t i = 0; i < b->count; i++) {
         if (threads == ALL_THREADS || (threads == ONE_THREAD && i == 0)) {

@@ -321,7 +321,7 @@ static void ledger_free(struct ledger_making *m, const struct wake_block *b, uin
     if (l->has != 0)
         ledger_move_out(m, was, b, i);
     uint32_t slot = slots_get(&m->slots, b->thread[i]);
-    bool is_temporary = m->slots.all.data[slot].newest == b->number[i];
+    bool is_temporary = m->filter->knows_order && m->slots.all.data[slot].newest == b->number[i];
     uint32_t class = ledger_class_of_death(m, was->class, b->thread[i], is_temporary);
     l->mates[was->entry] = now;
     l->classes[was->entry] = (uint16_t) class;

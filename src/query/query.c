@@ -484,6 +484,7 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     a->lives_in_window = !when_is_gone(&a->when, p, a->when.window.min);
     a->lives_at_moment =
         a->when.moment == UINT64_MAX ? a->lives_in_window : !when_is_gone(&a->when, p, a->when.moment);
+    uint64_t omitted = a->result->omitted_blocks;
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
     if (a->query->ticks != 0)
         timeline_add_samples(a->result, &a->when, p);
@@ -502,6 +503,8 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     } else if (code == 0) {
         code = answer_read(a, &filter, process, err);
     }
+    bool is_of_events = p->derived || a->result->omitted_blocks != omitted;
+    a->result->lacks_temporaries |= is_of_events && !filter.knows_order && a->query->temporary_ns == 0;
     filter_release(&filter);
     if (code >= 0 && a->when.processes.count > 1 && !overlap_take(&a->overlap, a->result, p))
         code = err_set(err, ERR_MEMORY, "There is no memory for the timeline of several processes.");

@@ -92,6 +92,9 @@ struct query_result {
     /* Allocations that the recording knows only by count (culled, or beyond the size of the file)
      * and that are in none of these figures, because they had to be made from events. */
     uint64_t omitted_blocks;
+    /* Blocks of some process are not counted as temporary, because its events, of which these figures had to be made, do
+     * not tell what a thread has allocated next (store/reader.h). */
+    bool lacks_temporaries;
     /* Where the query asks for stacks of releases: releases of which that is not known.  What they
      * released matches no such condition. */
     uint64_t releases_without_stack;

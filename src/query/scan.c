@@ -24,7 +24,7 @@ struct scan_state {
 /* What a reading leaves besides its own answer. */
 enum scan_stages { NO_STAGES, STAGES, STAGES_WITH_TRAIL };
 
-/* Whose events they are, and what it takes to know temporaries: nothing, because all are or none; the newest block of the
+/* Whose events they are, and what it takes to know temporaries: nothing, because all are, or nobody knows; the newest block of the
  * one thread or of each, or more than that (struct scan_dated). */
 enum scan_threads { ANY_THREAD, ONE_THREAD, ALL_THREADS, DATED };
 
@@ -238,8 +238,7 @@ static SCAN_INLINE bool scan_is_temporary(struct scan *s, struct scan_state *now
         return false;
     if (s->temporary_ns != 0)
         return b->time_ns[i] - was->born_ns <= s->temporary_ns;
-    return s->rule.rate == 0 && /* of samples nobody knows what the thread allocated next */
-           s->slots.all.data[slot].made - dated->made < s->temporary_allocations;
+    return s->filter->knows_order && s->slots.all.data[slot].made - dated->made < s->temporary_allocations;
 }
 
 static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const struct wake_block *b,
@@ -320,7 +319,7 @@ static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t fi
         scan_events(s, b, first, end, DATED, true, NO_STAGES, ALL_GATES);
     else if (!s->is_plain)
         scan_events(s, b, first, end, DATED, false, NO_STAGES, ALL_GATES);
-    else if (s->has_temporaries_only)
+    else if (!s->asks_newest)
         scan_plain(s, b, first, end, ANY_THREAD);
     else if (b->is_of_one_thread)
         scan_plain(s, b, first, end, ONE_THREAD);
@@ -395,7 +394,7 @@ int scan_block(const struct wake_block *b, void *context)
 unsigned scan_columns(const struct scan *s)
 {
     unsigned columns = WAKE_SIZE | WAKE_STACK | filter_columns(s->filter);
-    if (!s->is_plain || !s->has_temporaries_only)
+    if (!s->is_plain || s->asks_newest)
         columns |= WAKE_THREAD;
     return (s->want & WANT_DETAIL) != 0 ? columns | WAKE_USABLE : columns;
 }
@@ -447,6 +446,7 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
         .rule = p->rule,
         .is_plain = scan_is_plain(q, p) || (has_temporaries_only && scan_has_plain_rows(q, p)),
         .has_temporaries_only = has_temporaries_only,
+        .asks_newest = !has_temporaries_only && f->knows_order,
         .has_extras = q->want != 0 || q->ticks != 0,
     };
     numbered_init(&s->live);

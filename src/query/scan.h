@@ -64,7 +64,8 @@ struct scan {
     /* No split, no samples; temporary is what its thread's next allocation outlives, if anybody asks. */
     bool is_plain;
     bool has_extras;           /* a timeline, or something the query wants */
-    bool has_temporaries_only; /* whatever was chosen is, so nobody has to ask */
+    bool has_temporaries_only; /* whatever was chosen is */
+    bool asks_newest;          /* which blocks are temporary: neither all, nor is it not known */
     size_t tick;
     uint64_t allocations; /* in the current tick, this and the next four */
     uint64_t highest_bytes;

@@ -27,6 +27,7 @@ struct derive {
     struct wake_process_end end;
     uint64_t live_blocks, live_bytes, epoch;
     struct weight_rule rule;
+    bool knows_order;
     bool failed; /* no memory */
 };
 
@@ -77,7 +78,7 @@ static void derive_free(struct derive *d, const struct wake_block *b, uint32_t i
     struct derive_row *row = derive_row(d, was.stack);
     struct weight weight = weight_of(&d->rule, b->number[i], was.size);
     const uint64_t *latest = map_find(&d->latest, b->thread[i]);
-    if (latest != NULL && *latest == b->number[i] && d->rule.rate == 0) {
+    if (latest != NULL && *latest == b->number[i] && d->knows_order) {
         row->totals.temporary++;
         row->totals.temporary_bytes += was.size;
     }
@@ -140,7 +141,7 @@ static bool derive_settle(struct derive *d, struct wake_process *p)
 int derive_process(struct wake_reader *r, size_t process, struct err *err)
 {
     struct wake_process *p = &r->shelves.data[process]->process;
-    struct derive d = {.reader = r, .rule = p->rule};
+    struct derive d = {.reader = r, .rule = p->rule, .knows_order = wake_process_knows_order(p)};
     wake_live_init(&d.live);
     map_init(&d.latest);
     int code = ERR_MEMORY;

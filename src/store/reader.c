@@ -227,6 +227,12 @@ uint64_t wake_process_omitted(const struct wake_process *p)
     return o->culled_blocks + o->allocations + (elsewhere > carried ? elsewhere - carried : 0);
 }
 
+bool wake_process_knows_order(const struct wake_process *p)
+{
+    const struct wake_omissions *o = &p->omitted;
+    return o->sample_rate == 0 && o->culled_blocks == 0 && (!o->is_culled || p->ended);
+}
+
 uint64_t wake_process_off_time(const struct wake_process *p)
 {
     uint64_t since_ns = UINT64_MAX, sum_ns = 0;

@@ -4,14 +4,31 @@
 """Culling: blocks and realloc chains that live shorter than the threshold are
 not among the events, whichever thread frees them; all totals stay what they are
 without culling, site by site. Recorded so, or stripped afterwards."""
+import contextlib
 import json
 import os
 import re
+import sqlite3
 import subprocess
 
 from scenarios.support import HEAPWAKE, PROBE, Check, Ledger, events, info, native, record, tool, truth, workload
 
 check = Check()
+ROUNDS = """#include <stdlib.h>
+#include <unistd.h>
+__attribute__((noinline)) void *keep(size_t n) { void *p = malloc(n); asm volatile("" ::"r"(p) : "memory"); return p; }
+__attribute__((noinline)) void *quick(size_t n) { void *p = malloc(n); asm volatile("" ::"r"(p) : "memory"); return p; }
+int main(void)
+{
+    for (int i = 0; i < 120; i++) {
+        void *k = keep(100000), *a = quick(10), *b = quick(20);
+        free(a);
+        free(b);
+        usleep(20000);
+        free(k);
+    }
+}
+"""
 SUMS = ("allocations", "frees", "allocated_bytes", "leaked_blocks", "leaked_bytes")
 
 
@@ -159,6 +176,52 @@ def wait_for(path):
     raise SystemExit(f"{path} does not come.")
 
 
+def temporary():
+    """Which blocks are temporary, totals know; what is left of the events does not tell."""
+    with open("rounds.c", "w", encoding="ascii") as f:
+        f.write(ROUNDS)
+    check.equal("gcc", 0, native(["gcc", "-g", "-O1", "-o", "rounds", "rounds.c"]).status)
+    record(["./rounds"], "rounds.wake")
+    record(["./rounds"], "culled.wake", ["--cull", "--cull-ms", "10"])
+    check.equal("strip", 0, tool("strip", "--threshold", "10ms", "rounds.wake", "-o", "short.wake").status)
+    for path in ("culled.wake", "short.wake"):
+        check.about(path)
+        check.holds(info(path)["culled_blocks"] > 120, "Nothing was culled.")
+        check.equal("temporary in all", {"quick": 120}, makers(path))
+        for words in (["--from", "1ns"], ["--where", "size-min=1"], ["--where", "lifetime-min=1ns"]):
+            check.equal(f"temporary, {words}", {}, makers(path, *words))
+        for words in (["--from", "1ns"], ["--by", "thread"], ["--by", "kind"], ["--tree", "--from", "1ns"]):
+            page = tool("report", "--temporary", *words, path).out.decode()
+            check.holds("Temporary: not known from the events of a culled recording" in page, f"{words} does not say so: {page}")
+        for words in (["state=temporary"], ["state=temporary", "--where", "temporary=3"]):
+            done = tool("report", "--allocated", "--where", *words, path)
+            check.equal(f"{words}", 1, done.status)
+            check.holds(b"were temporary is not known, as blocks of it were culled" in done.err, f"{words}: {done.err.decode()}")
+        check.equal("temporary by time", 120, makers(path, "--where", "temporary=1h").get("keep"))
+        check.equal("all that are so by time", 0, tool("report", "--where", "state=temporary", "--where", "temporary=1h", path).status)
+        advice = json.loads(tool("report", "--advice", "--json", "-n", "0", path).out)["advice"]
+        check.equal("advice to reuse", [], [a["frames"][0]["function"] for a in advice if a["kind"] == "reuse"])
+        check.equal("sqlite", 0, tool("export", "-f", "sqlite", "-o", f"{path}.db", path).status)
+        with contextlib.closing(sqlite3.connect(f"{path}.db")) as db:
+            check.equal("sqlite: temporary", 0, db.execute("SELECT sum(temporary_blocks) FROM site").fetchone()[0])
+        for words, is_known in (([], True), (["--from", "1ns"], False)):
+            page = tool("export", "-f", "html", *words, path).out
+            check.equal(f"html {words} knows temporary blocks", is_known, b"calls are temporary" in page)
+        check.about("")
+    for words in ([], ["--from", "1ns"], ["--where", "state=temporary"]):
+        check.equal(f"without culling, {words}", {"quick": 120}, makers("rounds.wake", *words))
+
+
+def makers(path, *words):
+    """Temporary blocks by the function that made them, of the program's own."""
+    found = {}
+    for site in sites(path, "--temporary", *words)["temporary"]["sites"]:
+        maker = site["frames"][0]["function"]
+        if maker in ("keep", "quick") and site["blocks"]:
+            found[maker] = found.get(maker, 0) + site["blocks"]
+    return found
+
+
 def limited():
     """A file that is full takes no more events; the totals go on."""
     told = truth(record([workload("turnover"), "300000"], "limited.wake", ["--max-size", "1M"]))
@@ -199,5 +262,6 @@ def limited():
 
 stripped()
 recorded()
+temporary()
 limited()
 check.done()
