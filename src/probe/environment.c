@@ -69,12 +69,12 @@ void environment_keep(void)
             memory_copy(environment_texts + used, *list, length);
         used += fits ? length : 0;
     }
-    environment_is_kept = true;
+    __atomic_store_n(&environment_is_kept, true, __ATOMIC_RELEASE);
 }
 
 const char *environment_find(const char *name)
 {
-    bool is_kept = environment_is_kept && environment_is_ours(name);
+    bool is_kept = __atomic_load_n(&environment_is_kept, __ATOMIC_ACQUIRE) && environment_is_ours(name);
     const char *const *list = is_kept ? environment_kept : (const char *const *)environment_list();
     const char *value = NULL;
     for (; list != NULL && *list != NULL && value == NULL; list++)
