@@ -14,9 +14,9 @@ bool pace_is_due(const struct pace *p, uint64_t now_ns, uint64_t room)
     if (p->is_behind || p->flow < PACE_SOME || p->during_ns == 0 ||
         since_ns + PACE_LOOK_MS * MS > PACE_LONGEST_MS * MS)
         return true;
-    /* Of 80 ms there are few enough ns that this is no overflow. */
     uint64_t ample = room / PACE_PART < PACE_AMPLE ? room / PACE_PART : PACE_AMPLE;
-    return p->flow * (since_ns + PACE_LOOK_MS * MS) / p->during_ns > ample;
+    double expected = (double)p->flow * (double)(since_ns + PACE_LOOK_MS * MS) / (double)p->during_ns;
+    return expected > (double)ample;
 }
 
 void pace_note(struct pace *p, uint64_t now_ns, uint64_t taken)

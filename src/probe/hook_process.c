@@ -64,7 +64,7 @@ static int process_result(long result)
 static int process_close_standard(void)
 {
     enum { NULL_MAJOR = 1, NULL_MINOR = 3 };
-    struct stat about;
+    struct stat about = {0};
     int fd = process_result(sys_open("/dev/null", O_RDWR, 0));
     if (fd < 0)
         return -1;

@@ -4,15 +4,8 @@
  */
 #include "query/combine.h"
 
+#include "query/histogram.h"
 #include "query/measure.h"
-
-static void combine_histogram(struct query_histogram *to, const struct query_histogram *from)
-{
-    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
-        to->blocks[i] += from->blocks[i];
-        to->bytes[i] += from->bytes[i];
-    }
-}
 
 /* Leaves the peak to the one that has the higher. */
 static void combine_peak(struct query_result *to, struct metrics *total, size_t first, uint32_t base,
@@ -64,8 +57,8 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     to->from_ns = from->from_ns;
     to->to_ns = from->to_ns;
     to->moment_ns = from->moment_ns;
-    combine_histogram(&to->sizes, &from->sizes);
-    combine_histogram(&to->lifetimes, &from->lifetimes);
+    histogram_join(&to->sizes, &from->sizes);
+    histogram_join(&to->lifetimes, &from->lifetimes);
     to->omitted_blocks += from->omitted_blocks;
     to->lacks_temporaries |= from->lacks_temporaries;
     to->releases_without_stack += from->releases_without_stack;

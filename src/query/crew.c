@@ -128,16 +128,6 @@ size_t crew_begin(struct crew *p, size_t from, size_t to)
 
 /* --------------------------------------------------------------------- end */
 
-static uint64_t crew_less(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t crew_more(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* What changes with the order of events comes from tally_touch, before. */
 static void crew_add_row(struct tally_row *to, const struct tally_row *from)
 {
@@ -150,8 +140,10 @@ static void crew_add_row(struct tally_row *to, const struct tally_row *from)
     to->temporary_blocks += from->temporary_blocks;
     to->temporary_bytes += from->temporary_bytes;
     to->slack_bytes += from->slack_bytes;
-    to->lifetime_min_ns = crew_less(to->lifetime_min_ns, from->lifetime_min_ns);
-    to->lifetime_max_ns = crew_more(to->lifetime_max_ns, from->lifetime_max_ns);
+    if (from->lifetime_min_ns != TALLY_NEVER) {
+        tally_lived(to, from->lifetime_min_ns);
+        tally_lived(to, from->lifetime_max_ns);
+    }
     if (from->last_ns != TALLY_NEVER) {
         tally_born(to, from->first_ns);
         tally_born(to, from->last_ns);
@@ -185,14 +177,6 @@ static bool crew_add_rows(struct scan *s, struct scan *part, bool is_higher)
     return true;
 }
 
-static void crew_add_histogram(struct query_histogram *to, const struct query_histogram *from)
-{
-    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
-        to->blocks[i] += from->blocks[i];
-        to->bytes[i] += from->bytes[i];
-    }
-}
-
 /* What follows what the scan has. */
 static void crew_join(struct scan *s, struct scan *part)
 {
@@ -207,8 +191,8 @@ static void crew_join(struct scan *s, struct scan *part)
     s->failed = part->failed || !crew_add_rows(s, part, is_higher);
     level->live_blocks += from->live_blocks;
     level->live_bytes += from->live_bytes - CREW_GROUND;
-    crew_add_histogram(&s->result->sizes, &part->result->sizes);
-    crew_add_histogram(&s->result->lifetimes, &part->result->lifetimes);
+    histogram_join(&s->result->sizes, &part->result->sizes);
+    histogram_join(&s->result->lifetimes, &part->result->lifetimes);
 }
 
 void crew_end(struct crew *p, struct counting *c)

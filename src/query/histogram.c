@@ -7,6 +7,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
+void histogram_join(struct query_histogram *to, const struct query_histogram *from)
+{
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        to->blocks[i] += from->blocks[i];
+        to->bytes[i] += from->bytes[i];
+    }
+}
+
 /* How many and how much in one word: of so few blocks, below 4 GiB each, neither runs into the other. */
 enum { HISTOGRAM_BYTES_BITS = 44, HISTOGRAM_WAYS = 4 };
 static_assert(HISTOGRAM_MANY <= 1 << (HISTOGRAM_BYTES_BITS - 32), "the bytes of all have room");

@@ -32,6 +32,9 @@ static inline void histogram_add(struct query_histogram *h, uint64_t value, uint
     h->bytes[bucket] += bytes;
 }
 
+/* Adds what another has. */
+void histogram_join(struct query_histogram *to, const struct query_histogram *from);
+
 enum { HISTOGRAM_MANY = 4096 };
 /* Values of single blocks, each with the size of its block; HISTOGRAM_MANY at most. */
 void histogram_add_many(struct query_histogram *h, const uint64_t *values, const uint32_t *sizes,
