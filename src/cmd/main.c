@@ -270,13 +270,14 @@ const struct command command_list[] = {
 };
 
 /* A process may come without its standard descriptors.  What we open must not
- * take their numbers, or our messages would land in it.  Close-on-exec: a
- * program that we run still finds them closed. */
+ * take their numbers, or our messages would land in it.  Nor must an answer
+ * that nobody gets look like one that was given: what stands in for them cannot be
+ * written to.  Close-on-exec: a program that we run still finds them closed. */
 static void keep_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) < 0)
-            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
+            (void)open("/dev/null", O_RDONLY | O_CLOEXEC);
     }
 }
 

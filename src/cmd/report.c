@@ -204,12 +204,13 @@ static int report_changes(struct report *r, struct err *err)
         strbuf_init(&title);
         strbuf_addf(&title, "from %s to %s", o->since_text == NULL ? "the start" : o->since_text,
                     o->until_text == NULL ? "the end" : o->until_text);
+        struct section_drift section = {&data->traces, &drift, strbuf_get(&title),
+                                        report_limit(o, REPORT_SITES_SHOWN), o->threshold};
         if (o->json) {
-            section_drift_json(&r->json, &data->traces, &drift, report_limit(o, 0));
+            section_drift_json(&r->json, &section);
         } else {
             page_end_line(&r->page);
-            section_drift_text(&r->page, &data->traces, &drift, strbuf_get(&title),
-                               report_limit(o, REPORT_SITES_SHOWN));
+            section_drift_text(&r->page, &section);
         }
         strbuf_release(&title);
     }

@@ -21,11 +21,30 @@ static const char *section_drift_sign(int64_t value)
     return value < 0 ? "-" : "+";
 }
 
-static bool section_drift_is_shown(const struct drift *d, size_t i, size_t grown, size_t limit)
+/* What is shown: the first of those that have grown, and the last of the others, as far as they have
+ * moved far enough. */
+struct section_drift_choice {
+    size_t grown, limit;
+    double least;
+};
+
+static struct section_drift_choice section_drift_choose(const struct section_drift *s)
 {
-    if (limit == 0)
-        return true;
-    return i < grown ? i < limit : d->list.count - i <= limit;
+    struct section_drift_choice c = {.limit = s->limit};
+    double moved = 0;
+    for (size_t i = 0; i < s->drift->list.count; i++)
+        moved += (double)section_drift_size(s->drift->list.data[i].bytes);
+    while (c.grown < s->drift->list.count && s->drift->list.data[c.grown].bytes > 0)
+        c.grown++;
+    c.least = s->threshold * moved;
+    return c;
+}
+
+static bool section_drift_is_shown(const struct drift *d, size_t i, const struct section_drift_choice *c)
+{
+    if ((double)section_drift_size(d->list.data[i].bytes) < c->least)
+        return false;
+    return c->limit == 0 || (i < c->grown ? i < c->limit : d->list.count - i <= c->limit);
 }
 
 static void section_drift_row(struct table *t, const struct drift_site *s)
@@ -50,26 +69,25 @@ static void section_drift_site(struct page *p, const struct traces *c, const str
     callers_print_line(p, c, trace, indent > 12 ? 12 : indent);
 }
 
-void section_drift_text(struct page *p, const struct traces *c, const struct drift *d, const char *title,
-                        size_t limit)
+void section_drift_text(struct page *p, const struct section_drift *s)
 {
+    const struct drift *d = s->drift;
+    struct section_drift_choice choice = section_drift_choose(s);
     struct table t;
     char a[UNITS_MAX], b[UNITS_MAX];
-    size_t grown = 0, row = 0;
-    while (grown < d->list.count && d->list.data[grown].bytes > 0)
-        grown++;
+    size_t row = 0;
     page_add(p, COLOUR_TITLE, "Change of what is live");
-    page_addf(p, COLOUR_PLAIN, " %s: %s%s in %s%s blocks\n", title, section_drift_sign(d->bytes),
+    page_addf(p, COLOUR_PLAIN, " %s: %s%s in %s%s blocks\n", s->title, section_drift_sign(d->bytes),
               units_bytes(a, section_drift_size(d->bytes)), section_drift_sign(d->blocks),
               units_count(b, section_drift_size(d->blocks)));
     table_init(&t, 3);
     for (size_t i = 0; i < d->list.count; i++) {
-        if (section_drift_is_shown(d, i, grown, limit))
+        if (section_drift_is_shown(d, i, &choice))
             section_drift_row(&t, &d->list.data[i]);
     }
     for (size_t i = 0; i < d->list.count && !t.failed; i++) {
-        if (section_drift_is_shown(d, i, grown, limit))
-            section_drift_site(p, c, &t, row++, d->list.data[i].trace);
+        if (section_drift_is_shown(d, i, &choice))
+            section_drift_site(p, s->traces, &t, row++, d->list.data[i].trace);
     }
     p->out->failed |= t.failed;
     if (row < d->list.count)
@@ -78,19 +96,23 @@ void section_drift_text(struct page *p, const struct traces *c, const struct dri
     table_release(&t);
 }
 
-void section_drift_json(struct json *j, const struct traces *c, const struct drift *d, size_t limit)
+void section_drift_json(struct json *j, const struct section_drift *s)
 {
+    const struct drift *d = s->drift;
+    struct section_drift_choice choice = section_drift_choose(s);
     json_open_object(j, "change");
     json_add_signed(j, "total_bytes", d->bytes);
     json_add_signed(j, "total_blocks", d->blocks);
     json_add_number(j, "site_count", d->list.count);
     json_open_array(j, "sites");
-    for (size_t i = 0; i < d->list.count && (limit == 0 || i < limit); i++) {
-        const struct drift_site *s = &d->list.data[i];
+    for (size_t i = 0; i < d->list.count; i++) {
+        const struct drift_site *one = &d->list.data[i];
+        if (!section_drift_is_shown(d, i, &choice))
+            continue;
         json_open_object(j, NULL);
-        json_add_signed(j, "bytes", s->bytes);
-        json_add_signed(j, "blocks", s->blocks);
-        frames_json_trace(j, "frames", c, s->trace);
+        json_add_signed(j, "bytes", one->bytes);
+        json_add_signed(j, "blocks", one->blocks);
+        frames_json_trace(j, "frames", s->traces, one->trace);
         json_close_object(j);
     }
     json_close_array(j);

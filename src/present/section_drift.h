@@ -13,11 +13,16 @@
 
 #include <stddef.h>
 
-/* title: "from A to B".  d is sorted.  limit: sites shown of those that have grown, and of those that
- * have shrunk; 0 = all. */
-void section_drift_text(struct page *p, const struct traces *c, const struct drift *d, const char *title,
-                        size_t limit);
-/* The first `limit` of the list; 0 = all. */
-void section_drift_json(struct json *j, const struct traces *c, const struct drift *d, size_t limit);
+struct section_drift {
+    const struct traces *traces;
+    const struct drift *drift; /* sorted */
+    const char *title;         /* "from A to B" */
+    size_t limit;              /* of those that have grown, and of those that have shrunk; 0 = all */
+    double threshold; /* share (0 to 1) of all that has moved, up or down, below which none is shown */
+};
+
+void section_drift_text(struct page *p, const struct section_drift *s);
+/* The same sites. */
+void section_drift_json(struct json *j, const struct section_drift *s);
 
 #endif

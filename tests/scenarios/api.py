@@ -92,6 +92,16 @@ def check_reports(check):
     check.equal("report --since and --until add up", facts["leaked_bytes"], sum(changes))
     short = json.loads(tool("report", "--json", "--since", "begun", "--depth", "1", "out.wake").out)["change"]
     check.equal("depth", {1}, {len(site["frames"]) for site in short["sites"]})
+    every = ("--since", "one", "--until", "two")
+    sites = [site["bytes"] for site in json.loads(tool("report", "--json", *every, "-n", "0", "out.wake").out)["change"]["sites"]]
+    check.holds(sites[0] > 0 > sites[-1] and len(sites) > 2, f"Between one and two sites grow and shrink: {sites}")
+    for words in (["-n", "1"], ["--threshold", "40"], ["--threshold", "100"]):
+        chosen = json.loads(tool("report", "--json", *every, *words, "out.wake").out)["change"]
+        least = 0 if words[0] == "-n" else float(words[1]) / 100 * sum(abs(one) for one in sites)
+        expected = [sites[0], sites[-1]] if words[0] == "-n" else [one for one in sites if abs(one) >= least]
+        check.equal(f"changes with {words}", (expected, len(sites)), ([site["bytes"] for site in chosen["sites"]], chosen["site_count"]))
+        page = tool("report", *every, *words, "out.wake").out.decode()
+        check.equal(f"the same on the page with {words}", len(expected), len(re.findall(r"^  [+-][\d.]+ \w+ ", page, re.M)))
 
 
 def check_tags(check):

@@ -94,11 +94,11 @@ def check_readers():
         check.holds(process.wait(30) in (0, 1, -13, 141), f"status {process.returncode}")
         check.holds(err.count(b"\n") <= 1, f"it says {err!r}")
         process.stderr.close()
-        check.about(f"{words[0]} into a full device")
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run([HEAPWAKE, *words, "big.wake"], stdout=full, stderr=subprocess.PIPE, timeout=60)
-        check.equal("exit status", 1, done.returncode)
-        check.holds(done.stderr.startswith(b"heapwake") and done.stderr.count(b"\n") == 1, f"it says {done.stderr!r}")
+        for where, what in ((">/dev/full", "a full device"), (">&-", "a closed output")):
+            check.about(f"{words[0]} into {what}")
+            done = subprocess.run(["sh", "-c", f'exec "$@" {where}', "sh", HEAPWAKE, *words, "big.wake"], stderr=subprocess.PIPE, timeout=60)
+            check.equal("exit status", 1, done.returncode)
+            check.holds(done.stderr.startswith(b"heapwake") and done.stderr.count(b"\n") == 1, f"it says {done.stderr!r}")
 
 
 def check_help():
