@@ -115,14 +115,17 @@ static void rotate_add_gaps(struct wake_writer *w, struct writer_process *p, con
 }
 
 /* What was known of a process, into the new file. */
-static bool rotate_process(struct wake_writer *w, struct writer_process *p, struct wake_reader *r)
+static bool rotate_process(struct wake_writer *w, uint32_t number, struct wake_reader *r)
 {
-    const struct wake_process *before = wake_reader_process(r, p->number);
-    bool ended = p->ended;
+    const struct wake_process *before = wake_reader_process(r, number);
+    const bool ended = w->processes.data[number] == NULL;
+    struct writer_process *p = ended ? writer_new_process(w, number) : w->processes.data[number];
+    if (p == NULL)
+        return false;
     uint64_t marks = p->meta.mark_count;
     strbuf_clear(&w->scratch);
     meta_encode_process(&w->scratch, &before->info);
-    writer_chunk_of(w, FORMAT_PROCESS, p->number, &w->scratch);
+    writer_chunk_of(w, FORMAT_PROCESS, number, &w->scratch);
     meta_release(&p->meta);
     meta_init(&p->meta);
     for (size_t i = 0; i < before->marks.count; i++) {
@@ -130,9 +133,7 @@ static bool rotate_process(struct wake_writer *w, struct writer_process *p, stru
         meta_add_mark(&p->meta, m->time_ns, m->thread, m->name, strlen(m->name));
     }
     p->meta.mark_count = marks;
-    p->ended = false;
-    bool fine = copy_meta(w, p->number, before, false) && (!ended || copy_levels(w, p->number, r, p->number));
-    p->ended = ended;
+    bool fine = copy_meta(w, number, before, false) && (!ended || copy_levels(w, number, r, number));
     if (ended)
         rotate_add_gaps(w, p, &before->rule, before->live.data, before->live.count);
     else
@@ -142,9 +143,9 @@ static bool rotate_process(struct wake_writer *w, struct writer_process *p, stru
     if (ended) {
         writer_put_end(w, p, &before->end, before->totals.data, before->totals.count, before->live.data,
                        before->live.count, &before->omitted, before->culled.data, before->culled.count);
-        meta_release(&p->meta);
+        writer_free_process(w, p);
     } else if (o->is_culled || o->sample_rate != 0) {
-        writer_put_omissions(w, p->number, o, NULL, 0);
+        writer_put_omissions(w, number, o, NULL, 0);
     }
     return fine;
 }
@@ -187,9 +188,9 @@ static int rotate_repeat(struct wake_writer *w, const char *former)
         return code == ERR_MEMORY ? ENOMEM : EIO;
     bool fine = wake_reader_process_count(r) == w->processes.count;
     for (size_t i = 0; fine && i < w->processes.count; i++)
-        fine = rotate_process(w, w->processes.data[i], r);
+        fine = rotate_process(w, (uint32_t)i, r);
     for (size_t i = 0; fine && i < w->processes.count; i++)
-        if (!w->processes.data[i]->ended)
+        if (w->processes.data[i] != NULL)
             rotate_put_carried(w, w->processes.data[i]);
     wake_reader_close(r);
     return fine ? 0 : EIO;

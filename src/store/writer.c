@@ -66,7 +66,8 @@ void writer_fail(struct wake_writer *w, int error)
     w->error = error;
     writer_cut(w, w->sink.written);
     for (size_t i = 0; i < w->processes.count; i++)
-        stream_close(&w->processes.data[i]->stream);
+        if (w->processes.data[i] != NULL)
+            stream_close(&w->processes.data[i]->stream);
 }
 
 /* A chunk for the tail, if it is of the kind that goes there. */
@@ -141,7 +142,8 @@ static void writer_put_events(struct wake_writer *w, struct writer_process *p)
     if (!sink_settle(&w->sink))
         writer_fail(w, w->sink.error);
     for (size_t i = 0; w->limit != 0 && sink_size(&w->sink) >= w->limit && i < w->processes.count; i++)
-        stream_limit(&w->processes.data[i]->stream);
+        if (w->processes.data[i] != NULL)
+            stream_limit(&w->processes.data[i]->stream);
 }
 
 /* Everything of a process that has gathered. */
@@ -283,23 +285,42 @@ void wake_writer_limit(struct wake_writer *w, uint64_t bytes)
 /* A process that may still grow, or NULL. */
 struct writer_process *writer_find(struct wake_writer *w, uint32_t process)
 {
-    if (process >= w->processes.count || w->processes.data[process]->ended)
+    return process < w->processes.count ? w->processes.data[process] : NULL;
+}
+
+struct writer_process *writer_new_process(struct wake_writer *w, uint32_t number)
+{
+    struct writer_process *p = memory_new_zeroed(1, sizeof *p);
+    if (p == NULL)
         return NULL;
-    return w->processes.data[process];
+    p->number = number;
+    meta_init(&p->meta);
+    stream_init(&p->stream, w);
+    w->processes.data[number] = p;
+    return p;
+}
+
+void writer_free_process(struct wake_writer *w, struct writer_process *p)
+{
+    stream_close(&p->stream);
+    w->not_kept += p->stream.lost;
+    w->processes.data[p->number] = NULL;
+    cull_free(p->stream.cull);
+    vec_release(&p->carried);
+    strbuf_release(&p->levels);
+    meta_release(&p->meta);
+    free(p);
 }
 
 uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_process_info *info)
 {
     uint32_t number = (uint32_t)w->processes.count;
-    struct writer_process *p = memory_new_zeroed(1, sizeof *p);
-    if (p == NULL || !vec_push(&w->processes, p)) {
-        free(p);
+    struct writer_process *p = vec_push(&w->processes, NULL) ? writer_new_process(w, number) : NULL;
+    if (p == NULL) {
+        w->processes.count = number;
         writer_fail(w, ENOMEM);
         return UINT32_MAX;
     }
-    p->number = number;
-    meta_init(&p->meta);
-    stream_init(&p->stream, w);
     p->stream.arena_bit = info->has_arenas ? RECORD_OTHER_ARENA : 0;
     p->stream.close_chunk = writer_close_chunk;
     p->stream.note_mark = writer_note_mark;
@@ -325,7 +346,8 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
 
 struct wake_stream *wake_writer_stream(struct wake_writer *w, uint32_t process)
 {
-    return process < w->processes.count ? &w->processes.data[process]->stream : NULL;
+    struct writer_process *p = writer_find(w, process);
+    return p == NULL ? NULL : &p->stream;
 }
 
 void wake_writer_add_thread(struct wake_writer *w, uint32_t process, uint32_t thread, uint32_t tid,
@@ -408,7 +430,7 @@ void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t 
 void wake_writer_advance(struct wake_writer *w, uint64_t now_ns)
 {
     for (size_t i = 0; i < w->processes.count; i++)
-        if (w->processes.data[i]->stream.cull != NULL)
+        if (w->processes.data[i] != NULL && w->processes.data[i]->stream.cull != NULL)
             cull_advance(w->processes.data[i]->stream.cull, now_ns);
 }
 
@@ -438,7 +460,7 @@ void wake_writer_set_levels(struct wake_writer *w, uint32_t process, const void 
 void wake_writer_flush(struct wake_writer *w)
 {
     for (size_t i = 0; i < w->processes.count; i++)
-        if (!w->processes.data[i]->ended)
+        if (w->processes.data[i] != NULL)
             writer_put(w, w->processes.data[i]);
     if (w->error == 0 && !sink_flush(&w->sink))
         writer_fail(w, w->sink.error);
@@ -490,12 +512,7 @@ void wake_writer_end_process(struct wake_writer *w, uint32_t process, const stru
     const struct cull *c = p->stream.cull;
     writer_put_end(w, p, end, totals, totals == NULL ? 0 : (uint64_t)stack_count + 1, live, live_count, o,
                    c == NULL ? NULL : c->culled.data, c == NULL ? 0 : c->culled.count);
-    p->ended = true;
-    stream_close(&p->stream);
-    cull_free(p->stream.cull);
-    p->stream.cull = NULL;
-    meta_release(&p->meta);
-    vec_release(&p->carried);
+    writer_free_process(w, p);
 }
 
 bool wake_writer_has_failed(const struct wake_writer *w)
@@ -509,7 +526,7 @@ static uint64_t writer_not_kept(const struct wake_writer *w)
 {
     uint64_t sum = w->not_kept;
     for (size_t i = 0; i < w->processes.count; i++)
-        sum += w->processes.data[i]->stream.lost;
+        sum += w->processes.data[i] == NULL ? 0 : w->processes.data[i]->stream.lost;
     return sum;
 }
 
@@ -555,14 +572,9 @@ static bool writer_give_up_events(struct wake_writer *w)
 
 static void writer_free(struct wake_writer *w)
 {
-    for (size_t i = 0; i < w->processes.count; i++) {
-        stream_release(&w->processes.data[i]->stream);
-        cull_free(w->processes.data[i]->stream.cull);
-        vec_release(&w->processes.data[i]->carried);
-        strbuf_release(&w->processes.data[i]->levels);
-        meta_release(&w->processes.data[i]->meta);
-        free(w->processes.data[i]);
-    }
+    for (size_t i = 0; i < w->processes.count; i++)
+        if (w->processes.data[i] != NULL)
+            writer_free_process(w, w->processes.data[i]);
     vec_release(&w->processes);
     index_release(&w->index);
     index_release(&w->tail_index);

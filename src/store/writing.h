@@ -28,7 +28,6 @@ struct writer_process {
     struct wake_stream stream; /* first: a stream is found in its process */
     struct meta meta;
     uint32_t number;
-    bool ended;
     struct strbuf levels;                /* for the next end or pause */
     VEC(struct wake_live_block) carried; /* live in the file when it was paused, by number */
 };
@@ -38,9 +37,10 @@ struct wake_writer {
     struct codec codec;
     struct index index;
     struct strbuf scratch;
-    VEC(struct writer_process *) processes;
+    VEC(struct writer_process *)
+    processes;         /* by number; NULL: it has ended.  There may be millions of these */
     int error;         /* errno of the failure, 0 = none */
-    uint64_t not_kept; /* events of chunks that had to go */
+    uint64_t not_kept; /* events of chunks that had to go, and that streams of ended processes did not take */
     uint64_t unrecorded;
     struct wake_cull_options cull;
     bool is_culling;
@@ -74,6 +74,10 @@ void writer_put_omissions(struct wake_writer *w, uint32_t process, const struct 
                           const struct wake_culled_stack *rows, size_t count);
 /* A process that may still grow, or NULL. */
 struct writer_process *writer_find(struct wake_writer *w, uint32_t process);
+/* Room for what is known of a process, in its place in the list; NULL: no memory. */
+struct writer_process *writer_new_process(struct wake_writer *w, uint32_t number);
+/* Frees it: it has ended. */
+void writer_free_process(struct wake_writer *w, struct writer_process *p);
 /* Tail, index and end, in one go.  False: not written (and cut away again). */
 bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns);
 

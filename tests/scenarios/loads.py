@@ -95,6 +95,20 @@ def processes(count):
     return ""
 
 
+def succession(count):
+    """Processes one after the other, for as long as a recorder lives: those that have ended take next to no memory."""
+    script = "i=0; while [ $i -lt $1 ]; do /bin/true; i=$((i + 1)); done; grep VmHWM /proc/$PPID/status"
+    peaks = []
+    for processes in (count // 10, count):
+        run = record(["sh", "-c", script, "sh", processes], "load.wake", options=("--symbols", "no"))
+        check.equal("exit status", 0, run.status)
+        check.holds(info("load.wake")["processes"] > processes, "not all of them were recorded.")
+        peaks.append(int(run.out.split()[1]))
+    each = (peaks[1] - peaks[0]) / (count - count // 10)
+    check.holds(each <= 6, f"the recorder has grown by {each:.1f} KiB for each: {peaks} KiB.")
+    return f"{each:.1f} KiB of the recorder each"
+
+
 def libraries(count):
     """L5"""
     os.environ["HEAPWAKE_SYMBOLS"] = "0"  # stacks are read as module+offset
@@ -142,6 +156,7 @@ def large_file(count, limit=GIB if FULL else 192 * MIB):
 # name: what it does, how many every day, how many in full
 LOADS = {"events": (events, 2000000, 500000000), "threads": (threads_at_once, 1500, 10000),
          "short_threads": (threads_in_turn, 20000, 1000000), "processes": (processes, 600, 10000),
+         "succession": (succession, 1000, 20000),
          "libraries": (libraries, 2000, 100000), "file": (large_file, 2000000, 1400000000)}
 
 
