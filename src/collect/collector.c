@@ -22,7 +22,7 @@ enum {
     COLLECTOR_NAP_MS = 1, /* where threads have waited for us: small buffers are full soon */
     COLLECTOR_DOZE_MS =
         40, /* where there are only samples, and few: a round is felt by who is in the same caches */
-    COLLECTOR_FLUSH_MS = 1000, /* a killed collector loses no more than this, and what waits to be culled */
+    COLLECTOR_ORDER_MS = 1000,    /* how often is done what is not about events */
     COLLECTOR_FIRST_HELLO_S = 10, /* without a program of our own */
 };
 
@@ -131,22 +131,39 @@ static void collector_bury(struct collector *c)
 }
 
 /* What files do at times of their own they do between the events before and behind. */
-static bool collector_must_drain(const struct collector *c, bool is_flush)
+static bool collector_must_drain(const struct collector *c, bool is_order)
 {
-    return is_flush || c->output.keeping.rotate_ns != 0 || c->output.keeping.rotate_bytes != 0;
+    return is_order || c->output.keeping.rotate_ns != 0 || c->output.keeping.rotate_bytes != 0;
+}
+
+static void collector_keep_order(struct collector *c, uint64_t now)
+{
+    const bool is_flush = now - c->last_flush_ns >= pace_flush_ns(now - c->start_ns);
+    c->last_order_ns = now;
+    if (is_flush)
+        c->last_flush_ns = now;
+    for (size_t i = 0; i < c->output.files.count; i++) {
+        const struct output_file *f = c->output.files.data[i];
+        if (f->writer == NULL)
+            continue;
+        wake_writer_advance(f->writer, now > f->base_ns ? now - f->base_ns : 0);
+        if (is_flush)
+            wake_writer_flush(f->writer);
+    }
+    tracee_dismiss(c, now);
 }
 
 static uint64_t collector_drain(struct collector *c)
 {
     uint64_t now = timebase_now();
-    bool is_tick = now - c->last_tick_ns >= MS, is_flush = now - c->last_flush_ns >= COLLECTOR_FLUSH_MS * MS;
+    bool is_tick = now - c->last_tick_ns >= MS, is_order = now - c->last_order_ns >= COLLECTOR_ORDER_MS * MS;
     uint64_t most = 0;
     timebase_update(&c->time);
     for (size_t i = 0; i < c->tracees.count; i++) {
         struct image *m = c->tracees.data[i]->image;
         if (is_tick)
             image_tick(m, now);
-        if (!collector_must_drain(c, is_flush) && !image_is_due(m, now))
+        if (!collector_must_drain(c, is_order) && !image_is_due(m, now))
             continue;
         uint64_t taken = image_drain(m);
         tracee_trace(c, c->tracees.data[i], taken);
@@ -161,17 +178,8 @@ static uint64_t collector_drain(struct collector *c)
         c->last_tick_ns = now;
         tracee_rotate(c, now);
     }
-    if (is_flush) {
-        c->last_flush_ns = now;
-        for (size_t i = 0; i < c->output.files.count; i++) {
-            const struct output_file *f = c->output.files.data[i];
-            if (f->writer == NULL)
-                continue;
-            wake_writer_advance(f->writer, now > f->base_ns ? now - f->base_ns : 0);
-            wake_writer_flush(f->writer);
-        }
-        tracee_dismiss(c, now);
-    }
+    if (is_order)
+        collector_keep_order(c, now);
     return most;
 }
 

@@ -91,6 +91,7 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->start_ns = view->fixed.start_ns;
     if (m->start_ns > now && !view->is_spool)
         m->start_ns = now;
+    resident_init(&m->resident, m->start_ns);
     m->line.time = time;
     m->line.is_sequence = view->fixed.stamp_kind == SEGMENT_STAMP_SEQUENCE;
     m->line.clock_ns = m->start_ns;
@@ -161,15 +162,32 @@ bool image_is_tight(struct image *m, uint64_t now_ns)
     return now_ns < m->tight_until_ns;
 }
 
+static void image_tell_resident(struct image *m, const struct resident_look *looks, unsigned count)
+{
+    uint64_t base = m->line.base_ns;
+    for (unsigned i = 0; i < count; i++)
+        wake_writer_sample_rss(m->writer, m->process, looks[i].time_ns > base ? looks[i].time_ns - base : 0,
+                               looks[i].bytes);
+}
+
 static void image_sample(struct image *m, uint64_t now_ns)
 {
+    struct resident_look told[RESIDENT_TOLD_MAX];
     uint64_t rss = procfs_rss(m->pid);
     if (rss == 0)
         return;
     if (rss > m->peak_rss)
         m->peak_rss = rss;
-    uint64_t base = m->line.base_ns;
-    wake_writer_sample_rss(m->writer, m->process, now_ns > base ? now_ns - base : 0, rss);
+    unsigned count = resident_note(&m->resident, now_ns, rss, told);
+    image_tell_resident(m, told, count);
+}
+
+/* The file ends here for this process, or another one begins. */
+static void image_finish_samples(struct image *m)
+{
+    struct resident_look told[RESIDENT_TOLD_MAX];
+    unsigned count = resident_finish(&m->resident, told);
+    image_tell_resident(m, told, count);
 }
 
 void image_sample_usage(struct image *m, uint64_t now_ns, bool is_still)
@@ -191,7 +209,8 @@ void image_tick(struct image *m, uint64_t now_ns)
         m->line.clock_ns = now_ns;
     if (__atomic_load_n(&head->exec_ns, __ATOMIC_ACQUIRE) != 0)
         return; /* what the process uses from here on is not this image's */
-    if (now_ns >= m->next_status_ns) {
+    uint64_t rest_ns = resident_rest_ns(&m->resident, now_ns, m->pair.events);
+    if (now_ns >= m->next_status_ns || m->next_status_ns - now_ns > rest_ns) {
         struct procfs_status status;
         procfs_read_status(m->pid, &status);
         /* Filters that were there from the start (a container's) let the probe begin, so
@@ -203,12 +222,10 @@ void image_tick(struct image *m, uint64_t now_ns)
                          __ATOMIC_RELAXED);
         if (status.peak_rss > m->peak_rss)
             m->peak_rss = status.peak_rss;
-        m->next_status_ns = now_ns + 100 * MS;
+        m->next_status_ns = now_ns + rest_ns;
     }
-    if (now_ns >= m->next_sample_ns) {
+    if (resident_is_due(&m->resident, now_ns, m->pair.events))
         image_sample(m, now_ns);
-        m->next_sample_ns = now_ns + (now_ns < m->start_ns + 1000 * MS ? 20 : 100) * MS;
-    }
     if (now_ns >= m->usage.next_ns)
         image_sample_usage(m, now_ns, false);
 }
@@ -253,6 +270,7 @@ void image_pause(struct image *m, uint64_t now_ns)
 {
     struct image_end end = {0};
     size_t live_count = 0;
+    image_finish_samples(m);
     m->usage.is_fresh = true; /* the next file begins without samples */
     struct wake_live_block *live = m->pair.blocks.slots == NULL ? NULL : pair_live(&m->pair, &live_count);
     struct wake_stack_totals *totals = totals_copy(&m->pair.totals);
@@ -310,6 +328,7 @@ void image_end(struct image *m, int wait_status, bool execed, bool gone, bool st
     }
     if (!m->failed)
         pair_finish(&m->pair);
+    image_finish_samples(m);
     if (peak_rss > m->peak_rss && m->view.head->exec_ns == 0)
         m->peak_rss = peak_rss;
     size_t live_count = 0;

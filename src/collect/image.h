@@ -13,6 +13,7 @@
 #include "collect/order.h"
 #include "collect/pace.h"
 #include "collect/pair.h"
+#include "collect/resident.h"
 #include "collect/timebase.h"
 #include "collect/usage.h"
 #include "collect/view.h"
@@ -53,7 +54,8 @@ struct image {
     uint32_t process; /* index in the writer */
     uint32_t pid;     /* as the collector sees it */
     uint64_t tick_stamp, tick_step;
-    uint64_t start_ns, next_sample_ns, next_status_ns; /* CLOCK_MONOTONIC */
+    uint64_t start_ns, next_status_ns; /* CLOCK_MONOTONIC */
+    struct resident resident;
     struct pace pace;
     uint64_t seen_asked;                 /* segment_head.asked, when events were last taken */
     uint64_t seen_waits, tight_until_ns; /* segment_head.waits, and until when a new one counts */

@@ -30,3 +30,9 @@ void pace_note(struct pace *p, uint64_t now_ns, uint64_t taken)
     p->caught_up_ns = now_ns;
     p->taken = 0;
 }
+
+uint64_t pace_flush_ns(uint64_t age_ns)
+{
+    uint64_t part = age_ns / PACE_FLUSH_PART, least = 1000 * MS, most = PACE_FLUSH_MOST_S * least;
+    return part < least ? least : part < most ? part : most;
+}

@@ -5,6 +5,9 @@
  * Each round finds cold caches, so a few large ones are cheaper than many small ones.  But what is not taken fills the
  * program's buffers.  So only where events come steadily, as many as there is ample room for, some looks pass
  * without a round.  Where hardly any came there is no telling how many will.
+ *
+ * And how long what has been taken may gather before it goes into the file.  Each time it becomes chunks of its own, however
+ * little it is: every second, a server that is watched for a week would have a million of them.
  */
 #ifndef HW_COLLECT_PACE_H
 #define HW_COLLECT_PACE_H
@@ -25,11 +28,15 @@ enum {
     PACE_AMPLE = 1 << 18,
     PACE_LOOK_MS = 20, /* how often the collector looks, as a rule */
     PACE_LONGEST_MS = 80,
+    PACE_FLUSH_PART = 256,  /* of the recording so far: a killed collector loses no more than that, */
+    PACE_FLUSH_MOST_S = 60, /* ... or than this, but a second */
 };
 
 /* room: events that the buffers can hold. */
 bool pace_is_due(const struct pace *p, uint64_t now_ns, uint64_t room);
 /* A round has taken so many. */
 void pace_note(struct pace *p, uint64_t now_ns, uint64_t taken);
+/* From one flush of the files to the next, in a recording of that age. */
+uint64_t pace_flush_ns(uint64_t age_ns);
 
 #endif

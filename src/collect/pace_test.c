@@ -64,9 +64,24 @@ static void who_hardly_allocates_is_looked_after_at_once(void **state)
     assert_int_equal(look_for_a_second(1, ROOM, &most), 50);
 }
 
+static void flushes_become_rarer_with_age(void **state)
+{
+    (void)state;
+    const uint64_t second = 1000 * MS, week = 7 * 24 * 3600 * second;
+    assert_int_equal(pace_flush_ns(0), second);
+    assert_int_equal(pace_flush_ns(200 * second), second);
+    assert_int_equal(pace_flush_ns(2560 * second), 10 * second);
+    assert_int_equal(pace_flush_ns(week), 60 * second);
+    unsigned flushes = 0;
+    for (uint64_t age = 0; age < week; age += pace_flush_ns(age))
+        flushes++;
+    assert_in_range(flushes, 10000, 12000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flushes_become_rarer_with_age),
         cmocka_unit_test(a_steady_flow_is_taken_in_large_rounds),
         cmocka_unit_test(little_room_and_fast_programs_are_looked_after_at_once),
         cmocka_unit_test(who_hardly_allocates_is_looked_after_at_once),

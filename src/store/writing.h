@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * writing: the inside of struct wake_writer, shared by writer.c and rotate.c.
+ * writing: the inside of struct wake_writer, shared by writer.c, writing.c and rotate.c.
  */
 #ifndef HW_STORE_WRITING_H
 #define HW_STORE_WRITING_H
