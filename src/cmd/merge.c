@@ -9,8 +9,6 @@
 #include "present/units.h"
 #include "store/splice.h"
 
-#include <sys/resource.h>
-
 struct merge {
     const char *output;
     VEC(const char *) files;
@@ -40,18 +38,8 @@ static int merge_take(struct merge *m, int argc, char **argv, struct err *err)
 }
 
 /* All are open at once: the earliest begins the new one. */
-static void merge_allow_many_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static int merge_open(struct merge *m, struct asking *a, struct err *err)
 {
-    merge_allow_many_files();
     for (size_t i = 0; i < m->files.count; i++) {
         struct wake_reader *r = asking_open(a, m->files.data[i], err);
         if (r == NULL)
@@ -60,6 +48,7 @@ static int merge_open(struct merge *m, struct asking *a, struct err *err)
             wake_reader_close(r);
             return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
         }
+        wake_reader_rest(r);
     }
     return 0;
 }
@@ -77,6 +66,7 @@ static int merge_write(const struct merge *m, struct asking *a, struct err *err)
     for (size_t i = 0; i < m->readers.count && code == 0; i++) {
         progress_watch(&a->progress, m->readers.data[i], "Copying", 1);
         code = wake_splice_add(splice, m->readers.data[i], NULL, err);
+        wake_reader_rest(m->readers.data[i]);
     }
     int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
     return code != 0 ? code : closed;

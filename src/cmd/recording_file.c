@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Converts into a file that has no name any more once it is open. */
@@ -67,6 +68,16 @@ static void recording_file_look_for_import(const char *path, struct err *err)
                       path, format->name);
 }
 
+/* A recording stays open as long as it may be asked; of an MPI job there are thousands. */
+static void recording_file_allow_many(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 static struct wake_reader *recording_file_open_one(const char *path)
 {
     struct wake_reader *r = NULL;
@@ -74,6 +85,7 @@ static struct wake_reader *recording_file_open_one(const char *path)
     err_init(&err);
     int fd = -1;
     uint64_t size;
+    recording_file_allow_many();
     int code = file_open(&fd, &size, path, &err);
     if (code == 0) {
         if (spool_is_one(fd))
@@ -132,6 +144,7 @@ struct wake_reader *recording_file_open_series(const char *const *paths, size_t 
     err_init(&err);
     if (count == 1)
         return recording_file_open_one(paths[0]);
+    recording_file_allow_many();
     if (wake_series_open(&r, paths, count, &err) != 0)
         command_say("%s", err.text);
     return r;

@@ -281,6 +281,7 @@ static int report_data_add(struct report_data *d, const struct report_options *o
         code = accounts_read(&d->accounts, r, base, err);
     if (code == 0)
         report_data_add_facts(d, r);
+    wake_reader_rest(r);
     return code;
 }
 

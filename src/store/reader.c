@@ -192,6 +192,12 @@ void wake_reader_close(struct wake_reader *r)
     free(r);
 }
 
+void wake_reader_rest(struct wake_reader *r)
+{
+    replay_release(&r->replay);
+    recording_rest(r);
+}
+
 void wake_reader_attach(struct wake_reader *r, void *thing, void (*release)(void *thing))
 {
     if (r->attached != NULL)

@@ -135,6 +135,8 @@ struct wake_reader;
  * newer major version; ERR_ABSENT, ERR_IO, ERR_MEMORY. */
 int wake_reader_open(struct wake_reader **r, const char *path, struct err *err);
 void wake_reader_close(struct wake_reader *r);
+/* Gives back what it takes to read chunks, 100 KiB and more, until one is read again: for those who have thousands open. */
+void wake_reader_rest(struct wake_reader *r);
 
 /* What somebody else keeps with an open recording: `release` is called when that is closed, or when
  * another thing is attached.  NULL: there is nothing. */

@@ -218,6 +218,15 @@ int recording_open(struct wake_reader *r, const char *path, struct err *err)
     return code;
 }
 
+void recording_rest(struct wake_reader *r)
+{
+    codec_release(&r->codec);
+    free(r->stored);
+    free(r->raw);
+    r->stored = r->raw = NULL;
+    r->stored_capacity = r->raw_capacity = 0;
+}
+
 void recording_close(struct wake_reader *r)
 {
     file_close(r->fd);
@@ -227,9 +236,7 @@ void recording_close(struct wake_reader *r)
     vec_release(&r->damages);
     vec_release(&r->notes);
     index_release(&r->index);
-    codec_release(&r->codec);
+    recording_rest(r);
     arena_release(&r->arena);
-    free(r->stored);
-    free(r->raw);
     free(r->path);
 }

@@ -112,6 +112,8 @@ int salvage_index(struct wake_reader *r);
 /* Opens the file, checks its header and finds its chunks; recording_close goes
  * with it even when it fails.  *r is zeroed before. */
 int recording_open(struct wake_reader *r, const char *path, struct err *err);
+/* For wake_reader_rest. */
+void recording_rest(struct wake_reader *r);
 void recording_close(struct wake_reader *r);
 
 /* shelf.c: the shelf of a process, made when needed; NULL: no memory, or a

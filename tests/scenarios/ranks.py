@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A job of several ranks: %j and %r in the name of the recording, from the
 environment of each process; `report --worst` finds the one that stands out."""
+import glob
 import json
 import os
+import resource
+import shutil
 
-from scenarios.support import Check, record, tool, workload
+from scenarios.support import HEAPWAKE, Check, native, record, tool, workload
 
 check = Check()
 
@@ -35,6 +38,24 @@ launcher = ("for r in 0 1; do OMPI_COMM_WORLD_RANK=$r PBS_JOBID=9.head %s 1000 &
 check.equal("launcher", 0, record(["sh", "-c", launcher], "many-%j-%r.wake").status)
 seen = {name for name in os.listdir(".") if name.startswith("many")}
 check.holds({"many-9.head-0.wake", "many-9.head-1.wake"} <= seen, f"Files of the ranks: {seen}")
+
+# More ranks than files may be open as a rule; and than may be at all.
+
+
+def few_files(most, *words):
+    return native([HEAPWAKE, *words], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, most)))
+
+
+os.mkdir("crowd")
+for i in range(300):
+    shutil.copy("job17-0.wake", f"crowd/{i}.wake")
+leaks = json.loads(tool("report", "--json", "--leaks", "--no-built-in-suppressions", "job17-0.wake").out)["leaks"]["total_blocks"]
+done = few_files(4096, "report", "--json", "--leaks", "--no-built-in-suppressions", "crowd/*.wake")
+check.equal("leaks of 300 ranks", (0, 300 * leaks), (done.status, json.loads(done.out or b'{"leaks": {}}')["leaks"].get("total_blocks")))
+done = few_files(4096, "merge", *glob.glob("crowd/*.wake"), "-o", "crowd.wake")
+check.equal("merge of 300 ranks", (0, b""), (done.status, done.err))
+done = few_files(64, "report", "crowd/*.wake")
+check.holds(done.status == 1 and b"'ulimit -n'" in done.err and done.err.count(b"\n") == 1, f"More than may be: {done.status} {done.err}")
 
 # Without a cluster both are 0; nothing in a variable leads out of the folder.
 record([workload("turnover"), "100"], "alone-%j-%r.wake", env={"PMI_RANK": "../../x"})
