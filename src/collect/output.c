@@ -267,13 +267,20 @@ static void output_close_file(struct output *o, struct output_file *f, uint64_t 
         output_publish(o, f);
 }
 
+/* What a file repeats of earlier ones counts, but is half of it at the most: where it is more than the size that was asked for, each
+ * file would be full at once. */
+static bool output_has_size(const struct output *o, const struct output_file *f)
+{
+    uint64_t size = wake_writer_size(f->writer), wanted = o->keeping.rotate_bytes;
+    return wanted != 0 && size >= wanted && size / 2 >= f->repeated;
+}
+
 static bool output_is_full(const struct output *o, const struct output_file *f, uint64_t now_ns)
 {
     const struct output_keeping *k = &o->keeping;
     if (f->writer == NULL || f->base == NULL || now_ns < f->retry_ns || wake_writer_has_failed(f->writer))
         return false;
-    return (k->rotate_bytes != 0 && wake_writer_size(f->writer) >= k->rotate_bytes) ||
-           (k->rotate_ns != 0 && now_ns - f->part_ns >= k->rotate_ns);
+    return output_has_size(o, f) || (k->rotate_ns != 0 && now_ns - f->part_ns >= k->rotate_ns);
 }
 
 /* Reserves its name and opens it; false: it cannot be had. */
@@ -324,6 +331,7 @@ bool output_rotate(struct output *o, struct output_file *f, uint64_t cpu_ns)
     f->part = next.part;
     f->name = next.name;
     f->partial = next.partial;
+    f->repeated = wake_writer_size(f->writer);
     (void)vec_push(&o->files, other); /* there is room for it */
     output_publish(o, other);
     return true;

@@ -30,7 +30,8 @@
 struct output_file {
     char *base; /* the name without the number of a part; NULL: there are no parts */
     uint32_t part;
-    uint64_t part_ns; /* CLOCK_MONOTONIC when it was begun */
+    uint64_t part_ns;  /* CLOCK_MONOTONIC when it was begun */
+    uint64_t repeated; /* bytes that it began with, of what earlier files have told */
     char *name;
     char *partial;
     struct wake_writer *writer; /* NULL: closed */

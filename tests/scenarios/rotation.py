@@ -116,6 +116,14 @@ check.equal("processes of the last file alone", summary["processes"], info(paths
 check.equal("its allocations", summary["allocations"], info(paths[-1])["allocations"])
 alone(paths)
 
+# More has to be repeated than a file is meant to hold: files become larger, not ever more of them.
+crowd = ["sh", "-c", "i=0; while [ $i -lt 500 ]; do /bin/true; i=$((i + 1)); done"]
+check.equal("a crowd", 0, record(crowd, "crowd.wake", ["--rotate", "64K", "--symbols", "no"]).status)
+check.equal("a crowd in one file", 0, record(crowd, "crowd-one.wake", ["--symbols", "no"]).status)
+sizes, single = [os.path.getsize(path) for path in files("crowd.wake")], os.path.getsize("crowd-one.wake")
+check.holds(2 <= len(sizes) <= 12 and sum(sizes) < 5 * single, f"A crowd: files of {sizes} bytes, {single} in one.")
+check.equal("all of it", info("crowd-one.wake")["processes"], report(files("crowd.wake"))["summary"]["processes"])
+
 run = native([workload("turnover"), "60000"], {"LD_PRELOAD": PROBE, "HEAPWAKE_ROTATE": "64K",
                                                "HEAPWAKE_OUTPUT": "bare.wake"})
 check.equal("LD_PRELOAD", 0, run.status)
