@@ -349,6 +349,12 @@ void output_close(struct output *o, uint64_t cpu_ns)
         output_close_file(o, o->files.data[i], cpu_ns, false);
 }
 
+void output_publish_all(struct output *o)
+{
+    for (size_t i = 0; i < o->files.count; i++)
+        output_publish(o, o->files.data[i]);
+}
+
 void output_finish(struct output *o, output_finish_fn *finish, void *of)
 {
     for (size_t i = 0; i < o->files.count; i++) {

@@ -80,6 +80,9 @@ bool output_rotate(struct output *o, struct output_file *f, uint64_t cpu_ns);
 /* Closes all that is still open. */
 void output_close(struct output *o, uint64_t cpu_ns);
 
+/* Once all are closed: gives them their names now, where output_finish may not come to its end. */
+void output_publish_all(struct output *o);
+
 /* What else is to be done with a closed file. */
 typedef void output_finish_fn(void *of, const char *path);
 /* Once all are closed: does that with each (NULL: nothing), then gives those

@@ -87,4 +87,16 @@ check.about("patience")
 _, said = ask("patience", None, ["symbolize"], interrupt=False)
 check.holds(b"did not answer in time" in said, f"It said {said!r}.")
 check.holds(LOCAL in native([HEAPWAKE, "report", "--leaks", "app.wake"]).out, "What this machine knows is not in the recording.")
+check.about("SIGTERM, then SIGKILL in the middle of the search")
+port, came = serve(None)
+environment = {**os.environ, "DEBUGINFOD_URLS": f"http://127.0.0.1:{port}", "DEBUGINFOD_CACHE_PATH": os.path.abspath("cache-killed")}
+recorder = subprocess.Popen([HEAPWAKE, "record", "-q", "-o", "killed.wake", "--", "sh", "-c", "./app; echo; exec sleep 60"],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+recorder.stdout.readline()  # it runs
+recorder.terminate()
+check.holds(came.wait(60), "nobody asked the server.")
+recorder.kill()
+recorder.communicate(timeout=60)
+check.holds(os.path.exists("killed.wake"), f"The recording has no name: {sorted(n for n in os.listdir('.') if n.startswith('killed'))}.")
+check.sound("killed.wake")
 check.done()
