@@ -80,6 +80,11 @@ bool name_is_per_process(const char *pattern)
     return name_has(pattern, "pnr");
 }
 
+bool name_is_used_once(const char *pattern)
+{
+    return name_has(pattern, "pn");
+}
+
 static void name_add_safe(struct strbuf *out, const char *text)
 {
     size_t length = strlen(text);

@@ -34,6 +34,8 @@ struct name_facts {
 int name_check(const char *pattern, struct err *err);
 /* Do processes get files of their own? */
 bool name_is_per_process(const char *pattern);
+/* Does nobody come back to a file whose processes are over?  To that of a rank its next program does. */
+bool name_is_used_once(const char *pattern);
 /* Appends the name.  ERR_MEMORY, or ERR_USAGE for a pattern that name_check refuses. */
 int name_expand(struct strbuf *out, const char *pattern, const struct name_facts *facts, struct err *err);
 

@@ -83,6 +83,8 @@ static void files_per_process_need_p_n_or_r(void **state)
     assert_false(name_is_per_process("%j"));
     assert_false(name_is_per_process("%e.%t.wake"));
     assert_false(name_is_per_process("100%%p.wake"));
+    assert_true(name_is_used_once("%r.%p.wake"));
+    assert_false(name_is_used_once("%j.%r"));
 }
 
 int main(void)

@@ -339,7 +339,7 @@ bool output_rotate(struct output *o, struct output_file *f, uint64_t cpu_ns)
 
 void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns, bool is_last)
 {
-    if (--f->users == 0 && name_is_per_process(o->pattern))
+    if (--f->users == 0 && name_is_used_once(o->pattern))
         output_close_file(o, f, cpu_ns, !is_last);
 }
 

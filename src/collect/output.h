@@ -69,7 +69,7 @@ void output_release(struct output *o);
 /* The file for a process that starts now; NULL: nothing is recorded. */
 struct output_file *output_open(struct output *o, const struct name_facts *facts, uint64_t start_ns);
 /* A process of this file is over.  Files of single processes are closed then,
- * and get their names, unless this was the last process: see output_finish. */
+ * and get their names, unless this was the last process: see output_finish.  Those of ranks stay open. */
 void output_leave(struct output *o, struct output_file *f, uint64_t cpu_ns, bool is_last);
 /* Is it time for the next file, and is that to be had?  Then all processes of this one are to be paused
  * (wake_writer_pause_process), and output_rotate follows.  Otherwise it goes on in the same. */

@@ -57,6 +57,16 @@ check.equal("merge of 300 ranks", (0, b""), (done.status, done.err))
 done = few_files(64, "report", "crowd/*.wake")
 check.holds(done.status == 1 and b"'ulimit -n'" in done.err and done.err.count(b"\n") == 1, f"More than may be: {done.status} {done.err}")
 
+# Two steps of a job, one after the other: a rank is one file all the same.
+steps = "for step in 1 2; do for r in 0 1 2; do OMPI_COMM_WORLD_RANK=$r %s 1000 & done; wait; done" % workload("turnover")
+check.equal("steps", 0, record(["sh", "-c", steps], "steps-%r.wake").status)
+seen = sorted(name for name in os.listdir(".") if name.startswith("steps"))
+check.equal("a file for each rank", ["steps-0.wake", "steps-1.wake", "steps-2.wake"], seen)
+for name in seen[1:]:
+    programs = [p["command"] for p in json.loads(tool("info", "--json", name).out)["processes_list"]]
+    check.equal(f"{name}: programs", 2, sum(command.endswith(" 1000") for command in programs))
+    check.sound(name)
+
 # Without a cluster both are 0; nothing in a variable leads out of the folder.
 record([workload("turnover"), "100"], "alone-%j-%r.wake", env={"PMI_RANK": "../../x"})
 check.holds(os.path.exists("alone-0-_._.._x.wake"), f"A name out of hand: {os.listdir('.')}")
