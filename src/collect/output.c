@@ -114,6 +114,12 @@ static bool output_number(struct output_file *f, char *base, uint32_t part)
     return f->name != NULL;
 }
 
+static void output_look(struct output_file *f)
+{
+    if (lstat(f->name, &f->before) != 0)
+        memset(&f->before, 0, sizeof f->before);
+}
+
 static struct output_file *output_new(struct output *o, char *name, uint64_t start_ns, struct err *err)
 {
     struct output_file *f = memory_new_zeroed(1, sizeof *f);
@@ -131,6 +137,7 @@ static struct output_file *output_new(struct output *o, char *name, uint64_t sta
         return NULL;
     }
     f->part_ns = start_ns;
+    output_look(f);
     f->partial = file_new_check(f->name, err) == 0 ? output_reserve(f->name, err) : NULL;
     if (f->partial == NULL || (rotates ? wake_writer_open_series(&f->writer, f->partial, err)
                                        : wake_writer_open(&f->writer, f->partial, err)) != 0) {
@@ -212,6 +219,65 @@ static const char *output_path(const struct output_file *f)
     return f->is_published ? f->name : f->partial;
 }
 
+/* Is that what had the name from the start? */
+static bool output_was_there(const struct output_file *f, const struct stat *st)
+{
+    const struct stat *b = &f->before;
+    return b->st_nlink != 0 && st->st_dev == b->st_dev && st->st_ino == b->st_ino &&
+           st->st_mtim.tv_sec == b->st_mtim.tv_sec && st->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Only if nobody has the name; otherwise errno is EEXIST. */
+static bool output_rename_new(const char *partial, const char *name)
+{
+    struct stat st;
+    if (link(partial, name) == 0) {
+        (void)unlink(partial);
+        return true;
+    }
+    if (errno == EEXIST)
+        return false;
+    if (lstat(name, &st) == 0) { /* a file system without links */
+        errno = EEXIST;
+        return false;
+    }
+    return rename(partial, name) == 0;
+}
+
+/* The name is another recorder's by now. */
+static bool output_rename_numbered(struct output_file *f)
+{
+    bool is_done = false;
+    errno = EEXIST;
+    for (unsigned i = 2; !is_done && errno == EEXIST && i < OUTPUT_TRIES; i++) {
+        struct strbuf name;
+        strbuf_init(&name);
+        strbuf_addf(&name, "%s.%u", f->name, i);
+        is_done = !name.failed && output_rename_new(f->partial, strbuf_get(&name));
+        if (is_done) {
+            free(f->name);
+            f->name = strbuf_detach(&name);
+        } else {
+            errno = name.failed ? ENOMEM : errno;
+            strbuf_release(&name);
+        }
+    }
+    return is_done;
+}
+
+/* What had the name from the start is replaced in one step; another recorder that does so in the same moment is
+ * not seen. */
+static bool output_rename(struct output_file *f)
+{
+    struct stat now;
+    bool is_there = lstat(f->name, &now) == 0;
+    if (is_there && output_was_there(f, &now))
+        return rename(f->partial, f->name) == 0;
+    if (!is_there && output_rename_new(f->partial, f->name))
+        return true;
+    return (is_there || errno == EEXIST) && output_rename_numbered(f);
+}
+
 static void output_publish(struct output *o, struct output_file *f)
 {
     struct err other;
@@ -219,7 +285,7 @@ static void output_publish(struct output *o, struct output_file *f)
         return;
     err_init(&other);
     bool is_other = file_new_check(f->name, &other) != 0; /* by now */
-    f->is_published = !is_other && rename(f->partial, f->name) == 0;
+    f->is_published = !is_other && output_rename(f);
     if (f->is_published || o->failure.code != 0)
         return;
     const char *why = is_other ? "that is something else" : strerror(errno);
@@ -292,6 +358,7 @@ static bool output_open_next(struct output *o, struct output_file *f, struct out
         !vec_reserve(&o->files, o->files.count + 1) ||
         (next->partial = output_reserve(next->name, &err)) == NULL)
         return false;
+    output_look(next);
     if (wake_writer_open_next(f->writer, next->partial, &err) == 0)
         return true;
     unlink(next->partial);
@@ -326,12 +393,14 @@ bool output_rotate(struct output *o, struct output_file *f, uint64_t cpu_ns)
         return false;
     }
     const struct output_file next = *other;
-    *other = (struct output_file){.base = f->base, .part = f->part, .name = f->name, .partial = f->partial};
+    *other = (struct output_file){
+        .base = f->base, .part = f->part, .name = f->name, .partial = f->partial, .before = f->before};
     f->base = next.base;
     f->part = next.part;
     f->name = next.name;
     f->partial = next.partial;
     f->repeated = wake_writer_size(f->writer);
+    f->before = next.before;
     (void)vec_push(&o->files, other); /* there is room for it */
     output_publish(o, other);
     return true;

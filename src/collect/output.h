@@ -11,7 +11,9 @@
  * together are what NAME would have been (store/series.h).
  *
  * A name that this recording has already closed (a pid that came again) gets
- * ".2", ".3", ... rather than replacing what we wrote.
+ * ".2", ".3", ... rather than replacing what we wrote.  So does one that another
+ * recorder has given to a recording meanwhile (the ranks of a job, all with one -o).
+ * What had the name when the recording began is replaced.
  *
  * Where the pattern cannot be used the default name in the current folder is;
  * where that fails too nothing is recorded.  `complaint` says so, once.
@@ -26,6 +28,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct output_file {
     char *base; /* the name without the number of a part; NULL: there are no parts */
@@ -34,6 +37,7 @@ struct output_file {
     uint64_t repeated; /* bytes that it began with, of what earlier files have told */
     char *name;
     char *partial;
+    struct stat before;         /* what was called `name` when it was begun; st_nlink 0: nothing */
     struct wake_writer *writer; /* NULL: closed */
     uint64_t base_ns;           /* CLOCK_MONOTONIC where its clock begins */
     uint32_t users;             /* processes that are not over */

@@ -13,10 +13,11 @@ import shutil
 import stat
 import struct
 import subprocess
+import time
 
 from format.wake_bytes import Chunk
 from many_times import answer, ask, many_times, sums_of
-from support import HEAPWAKE, Check, Ledger, events, native, put, record, tool, truths, workload
+from support import HEAPWAKE, TIMEOUT_S, Check, Ledger, events, native, put, record, tool, truths, workload
 
 HOSTILE = os.path.join(os.environ["BUILD"], "tests/hostile")
 KEEPER, BLAME = os.path.join(HOSTILE, "keeper"), workload("blame")
@@ -93,16 +94,28 @@ def outputs(check, chance):
 
 
 def two_recorders(check, chance):
-    """Whoever is last has the name; nobody's file holds anything of another's."""
+    """Whoever is first has the name, and replaces what had it before; nobody's file holds anything of another's, and none is lost."""
     made = chance.sample(range(10, 3000), chance.randint(2, 4))
-    started = [subprocess.Popen([HEAPWAKE, "record", "-q", "--symbols", "no", "-o", "same.wake", "--", KEEPER, "only_works", str(n)],
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for n in made]
+    if chance.randrange(2):
+        with open("same.wake", "wb") as f:
+            f.write(b"of yesterday")
+    command = [HEAPWAKE, "record", "-q", "--symbols", "no", "-o", "same.wake", "--", "sh", "-c", 'read go; exec "$0" "$@"', KEEPER, "only_works"]
+    started = [subprocess.Popen([*command, str(n)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for n in made]
+    deadline = time.monotonic() + TIMEOUT_S
+    while len(glob.glob("same.wake.partial*")) < len(made) and time.monotonic() < deadline:
+        time.sleep(0.01)
     for process in started:
-        err = process.communicate(timeout=60)[1]
-        check.equal("status and stderr", (0, b""), (process.returncode, err))
-    check.sound("same.wake")
-    check.holds(blocks("same.wake") in made, f"{blocks('same.wake')} blocks, of {made}.")
-    check.equal("files", ["same.wake"], os.listdir("."))
+        process.stdin.close()  # all at once, as far as that goes
+    for process in started:
+        err = process.stderr.read()
+        check.equal("status and stderr", (0, b""), (process.wait(60), err))
+    names = ["same.wake"] + [f"same.wake.{i}" for i in range(2, len(made) + 1)]
+    check.equal("files", names, sorted(os.listdir(".")))
+    for name in names:
+        check.sound(name)
+    check.equal("blocks", sorted(made), sorted(blocks(name) for name in names))
+    for name in names:
+        os.unlink(name)
 
 
 def secrets(check, chance):
