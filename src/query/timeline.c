@@ -21,23 +21,39 @@ size_t timeline_find(const struct query_result *result, uint64_t time_ns)
     return low;
 }
 
+/* The ticks from `from` up to, not with, `to`. */
+static void timeline_add_resident(struct query_result *result, size_t from, size_t to, uint64_t bytes)
+{
+    for (size_t i = from; i < to; i++)
+        result->timeline.data[i].rss_bytes += bytes;
+}
+
 void timeline_add_samples(struct query_result *result, const struct when *w, const struct wake_process *p)
 {
-    uint64_t highest = 0;
+    bool carries = w->processes.count > 1; /* samples of several are not of the same moments */
+    uint64_t highest = 0, latest = 0;
     size_t at = 0;
+    if (carries && p->end.end_ns < w->window.min)
+        return;
     for (size_t i = 0; i < p->samples.count; i++) {
         const struct wake_sample *s = &p->samples.data[i];
+        if (s->time_ns < w->window.min)
+            latest = highest = carries ? s->rss_bytes : 0;
         if (s->time_ns < w->window.min || s->time_ns > w->window.max)
             continue;
         size_t tick = timeline_find(result, s->time_ns);
         if (tick != at) {
-            result->timeline.data[at].rss_bytes += highest;
-            highest = 0;
+            timeline_add_resident(result, at, at + 1, highest);
+            timeline_add_resident(result, at + 1, tick, carries ? latest : 0);
+            highest = carries ? latest : 0;
             at = tick;
         }
-        highest = s->rss_bytes > highest ? s->rss_bytes : highest;
+        latest = s->rss_bytes;
+        highest = latest > highest ? latest : highest;
     }
-    result->timeline.data[at].rss_bytes += highest;
+    timeline_add_resident(result, at, at + 1, highest);
+    if (carries)
+        timeline_add_resident(result, at + 1, timeline_find(result, p->end.end_ns) + 1, latest);
 }
 
 bool timeline_init(struct query_result *result, const struct query *q, const struct when *w)
