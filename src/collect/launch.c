@@ -175,6 +175,14 @@ static void launch_pass_on(const struct launch *l, const struct signalfd_siginfo
         (void)kill(l->pid, (int)s->ssi_signo);
 }
 
+/* Who is left when the program is over, and somebody has asked to leave, is not waited for without end. */
+static void launch_hurry(struct launch *l)
+{
+    bool is_over = l->pid == 0 || l->has_ended;
+    if (is_over && l->leave_ns == 0 && l->terms + l->interrupts != 0)
+        l->leave_ns = timebase_now() + LAUNCH_GRACE_S * UINT64_C(1000000000);
+}
+
 static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *s)
 {
     int signal = (int)s->ssi_signo;
@@ -195,8 +203,7 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
     if (signal == SIGINT && (is_sent || !is_alive))
         l->interrupts++;
     l->leave |= l->terms >= 2 || l->interrupts >= 2;
-    if (l->pid == 0 && l->terms + l->interrupts == 1)
-        l->leave_ns = timebase_now() + LAUNCH_GRACE_S * UINT64_C(1000000000);
+    launch_hurry(l);
 }
 
 void launch_take_signals(struct launch *l)
@@ -224,6 +231,7 @@ bool launch_reap(struct launch *l)
         l->has_ended = true;
         l->status = 0;
     }
+    launch_hurry(l);
     return l->has_ended;
 }
 

@@ -14,7 +14,7 @@
  *  - Orphans that the collector is given, as the first process of a container, are reaped.
  *  - SIGTERM twice, or SIGINT twice (from the terminal only once the program
  *    is over): `leave` is set.
- *  - Where there is no program of our own, once is enough: the programs that are
+ *  - Where there is no program of our own, or it is over, once is enough: the programs that are
  *    recorded get LAUNCH_GRACE_S to end, since whoever shuts down a service or a
  *    machine sends SIGTERM to all at once, and then `leave` is due.
  */

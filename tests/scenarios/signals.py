@@ -143,6 +143,24 @@ def check_own(check):
                 native([HEAPWAKE, "record", "-q", "-o", "d.wake", "--", "sh", "-c", "kill -USR1 $$"]).status)
 
 
+def check_daemons(check):
+    """Who has ended the program by the recorder is not kept waiting for daemons that the program leaves behind."""
+    script = "setsid sleep 30 >/dev/null 2>&1 & echo $!; "
+    for what, rest, status in (("while the program runs", "exec sleep 40", -signal.SIGTERM), ("when the program is over", "exit 3", 3)):
+        check.about(f"SIGTERM {what}, with a daemon")
+        recorder = subprocess.Popen([HEAPWAKE, "record", "-q", "--symbols", "no", "-o", "daemon.wake", "--", "sh", "-c", script + rest],
+                                    stdout=subprocess.PIPE, start_new_session=True)
+        daemon = int(recorder.stdout.readline())
+        time.sleep(1)  # until all are what they become
+        recorder.terminate()
+        began = time.monotonic()
+        check.equal("exit status", status, recorder.wait(60))
+        check.holds(time.monotonic() - began < 15, f"It took {time.monotonic() - began:.1f} s.")
+        os.kill(daemon, signal.SIGKILL)  # it ran on
+        check.holds(any(e.pid == daemon for e in events("daemon.wake")), "Nothing of the daemon is recorded.")
+        os.unlink("daemon.wake")
+
+
 if __name__ == "__main__":
     check = Check()
     check_toggle(check)
@@ -150,4 +168,5 @@ if __name__ == "__main__":
     check_group(check)
     check_last_moments(check)
     check_own(check)
+    check_daemons(check)
     check.done()
