@@ -32,7 +32,13 @@
 #include <elf.h>
 #include <link.h>
 
-enum { MODULE_MAX = 16384, MODULE_PATH_MAX = 4096, MODULE_BUILD_ID_MAX = 64, MODULE_PAGE = 4096 };
+enum {
+    MODULE_MAX = 16384,
+    MODULE_PATH_MAX = 4096,
+    MODULE_BUILD_ID_MAX = 64,
+    MODULE_PAGE = 4096,
+    MODULE_HEADERS_MAX = 64, /* of a table that is not in the first page */
+};
 
 /* The identity of a page of code without a file. */
 #define MODULE_JIT UINT64_MAX
@@ -85,6 +91,29 @@ static struct module_id module_note(const uint8_t *at, const uint8_t *end)
     return none;
 }
 
+/* The program headers of a library that was rewritten (llvm-bolt, some packers): in a segment of
+ * their own, as far from the ELF header as in the file. Believed if that segment is among them. */
+static struct module_headers module_headers_far(const struct module_object *o, const Elf64_Ehdr *ehdr)
+{
+    struct module_headers none = {0};
+    const struct link_map *map = o->link_map;
+    uint64_t size = ehdr->e_phnum * sizeof(Elf64_Phdr), at = (uint64_t)(uintptr_t)ehdr + ehdr->e_phoff;
+    uint64_t limit = (uint64_t)(uintptr_t)o->map_end;
+    if (life_sandbox || ehdr->e_phnum == 0 || ehdr->e_phnum > MODULE_HEADERS_MAX || ehdr->e_phoff % 8 != 0 ||
+        at < (uint64_t)(uintptr_t)ehdr || at > limit || limit - at < size || !sys_is_readable(at) ||
+        !sys_is_readable(at + size - 8))
+        return none;
+    const struct module_headers found = {(const void *)(uintptr_t)at, ehdr->e_phnum};
+    for (unsigned i = 0; i < found.count; i++) {
+        const Elf64_Phdr *p = &found.list[i];
+        if (p->p_type == PT_LOAD && p->p_offset <= ehdr->e_phoff && p->p_filesz >= size &&
+            ehdr->e_phoff - p->p_offset <= p->p_filesz - size &&
+            map->l_addr + p->p_vaddr + (ehdr->e_phoff - p->p_offset) == at)
+            return found;
+    }
+    return none;
+}
+
 /* The program headers: for the program itself the kernel says where they are,
  * for a library they follow the ELF header at its start. */
 static struct module_headers module_headers(const struct module_object *o)
@@ -101,8 +130,10 @@ static struct module_headers module_headers(const struct module_object *o)
             *(const uint32_t *)(const void *)ehdr != 0x464c457f)
             return none;
     }
-    if (ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phoff + ehdr->e_phnum * sizeof(Elf64_Phdr) > 4096)
+    if (ehdr->e_phentsize != sizeof(Elf64_Phdr))
         return none;
+    if (ehdr->e_phoff > MODULE_PAGE || ehdr->e_phoff + ehdr->e_phnum * sizeof(Elf64_Phdr) > MODULE_PAGE)
+        return module_headers_far(o, ehdr);
     return (struct module_headers){(const void *)((const uint8_t *)ehdr + ehdr->e_phoff), ehdr->e_phnum};
 }
 
