@@ -23,16 +23,22 @@ static size_t frames_skip(const char *text, size_t length)
     return 0;
 }
 
-/* The name without what is between < and > (operators keep theirs), and without noise. */
+/* The name without what is between < and > (operators keep theirs), without arguments of functions inside it,
+ * and without noise. */
 static void frames_add_without_arguments(struct strbuf *out, const char *name, size_t length)
 {
-    size_t depth = 0;
+    size_t depth = 0, skip;
     for (size_t i = 0; i < length; i++) {
         bool is_operator = i >= 8 && memcmp(name + i - 8, "operator", 8) == 0;
         bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
         bool is_second = i >= 9 && memcmp(name + i - 9, "operator", 8) == 0 && name[i] == name[i - 1];
         if (is_operator || is_arrow || (is_second && depth == 0)) {
             safe_add(out, name + i, 1);
+        } else if (depth == 0 && i > 0 && (skip = frame_skip_arguments(name, i)) != 0 && skip < length - i) {
+            bool is_receiver = name[i - 1] == '.';
+            safe_add(out, name + i, is_receiver ? skip : 0);
+            strbuf_add_text(out, name[i - 1] == '!' ? "()" : "");
+            i += skip - 1;
         } else if (name[i] == '<') {
             if (depth++ == 0)
                 strbuf_add_char(out, '<');
@@ -43,7 +49,7 @@ static void frames_add_without_arguments(struct strbuf *out, const char *name, s
             size_t n = frames_skip(name + i, length - i);
             if (n == 0) {
                 /* Up to the next part of the name. */
-                for (n = 1; i + n < length && name[i + n - 1] != ':' && strchr("<>", name[i + n]) == NULL;)
+                for (n = 1; i + n < length && name[i + n - 1] != ':' && strchr("<>(", name[i + n]) == NULL;)
                     n++;
                 safe_add(out, name + i, n);
             }

@@ -39,6 +39,15 @@ static void names_lose_what_says_little(void **state)
     expect_name("std::ostream& a::operator<<(int)", "a::operator<<");
     expect_name("x::operator->()", "x::operator->");
     expect_name("a& a<int>::operator<< <f<bool (char)> >(f<bool (char)>)", "a<>::operator<< <>");
+    expect_name("n::f(int)::{lambda(b<int>)#1}::operator()(b<int>) const",
+                "n::f::{lambda(b<>)#1}::operator()");
+    expect_name("q<a>::f(a) const::local::get<int>(int)", "q<>::f::local::get<>");
+    expect_name("d.S!(immutable(char)[]).S.add(immutable(char)[])", "d.S!().S.add");
+    expect_name("d.main().inner(int)", "d.main.inner");
+    expect_name("net/http.(*conn).serve", "net/http.(*conn).serve");
+    expect_name("n::(anonymous namespace)::pool::get(int)", "n::pool::get");
+    expect_name("n::(anonymous namespace)::f(int)::local::get(int)", "n::f::local::get");
+    expect_name("x::operator()(int) const", "x::operator()");
     expect_name("\033[31mred\a(int)", "\\x1b[31mred\\x07");
     expect_name("", "libx.so+0x12");
 }

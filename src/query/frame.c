@@ -8,6 +8,7 @@
  */
 #include "query/frame.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -231,26 +232,65 @@ static size_t frame_skip_operator(const char *text)
     return n;
 }
 
+static const char frame_anonymous[] = "(anonymous namespace)";
+
+enum { FRAME_ARGUMENTS_MAX = 8192 }; /* a name may be nothing but brackets, and each is looked at */
+
+/* Bytes up to behind the bracket that closes the first one; 0: none does. */
+static size_t frame_skip_brackets(const char *text)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < FRAME_ARGUMENTS_MAX && text[i] != '\0'; i++) {
+        if (text[i] == '(')
+            depth++;
+        else if (text[i] == ')' && --depth == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+size_t frame_skip_arguments(const char *function, size_t at)
+{
+    static const char *const marks[] = {" const", " volatile", " &&", " &"};
+    const char *text = function + at;
+    size_t n = text[0] == '(' && strncmp(text, frame_anonymous, strlen(frame_anonymous)) != 0
+                   ? frame_skip_brackets(text)
+                   : 0;
+    size_t end = n;
+    if (n == 0 || (at > 0 && function[at - 1] == '!'))
+        return n;
+    if (text[n] == '.' && (text[n + 1] == '_' || isalpha((unsigned char)text[n + 1])))
+        return n;
+    for (size_t i = 0; i < COUNT(marks); i++) {
+        if (strncmp(text + end, marks[i], strlen(marks[i])) == 0)
+            end += strlen(marks[i]);
+    }
+    return strncmp(text + end, "::", 2) == 0 ? end : 0;
+}
+
 const char *frame_find_name(const char *function, size_t *length)
 {
-    static const char anonymous[] = "(anonymous namespace)";
     size_t begin = 0, i = 0;
     int depth = 0;
     while (function[i] != '\0') {
         bool boundary = i == 0 || strchr(" :", function[i - 1]) != NULL;
         size_t skip = depth == 0 && boundary ? frame_skip_operator(function + i) : 0;
-        if (skip == 0 && strncmp(function + i, anonymous, sizeof anonymous - 1) == 0)
-            skip = sizeof anonymous - 1;
+        if (skip == 0 && strncmp(function + i, frame_anonymous, strlen(frame_anonymous)) == 0)
+            skip = strlen(frame_anonymous);
+        if (skip == 0 && function[i] == '(' && depth == 0 && i > begin) {
+            skip = frame_skip_arguments(function, i);
+            if (skip == 0)
+                break;
+        }
         if (skip != 0) {
             i += skip;
             continue;
         }
-        if (function[i] == '(' && depth == 0 && i > begin)
-            break;
+        bool is_arrow = i > 0 && function[i] == '>' && function[i - 1] == '-';
         if (function[i] == '<' || function[i] == '(' || function[i] == '{')
             depth++;
         else if ((function[i] == '>' || function[i] == ')' || function[i] == '}') && depth > 0)
-            depth--;
+            depth -= !is_arrow;
         else if (function[i] == ' ' && depth == 0)
             begin = i + 1;
         i++;

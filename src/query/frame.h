@@ -44,6 +44,11 @@ const char *frame_basename(const char *path);
 /* The qualified name inside a demangled signature, without result type and
  * parameters: "void a::b<int>::c(char) const" has "a::b<int>::c". */
 const char *frame_find_name(const char *function, size_t *length);
+/* Bytes of the arguments in round brackets that begin at function[at] and have more of the name behind
+ * them: of a function around a class or lambda, "f(int) const::{lambda()#1}::operator()", or in D,
+ * "f(int).g", those of D's templates, "map!(int).f", and what a method of Go belongs to, "main.(*T).f";
+ * 0 = there are none, or the name ends there. */
+size_t frame_skip_arguments(const char *function, size_t at);
 
 enum { FRAME_PLACE_MAX = 300 };
 

@@ -205,6 +205,17 @@ static void names_are_found_in_signatures(void **state)
         {"a::operator,(int)", "a::operator,"},
         {"a::operator std::vector<int (*)(char)>() const", "a::operator std::vector<int (*)(char)>"},
         {"main::{lambda(int)#1}::operator()(int) const", "main::{lambda(int)#1}::operator()"},
+        {"n::f(int)::{lambda(int)#1}::operator()(int) const", "n::f(int)::{lambda(int)#1}::operator()"},
+        {"auto q::f<a>(a) const::{lambda()#1}::operator()() const",
+         "q::f<a>(a) const::{lambda()#1}::operator()"},
+        {"f(void (*)(int))::local::get(int)", "f(void (*)(int))::local::get"},
+        {"f(int) [clone .cold]", "f"},
+        {"n::(anonymous namespace)::f(int)", "n::(anonymous namespace)::f"},
+        {"net/http.(*conn).serve", "net/http.(*conn).serve"},
+        {"f(int", "f"},
+        {"d.S!(immutable(char)[]).S.add(immutable(char)[])", "d.S!(immutable(char)[]).S.add"},
+        {"d.main().inner(int)", "d.main().inner"},
+        {"<fn(u32) -> u32 as a::Call<(u32,)>>::call", "<fn(u32) -> u32 as a::Call<(u32,)>>::call"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -221,6 +232,9 @@ static void names_are_found_in_signatures(void **state)
     assert_true(frame_is_called(&f, "_ZN1a"));
     assert_false(frame_is_called(&f, "b"));
     assert_false(frame_is_called(&f, ""));
+    f.function = "n::f(int)::local::get(int)";
+    assert_true(frame_is_called(&f, "get"));
+    assert_false(frame_is_called(&f, "f"));
 }
 
 static void roles_are_known(void **state)

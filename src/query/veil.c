@@ -54,7 +54,15 @@ const char *veil_text(struct veil *v, enum veil_what what, const char *text)
     return veil_token(v, what, role, kinds[what], text);
 }
 
-/* The qualified name of a signature, with "<...>" for every list of template arguments. */
+/* Arguments begin, of a template or, inside a name, of a function or lambda. */
+static bool veil_begins_arguments(const char *name, size_t i, unsigned depth)
+{
+    bool is_plain = strncmp(name + i, "(anonymous namespace)", 21) == 0 ||
+                    (i >= 8 && strncmp(name + i - 8, "operator", 8) == 0);
+    return name[i] == '<' || (name[i] == '(' && (depth > 0 || !is_plain));
+}
+
+/* The qualified name of a signature, with "<...>" or "(...)" for every list of arguments. */
 static const char *veil_shorten(struct veil *v, const char *function)
 {
     size_t length;
@@ -68,10 +76,12 @@ static const char *veil_shorten(struct veil *v, const char *function)
             strbuf_add(&shorter, name + i, left); /* operator<< and its kin end the name */
             break;
         }
-        if (name[i] == '<' && depth++ == 0)
-            strbuf_add_text(&shorter, "<...>");
-        else if (name[i] == '>' && depth > 0)
-            depth--;
+        bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
+        if (veil_begins_arguments(name, i, depth)) {
+            if (depth++ == 0)
+                strbuf_add_text(&shorter, name[i] == '<' ? "<...>" : "(...)");
+        } else if ((name[i] == '>' || name[i] == ')') && depth > 0)
+            depth -= !is_arrow;
         else if (depth == 0)
             strbuf_add_char(&shorter, name[i]);
     }

@@ -56,6 +56,10 @@ static void partial_keeps_what_everybody_has(void **state)
     assert_true(veil_frame(&v, &shift));
     assert_non_null(strstr(shift.function, "operator<<"));
     assert_null(strstr(shift.function, "Secret"));
+    struct frame lambda = frame_of(
+        "auto std::f<Secret>(Secret) const::{lambda(Secret (*)())#1}::operator()(Secret) const", "app");
+    assert_true(veil_frame(&v, &lambda));
+    assert_string_equal(lambda.function, "std::f<...>(...) const::{lambda(...)#1}::operator()");
     struct frame own = frame_of("secret", "/opt/somebody/bin/app");
     assert_true(veil_frame(&v, &own));
     assert_null(strstr(own.function, "secret"));
