@@ -39,7 +39,7 @@ static void frames_add_without_arguments(struct strbuf *out, const char *name, s
             safe_add(out, name + i, is_receiver ? skip : 0);
             strbuf_add_text(out, name[i - 1] == '!' ? "()" : "");
             i += skip - 1;
-        } else if (name[i] == '<') {
+        } else if (name[i] == '<' && (depth > 0 || length - i < 6 || memcmp(name + i, "<impl ", 6) != 0)) {
             if (depth++ == 0)
                 strbuf_add_char(out, '<');
         } else if (name[i] == '>' && depth > 0) {
@@ -58,6 +58,31 @@ static void frames_add_without_arguments(struct strbuf *out, const char *name, s
     }
 }
 
+/* Rust's methods: <a::T<> as Trait>::f, where the trait is known by its last part, and a::T<>::f. Bytes of the name
+ * that were said. */
+static size_t frames_add_self(struct strbuf *out, const char *name, size_t length)
+{
+    struct frame_self self;
+    size_t used = frame_split_self(name, length, &self), last = 0, depth = 0;
+    if (used == 0)
+        return 0;
+    bool is_path = self.trait == NULL && strchr("&*[(<", self.type[0]) == NULL;
+    strbuf_add_text(out, is_path ? "" : "<");
+    frames_add_without_arguments(out, self.type, self.type_length);
+    for (size_t i = 0; i + 1 < self.trait_length; i++) {
+        depth += self.trait[i] == '<';
+        depth -= self.trait[i] == '>' && depth > 0;
+        if (depth == 0 && memcmp(self.trait + i, "::", 2) == 0)
+            last = i + 2;
+    }
+    if (self.trait != NULL) {
+        strbuf_add_text(out, " as ");
+        frames_add_without_arguments(out, self.trait + last, self.trait_length - last);
+    }
+    strbuf_add_text(out, is_path ? "" : ">");
+    return used;
+}
+
 void frames_add_name(struct strbuf *out, const struct frame *f)
 {
     size_t length;
@@ -71,10 +96,11 @@ void frames_add_name(struct strbuf *out, const struct frame *f)
         return;
     }
     const char *name = frame_find_name(f->function, &length);
+    size_t used = frames_add_self(out, name, length);
     if (length == 0)
         safe_add_text(out, f->function);
     else
-        frames_add_without_arguments(out, name, length);
+        frames_add_without_arguments(out, name + used, length - used);
 }
 
 void frames_add_place(struct strbuf *out, const struct frame *f)

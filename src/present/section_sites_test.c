@@ -48,6 +48,12 @@ static void names_lose_what_says_little(void **state)
     expect_name("n::(anonymous namespace)::pool::get(int)", "n::pool::get");
     expect_name("n::(anonymous namespace)::f(int)::local::get(int)", "n::f::local::get");
     expect_name("x::operator()(int) const", "x::operator()");
+    expect_name("<own::T<u8> as core::convert::From<alloc::vec::Vec<u8>>>::from",
+                "<own::T<> as From<>>::from");
+    expect_name("<alloc::vec::Vec<u8>>::push", "alloc::vec::Vec<>::push");
+    expect_name("<[u8]>::to_vec::<T>", "<[u8]>::to_vec::<>");
+    expect_name("own::_::<impl serde::de::Visit for own::T<u8>>::get",
+                "own::_::<impl serde::de::Visit for own::T<>>::get");
     expect_name("\033[31mred\a(int)", "\\x1b[31mred\\x07");
     expect_name("", "libx.so+0x12");
 }

@@ -46,8 +46,7 @@ static const char *const allocator_functions[] = {
 
 /* Qualified names by their beginning. */
 static const char *const library_names[] = {
-    "std::",       "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::",
-    "hashbrown::", "<alloc::",    "<core::",      "<std::",
+    "std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::",
 };
 static const char *const library_functions[] = {
     "_start",
@@ -299,6 +298,65 @@ const char *frame_find_name(const char *function, size_t *length)
     return function + begin;
 }
 
+/* The index of the > that closes name[0]; length: none does. " as " beside the type: where; 0 = nowhere. */
+static size_t frame_close_self(const char *name, size_t length, size_t *as)
+{
+    size_t depth = 0;
+    *as = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (name[i] == '<' || name[i] == '(' || name[i] == '[')
+            depth++;
+        else if ((name[i] == '>' && name[i - 1] != '-') || name[i] == ')' || name[i] == ']')
+            depth--;
+        else if (depth == 1 && length - i > 4 && memcmp(name + i, " as ", 4) == 0)
+            *as = i;
+        if (depth == 0)
+            return i;
+    }
+    return length;
+}
+
+size_t frame_split_self(const char *name, size_t length, struct frame_self *self)
+{
+    static const char *const not_rust[] = {"<lambda", "<unnamed"}; /* gcc's names for what has none */
+    size_t as, close = length > 0 && name[0] == '<' ? frame_close_self(name, length, &as) : length;
+    if (length - close < 4 || frame_begins_with_any(name, not_rust, COUNT(not_rust)) ||
+        memcmp(name + close + 1, "::", 2) != 0)
+        return 0;
+    *self = (struct frame_self){.type = name + 1, .type_length = (as != 0 ? as : close) - 1};
+    if (as != 0) {
+        self->trait = name + as + 4;
+        self->trait_length = close - (as + 4);
+    }
+    return close + 1;
+}
+
+/* Is a type of Rust nobody's own: of its library, i32, str, T, a slice, a tuple?  So is a reference to one. */
+static bool frame_is_common_type(const char *type, size_t length)
+{
+    static const char *const around[] = {"&", "mut ", "*const ", "*mut ", "dyn "};
+    const char *end = type + length;
+    for (size_t i = 0; i < COUNT(around); i++) {
+        size_t n = strlen(around[i]);
+        while ((size_t)(end - type) > n && memcmp(type, around[i], n) == 0)
+            type += n;
+    }
+    if (frame_begins_with_any(type, library_names, COUNT(library_names)))
+        return true;
+    while (type < end && (isalnum((unsigned char)*type) || *type == '_'))
+        type++;
+    return *type != ':';
+}
+
+/* Rust's library has those methods whose type and trait are both nobody's own. */
+static bool frame_is_common_method(const char *name, size_t length)
+{
+    struct frame_self self;
+    if (frame_split_self(name, length, &self) == 0 || !frame_is_common_type(self.type, self.type_length))
+        return false;
+    return self.trait == NULL || frame_begins_with_any(self.trait, library_names, COUNT(library_names));
+}
+
 /* The token of a function or module that was of this kind before it got a veil (query/veil.h). */
 static bool frame_is_token(const char *name, size_t length, const char *kind)
 {
@@ -323,6 +381,7 @@ enum frame_role frame_find_role(const struct frame *f)
         frame_is_token(name, length, "allocator_") || frame_is_token(module, strlen(module), "allocator_"))
         return FRAME_ALLOCATOR;
     if (frame_begins_with_any(name, library_names, COUNT(library_names)) ||
+        frame_is_common_method(name, length) ||
         frame_is_any(name, length, library_functions, COUNT(library_functions)) ||
         frame_is_any(name, length, wrapper_functions, COUNT(wrapper_functions)) ||
         frame_is_token(name, length, "library_") || frame_is_token(module, strlen(module), "library_") ||

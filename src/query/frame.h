@@ -50,6 +50,15 @@ const char *frame_find_name(const char *function, size_t *length);
  * 0 = there are none, or the name ends there. */
 size_t frame_skip_arguments(const char *function, size_t at);
 
+/* A method as Rust names it: "<type as trait>::f", or "<type>::f". */
+struct frame_self {
+    const char *type, *trait; /* trait: NULL = a method of the type itself */
+    size_t type_length, trait_length;
+};
+
+/* Bytes of a qualified name up to behind the >; 0 = it does not begin so. */
+size_t frame_split_self(const char *name, size_t length, struct frame_self *self);
+
 enum { FRAME_PLACE_MAX = 300 };
 
 /* What stands for a function that has no name: "git+0xa44e5".  Returns text. */

@@ -265,6 +265,17 @@ static void roles_are_known(void **state)
         {"xmalloc_pool_new", "/src/util.c", "/bin/app", FRAME_OWN},
         {"Pool::xmalloc(int)", "/src/util.cc", "/bin/app", FRAME_OWN},
         {"malloc_stats_of_mine", "", "/bin/app", FRAME_OWN},
+        {"<i32 as core::fmt::Display>::fmt", "", "/bin/app", FRAME_LIBRARY},
+        {"<&mut [own::T] as core::fmt::Debug>::fmt", "", "/bin/app", FRAME_LIBRARY},
+        {"<alloc::vec::Vec<own::T> as core::clone::Clone>::clone", "", "/bin/app", FRAME_LIBRARY},
+        {"<alloc::vec::Vec<u8>>::reserve", "", "/bin/app", FRAME_LIBRARY},
+        {"<fn() -> own::T as core::ops::function::FnOnce<()>>::call_once", "", "/bin/app", FRAME_LIBRARY},
+        {"<alloc::vec::Vec<u32> as own::Frob>::frob", "/src/own.rs", "/bin/app", FRAME_OWN},
+        {"<own::T as core::ops::drop::Drop>::drop", "/src/own.rs", "/bin/app", FRAME_OWN},
+        {"<own::T<alloc::string::String>>::new", "/src/own.rs", "/bin/app", FRAME_OWN},
+        {"<T as own::Frob>::frob", "", "/bin/app", FRAME_OWN},
+        {"<own", "", "/bin/app", FRAME_OWN},
+        {"<lambda(int)>::operator()", "/src/own.cc", "/bin/app", FRAME_OWN},
         {"", "", "/bin/app", FRAME_OWN},
     };
     (void)state;
