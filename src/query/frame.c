@@ -16,9 +16,33 @@
 static const char *const allocator_modules[] = {"libheapwake.so", "libjemalloc.so", "libtcmalloc",
                                                 "libmimalloc"};
 static const char *const library_modules[] = {
-    "libc.so",       "libc-2.",  "libstdc++.so", "libc++.so", "libc++abi.so",
-    "libgcc_s.so",   "ld-linux", "ld-2.",        "ld-musl",   "libpthread.so",
-    "libpthread-2.", "libm.so",  "libdl.so",     "[vdso]",    "linux-vdso",
+    "libc.so",
+    "libc-2.",
+    "libstdc++.so",
+    "libc++.so",
+    "libc++abi.so",
+    "libgcc_s.so",
+    "ld-linux",
+    "ld-2.",
+    "ld-musl",
+    "libpthread.so",
+    "libpthread-2.",
+    "libm.so",
+    "libdl.so",
+    "[vdso]",
+    "linux-vdso",
+    /* Fortran, OpenMP, Ada, D; those that a Python wheel brings along have other endings */
+    "libgfortran",
+    "libquadmath",
+    "libgomp",
+    "libomp.so",
+    "libomp5.so",
+    "libgnat-",
+    "libgnarl-",
+    "libgphobos.so",
+    "libgdruntime.so",
+    "libdruntime-ldc",
+    "libphobos2",
 };
 
 static const char *const allocator_functions[] = {
@@ -46,8 +70,13 @@ static const char *const allocator_functions[] = {
 
 /* Qualified names by their beginning. */
 static const char *const library_names[] = {
-    "std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::",
+    "std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::", "QTypedArrayData<",
 };
+/* D's, which are told by how they are mangled. */
+static const char *const library_names_d[] = {"core.", "std.", "rt.", "object.", "gc."};
+/* Of runtimes that are linked into the program; their beginning. */
+static const char *const library_symbols[] = {"_gfortran_", "_gfortrani_", "GOMP_",
+                                              "gomp_",      "__kmp",       "__gnat_"};
 static const char *const library_functions[] = {
     "_start",
     "__libc_start_main",
@@ -171,6 +200,31 @@ static const char *const wrapper_functions[] = {
     "os::strdup",
     "AllocateHeap",
     "ReallocateHeap",
+    /* Qt, PHP, D, GHC */
+    "QArrayData::allocate",
+    "QArrayData::allocate1",
+    "QArrayData::allocate2",
+    "QArrayData::reallocateUnaligned",
+    "QHashData::allocateNode",
+    "QListData::detach",
+    "QListData::realloc",
+    "QMapDataBase::createNode",
+    "__zend_malloc",
+    "__zend_calloc",
+    "__zend_realloc",
+    "gc_malloc",
+    "gc_qalloc",
+    "gc_calloc",
+    "gc_realloc",
+    "_d_allocmemory",
+    "_d_allocclass",
+    "_d_newclass",
+    "_d_newarrayT",
+    "_d_newarrayU",
+    "_d_newitemT",
+    "stgMallocBytes",
+    "stgCallocBytes",
+    "stgReallocBytes",
 };
 static const char *const library_files[] = {"/include/c++/", "/rustc/", "/bits/allocator.h"};
 
@@ -382,6 +436,9 @@ enum frame_role frame_find_role(const struct frame *f)
         return FRAME_ALLOCATOR;
     if (frame_begins_with_any(name, library_names, COUNT(library_names)) ||
         frame_is_common_method(name, length) ||
+        frame_begins_with_any(name, library_symbols, COUNT(library_symbols)) ||
+        (strncmp(f->linkage, "_D", 2) == 0 &&
+         frame_begins_with_any(name, library_names_d, COUNT(library_names_d))) ||
         frame_is_any(name, length, library_functions, COUNT(library_functions)) ||
         frame_is_any(name, length, wrapper_functions, COUNT(wrapper_functions)) ||
         frame_is_token(name, length, "library_") || frame_is_token(module, strlen(module), "library_") ||

@@ -265,6 +265,16 @@ static void roles_are_known(void **state)
         {"xmalloc_pool_new", "/src/util.c", "/bin/app", FRAME_OWN},
         {"Pool::xmalloc(int)", "/src/util.cc", "/bin/app", FRAME_OWN},
         {"malloc_stats_of_mine", "", "/bin/app", FRAME_OWN},
+        {"", "", "/usr/lib/x86_64-linux-gnu/libgfortran.so.5", FRAME_LIBRARY},
+        {"", "", "/ve/numpy.libs/libgfortran-040039e1-0352e75f.so.5.0.0", FRAME_LIBRARY},
+        {"_gfortrani_xmallocarray", "", "/bin/app", FRAME_LIBRARY},
+        {"__gnat_malloc", "", "/usr/lib/x86_64-linux-gnu/libgnat-12.so", FRAME_LIBRARY},
+        {"gomp_malloc", "", "/usr/lib/x86_64-linux-gnu/libgomp.so.1", FRAME_LIBRARY},
+        {"QArrayData::allocate(unsigned long, unsigned long, unsigned long, "
+         "QFlags<QArrayData::AllocationOption>)",
+         "", "/usr/lib/x86_64-linux-gnu/libQt5Core.so.5", FRAME_LIBRARY},
+        {"QByteArray::QByteArray(int, char)", "", "/usr/lib/x86_64-linux-gnu/libQt5Core.so.5", FRAME_OWN},
+        {"core.internal.container.common.xmalloc(ulong)", "", "/bin/app", FRAME_OWN},
         {"<i32 as core::fmt::Display>::fmt", "", "/bin/app", FRAME_LIBRARY},
         {"<&mut [own::T] as core::fmt::Debug>::fmt", "", "/bin/app", FRAME_LIBRARY},
         {"<alloc::vec::Vec<own::T> as core::clone::Clone>::clone", "", "/bin/app", FRAME_LIBRARY},
@@ -283,6 +293,9 @@ static void roles_are_known(void **state)
         struct frame f = {cases[i].function, "", cases[i].file, cases[i].module, 0, 0, 0, false, 0};
         assert_int_equal(frame_find_role(&f), cases[i].role);
     }
+    struct frame of_d = {
+        "core.internal.container.common.xmalloc(ulong)", "_D4core", "", "/bin/app", 0, 0, 0, false, 0};
+    assert_int_equal(frame_find_role(&of_d), FRAME_LIBRARY);
 }
 
 static void the_higher_peak_of_two_recordings_counts(void **state)
