@@ -23,6 +23,7 @@
 enum {
     NAMING_TEXT_MAX = 64 << 10,
     NAMING_FOLDERS_MAX = 256,
+    NAMING_FUNCTIONS_MAX = 16, /* one inside the other */
 };
 
 static const struct spelling_name spelling_nothing = {"", ""};
@@ -165,7 +166,6 @@ static const char *spelling_scope(Dwarf_Die *die, const char *function)
     case DW_TAG_union_type:
     case DW_TAG_interface_type:
         return name != NULL ? name : is_lambda ? "{lambda}" : "{unnamed type}";
-    case DW_TAG_subprogram:
     case DW_TAG_module:
         return name;
     default:
@@ -173,13 +173,22 @@ static const char *spelling_scope(Dwarf_Die *die, const char *function)
     }
 }
 
-/* Appends "a::b::" for the scopes around an entry of this name. */
+/* Appends "a::b::" for the scopes around an entry of this name.  A function among them has its own whole name: what
+ * is around its code need not be around its declaration. */
 static void spelling_add_scopes(struct spelling *n, struct strbuf *text, Dwarf_Die *unit, Dwarf_Die *entry,
                                 const char *name)
 {
     Dwarf_Die around[SCOPE_DEPTH_MAX];
-    size_t depth = scopes_find(&n->scopes, unit, entry, around);
-    for (size_t i = 0; i < depth && text->length < NAMING_TEXT_MAX; i++) {
+    size_t depth = scopes_find(&n->scopes, unit, entry, around), first = depth;
+    while (first > 0 && dwarf_tag(&around[first - 1]) != DW_TAG_subprogram)
+        first--;
+    if (first > 0 && n->functions < NAMING_FUNCTIONS_MAX) {
+        n->functions++;
+        strbuf_add_text(text, spelling_entry(n, &around[first - 1])->function);
+        strbuf_add_text(text, text->length > 0 ? "::" : "");
+        n->functions--;
+    }
+    for (size_t i = first; i < depth && text->length < NAMING_TEXT_MAX; i++) {
         const char *scope = spelling_scope(&around[i], name);
         if (scope != NULL) {
             strbuf_add(text, scope, strnlen(scope, NAMING_TEXT_MAX));

@@ -24,6 +24,7 @@ struct spelling {
     struct map entries;  /* the same of an entry without linkage name */
     struct map files;    /* of a path in libdw -> its normal form */
     struct scopes scopes;
+    unsigned functions; /* that are being spelt, one for the name of the other */
 };
 
 void spelling_init(struct spelling *n);

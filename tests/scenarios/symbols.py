@@ -83,6 +83,22 @@ def check_parts():
             check.equal(f"{name} at {where}", wanted, frames[-1][1])
 
 
+def check_inlined_lambdas():
+    """A lambda that was inlined is called by the whole name of the function around it, wherever its class is."""
+    check.about("inlined lambdas")
+    with open("lambdas.cc", "w", encoding="ascii") as f:
+        f.write("#include <cstdlib>\nnamespace deep { struct shelf { int width; void *fill(int); }; }\n"
+                "void *deep::shelf::fill(int x) { auto take = [this](int y) { return malloc(y * width); }; return take(x + 1); }\n"
+                "int main(int c, char **) { deep::shelf s{c}; return s.fill(c) == nullptr; }\n")
+    for compiler in ("g++", "clang++"):
+        run(compiler, "-g", "-O2", "lambdas.cc", "-o", "lambdas")
+        start = next(int(line.split()[0], 16) for line in run("nm", "lambdas").splitlines() if line.endswith("fillEi"))
+        answer = Answer(os.path.abspath("lambdas"), *(hex(start + i) for i in range(12)), exact=True)
+        names = {frames[0][1] for frames in answer.frames.values() if len(frames) > 1}
+        check.holds(names and all(re.match(r"deep::shelf::fill\(int\)::.*::operator\(\)", n) for n in names),
+                    f"{compiler}: inlined are {names}.")
+
+
 def check_stubs():
     check.about("stubs")
     program = os.path.abspath("plain-g++")
@@ -295,6 +311,7 @@ def check_rust():
 check_compilers()
 check_instructions()
 check_parts()
+check_inlined_lambdas()
 check_stubs()
 check_separate()
 check_checksum()
