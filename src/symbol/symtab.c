@@ -62,6 +62,14 @@ static uint64_t symtab_section_end(const struct elffile *f, size_t section)
     return end;
 }
 
+/* A symbol without a size reaches up to the next one.  The last of the compiler's start files is a single jump, and
+ * what follows is the program, which may begin with code that has no symbols (Haskell's has none). */
+static uint64_t symtab_size(const GElf_Sym *symbol, const char *name)
+{
+    enum { JUMP = 16 };
+    return symbol->st_size == 0 && strcmp(name, "frame_dummy") == 0 ? JUMP : symbol->st_size;
+}
+
 bool symtab_add(struct symtab *t, const struct elffile *f, bool dynamic)
 {
     GElf_Shdr header = {0};
@@ -87,7 +95,7 @@ bool symtab_add(struct symtab *t, const struct elffile *f, bool dynamic)
             end = symtab_section_end(f, end_of);
         }
         if (end != 0 && !vec_push(&t->symbols, ((struct symbol){.address = symbol.st_value,
-                                                                .size = symbol.st_size,
+                                                                .size = symtab_size(&symbol, name),
                                                                 .end = end,
                                                                 .name = name,
                                                                 .rank = symtab_rank(&symbol)})))

@@ -99,6 +99,21 @@ def check_inlined_lambdas():
                     f"{compiler}: inlined are {names}.")
 
 
+def check_nameless():
+    """Code without symbols at the beginning of a program is not called like the start files before it."""
+    check.about("nameless")
+    with open("nameless.S", "w", encoding="ascii") as f:
+        f.write('.text\n.skip 256, 0x90\nret\n.section .note.GNU-stack, "", @progbits\n')
+    with open("named.c", "w", encoding="ascii") as f:
+        f.write("int main(void) { return 0; }\n")
+    run("gcc", "nameless.S", "named.c", "-o", "nameless")
+    symbols = dict(reversed(line.split()[::2]) for line in run("nm", "nameless").splitlines() if len(line.split()) == 3)
+    start = int(symbols["frame_dummy"], 16)
+    answer = Answer(os.path.abspath("nameless"), hex(start), hex(start + 100), exact=True)
+    check.equal("frame_dummy", ["frame_dummy"], [frame[1] for frame in answer.frames[start]])
+    check.equal("behind it", [], [frame[1] for frame in answer.frames.get(start + 100, []) if frame[1] != ""])
+
+
 def check_stubs():
     check.about("stubs")
     program = os.path.abspath("plain-g++")
@@ -312,6 +327,7 @@ check_compilers()
 check_instructions()
 check_parts()
 check_inlined_lambdas()
+check_nameless()
 check_stubs()
 check_separate()
 check_checksum()
