@@ -325,6 +325,11 @@ const char *frame_find_name(const char *function, size_t *length)
 {
     size_t begin = 0, i = 0;
     int depth = 0;
+    bool has_arguments = false;
+    if ((function[0] == '-' || function[0] == '+') && function[1] == '[') { /* Objective-C */
+        *length = strlen(function);
+        return function;
+    }
     while (function[i] != '\0') {
         bool boundary = i == 0 || strchr(" :", function[i - 1]) != NULL;
         size_t skip = depth == 0 && boundary ? frame_skip_operator(function + i) : 0;
@@ -332,6 +337,7 @@ const char *frame_find_name(const char *function, size_t *length)
             skip = strlen(frame_anonymous);
         if (skip == 0 && function[i] == '(' && depth == 0 && i > begin) {
             skip = frame_skip_arguments(function, i);
+            has_arguments = true;
             if (skip == 0)
                 break;
         }
@@ -348,6 +354,9 @@ const char *frame_find_name(const char *function, size_t *length)
             begin = i + 1;
         i++;
     }
+    /* Only what has arguments has a result type; others may be called as they like, as JIT compilers do. */
+    if (!has_arguments)
+        begin = 0;
     *length = i - begin;
     return function + begin;
 }
