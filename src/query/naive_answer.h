@@ -457,15 +457,6 @@ static inline struct metrics naive_metrics(const struct naive_asked *a, const bo
     return m;
 }
 
-/* Among several processes one has in a tick what it had before, too. */
-static inline bool naive_carries(const struct naive_asked *a)
-{
-    unsigned chosen = 0;
-    for (uint32_t p = 0; p < a->naive->processes.count; p++)
-        chosen += naive_is_chosen(a, p);
-    return chosen > 1;
-}
-
 /* One tick of one process, up to `until` (not included). */
 static inline struct query_tick naive_tick(const struct naive_asked *a, const bool *match, uint32_t process,
                                            uint64_t from, uint64_t until)
@@ -493,7 +484,7 @@ static inline struct query_tick naive_tick(const struct naive_asked *a, const bo
     }
     for (size_t i = 0; i < p->samples.count; i++) {
         struct wake_sample s = p->samples.data[i];
-        if (s.time_ns < from && from <= p->end_ns && naive_carries(a))
+        if (s.time_ns < from && from <= p->end_ns)
             t.rss_bytes = s.rss_bytes;
         if (s.time_ns >= from && s.time_ns < until && s.rss_bytes > t.rss_bytes)
             t.rss_bytes = s.rss_bytes;

@@ -30,30 +30,28 @@ static void timeline_add_resident(struct query_result *result, size_t from, size
 
 void timeline_add_samples(struct query_result *result, const struct when *w, const struct wake_process *p)
 {
-    bool carries = w->processes.count > 1; /* samples of several are not of the same moments */
     uint64_t highest = 0, latest = 0;
     size_t at = 0;
-    if (carries && p->end.end_ns < w->window.min)
+    if (p->end.end_ns < w->window.min)
         return;
     for (size_t i = 0; i < p->samples.count; i++) {
         const struct wake_sample *s = &p->samples.data[i];
         if (s->time_ns < w->window.min)
-            latest = highest = carries ? s->rss_bytes : 0;
+            latest = highest = s->rss_bytes;
         if (s->time_ns < w->window.min || s->time_ns > w->window.max)
             continue;
         size_t tick = timeline_find(result, s->time_ns);
         if (tick != at) {
             timeline_add_resident(result, at, at + 1, highest);
-            timeline_add_resident(result, at + 1, tick, carries ? latest : 0);
-            highest = carries ? latest : 0;
+            timeline_add_resident(result, at + 1, tick, latest);
+            highest = latest;
             at = tick;
         }
         latest = s->rss_bytes;
         highest = latest > highest ? latest : highest;
     }
     timeline_add_resident(result, at, at + 1, highest);
-    if (carries)
-        timeline_add_resident(result, at + 1, timeline_find(result, p->end.end_ns) + 1, latest);
+    timeline_add_resident(result, at + 1, timeline_find(result, p->end.end_ns) + 1, latest);
 }
 
 bool timeline_init(struct query_result *result, const struct query *q, const struct when *w)

@@ -19,8 +19,8 @@
 
 /* Makes q->ticks empty ticks (fewer when the run has fewer nanoseconds).  False: no memory. */
 bool timeline_init(struct query_result *result, const struct query *q, const struct when *w);
-/* The highest sample of a process' resident set in each.  Of several processes one counts with its last sample
- * until the next, or its end: they are sampled at moments of their own, and what they have is added. */
+/* The highest that a process' resident set was in each.  A sample counts until the next, or the end: processes are sampled
+ * at moments of their own and added up, and what does not change is sampled seldom. */
 void timeline_add_samples(struct query_result *result, const struct when *w, const struct wake_process *p);
 /* Index of the tick that a moment of the window falls into. */
 size_t timeline_find(const struct query_result *result, uint64_t time_ns);

@@ -51,16 +51,16 @@ static void expect(struct timeline_world *w, const char *sizes)
     when_release(&w->when);
 }
 
-static void one_process_has_its_samples(void **state)
+static void a_sample_counts_until_the_next(void **state)
 {
     struct timeline_world w;
     (void)state;
     begin(&w, 0, 1);
     add(&w, 50, 500, "234");
-    expect(&w, "20304");
+    expect(&w, "22334");
     begin(&w, 1000, 1);
     add(&w, 850, 1500, "234");
-    expect(&w, "30400");
+    expect(&w, "33444");
 }
 
 static void several_add_up_though_their_samples_take_turns(void **state)
@@ -97,7 +97,7 @@ static void who_was_there_before_the_window_is_in_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_process_has_its_samples),
+        cmocka_unit_test(a_sample_counts_until_the_next),
         cmocka_unit_test(several_add_up_though_their_samples_take_turns),
         cmocka_unit_test(nobody_counts_before_his_first_sample_or_after_his_end),
         cmocka_unit_test(who_was_there_before_the_window_is_in_it),
