@@ -295,7 +295,8 @@ static uint64_t pprof_value(const struct pprof_file *p, const uint64_t *values, 
     return p->value_of[role] < 0 ? 0 : values[p->value_of[role]];
 }
 
-/* How many blocks the bytes at the peak are, which no profile tells. */
+/* How many blocks the bytes at the peak are, which no profile tells: by their share of all bytes, or
+ * where the other sums leave no room for so many or so few, another number near to that. */
 static struct lot_sum pprof_peak(const struct lot *lot, uint64_t bytes)
 {
     struct lot_sum peak = {0, bytes};
@@ -308,6 +309,13 @@ static struct lot_sum pprof_peak(const struct lot *lot, uint64_t bytes)
         peak.blocks = lot->allocated.blocks;
     if (peak.blocks == 0 && bytes > 0)
         peak.blocks = 1;
+    const uint64_t tries[] = {peak.blocks, peak.blocks - (peak.blocks > 1), peak.blocks + 1, 1};
+    for (size_t i = 0; i < sizeof tries / sizeof *tries && bytes > 0; i++) {
+        struct lot tried = *lot;
+        tried.peak = (struct lot_sum){tries[i], bytes};
+        if (lots_is_even(&tried))
+            return tried.peak;
+    }
     return peak;
 }
 

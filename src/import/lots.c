@@ -107,6 +107,12 @@ static bool lots_split(struct lots_kinds *k, const struct lot *lot)
     return false;
 }
 
+bool lots_is_even(const struct lot *lot)
+{
+    struct lots_kinds k;
+    return lots_split(&k, lot);
+}
+
 static int lots_check(const struct lots *l, const struct import_job *job, struct err *err)
 {
     uint64_t sum = 0;

@@ -39,6 +39,9 @@ void lots_release(struct lots *l);
 /* False: no memory. */
 bool lots_add(struct lots *l, const struct lot *lot);
 
+/* Whether there can be blocks that have exactly these sums. */
+bool lots_is_even(const struct lot *lot);
+
 /* Tells the job's recast of blocks that make these lots. */
 int lots_write(struct lots *l, const struct import_job *job, struct err *err);
 

@@ -68,6 +68,13 @@ def check_kinds():
     check.equal("sums", (3, 300, 3, 300), tuple(facts[key] for key in
                                                 ("allocations", "allocated_bytes", "leaked_blocks", "leaked_bytes")))
     check.equal("function", {"make_it": [300, 3]}, by_function("use.wake", "leaks"))
+    for values in ([3, 349957, 0, 0, 323630], [2, 14375, 0, 0, 12330], [3, 3548, 2, 3390, 3210], [6, 5122, 2, 109, 5057]):
+        with open("own.pb", "wb") as f:
+            f.write(profile([b"alloc_objects", b"alloc_space", b"inuse_objects", b"inuse_space", b"peak_space"], values))
+        facts = take(check, "own.pb", "peak.wake", notes=["how many blocks"])
+        keys = ("allocations", "allocated_bytes", "leaked_blocks", "leaked_bytes", "peak_bytes")
+        check.equal("sums", [*values[:4], max(values[3:])], [facts[key] for key in keys])
+        check.holds(not any("more live" in note for note in facts["notes"]), f"{values} are said to be odd.")
     many = profile([b"alloc_objects", b"alloc_space", b"inuse_objects", b"inuse_space"], [10**12, 10**14, 10**9, 10**11])
     with open("many.pb.gz", "wb") as f:
         f.write(gzip.compress(many))
