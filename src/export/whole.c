@@ -202,7 +202,10 @@ static int whole_mappings(const struct wake_block *b, void *context)
         whole_number(w, b->thread[i]);
         strbuf_addf(&w->row, ",\"%s\",\"0x%llx\"", labels_event(b->event[i]),
                     (unsigned long long)b->address[i]);
-        whole_number(w, b->event[i] == WAKE_BRK ? b->usable[i] - b->address[i] : b->size[i]);
+        if (b->event[i] == WAKE_BRK) /* which may move back */
+            strbuf_addf(&w->row, ",%lld", (long long)(b->usable[i] - b->address[i]));
+        else
+            whole_number(w, b->size[i]);
         whole_number(w, b->stack[i]);
         whole_close_row(w);
     }

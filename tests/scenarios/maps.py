@@ -156,6 +156,8 @@ def moved():
     check.equal("the second", ("mremap", first["id"], "rw-p", told["target"], 10 * PAGE, True),
                 tuple(second[key] for key in ("by", "previous", "permissions", "address", "bytes", "leaked")))
     grown = [m for m in report["mappings"] if m["by"] == "brk"]
+    moves = [row[4] for row in json.loads(tool("export", "-f", "json", "moved.wake").out)["processes"][0]["mappings"] if row[2] == "brk"]
+    check.equal("moves of the break, as json has them", [5 * PAGE, -3 * PAGE], moves)
     check.equal("the break", [(5 * PAGE, 2 * PAGE, [("brk", "end", 3 * PAGE)])],
                 [(m["bytes"], m["left_bytes"], [(r["by"], r["cut"], r["bytes"]) for r in m["removals"]]) for m in grown])
     check.about("")
