@@ -211,6 +211,10 @@ static int export_check(const struct export_request *q)
                                q->format->name, q->measure_option);
     if (q->has_two_measures)
         return command_misused("%s shows one measure; two are given.", q->format->name);
+    if (q->query.moment.when != WHEN_UNSET && (q->format->options & EXPORT_MOMENT) == 0)
+        return command_misused("%s does not tell what is live at a moment; 'at' has no meaning for it. "
+                               "'--where alive-at' leaves the blocks that are live then.",
+                               q->format->name);
     struct err err;
     err_init(&err);
     bool fine = command_spare(q->input, q->output, &err) == 0 && query_suits_blocks(&q->query, &err) == 0;

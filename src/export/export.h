@@ -40,13 +40,14 @@ struct export_job {
 };
 
 enum export_option {
-    EXPORT_EVENTS = 1,  /* reads every event: the query's filter must be applied to them */
-    EXPORT_BINARY = 2,  /* not for a terminal */
-    EXPORT_MEASURE = 4, /* shows one measure, job->measure */
-    EXPORT_FILE = 8,    /* made by a library that wants a file name: never to a pipe */
-    EXPORT_BLOCKS = 32, /* lists single blocks */
-    EXPORT_ONE = 64,    /* holds one process: export/subject.h */
-    EXPORT_DRAWN = 16,  /* what it writes is drawn by graphviz: the name is that of dot's -T */
+    EXPORT_EVENTS = 1,   /* reads every event: the query's filter must be applied to them */
+    EXPORT_BINARY = 2,   /* not for a terminal */
+    EXPORT_MEASURE = 4,  /* shows one measure, job->measure */
+    EXPORT_FILE = 8,     /* made by a library that wants a file name: never to a pipe */
+    EXPORT_BLOCKS = 32,  /* lists single blocks */
+    EXPORT_ONE = 64,     /* holds one process: export/subject.h */
+    EXPORT_MOMENT = 128, /* tells what is live at the query's moment */
+    EXPORT_DRAWN = 16,   /* what it writes is drawn by graphviz: the name is that of dot's -T */
 };
 
 struct export_format {

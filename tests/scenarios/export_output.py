@@ -31,6 +31,11 @@ def check_words():
         done = tool("export", *argv)
         check.equal(f"exit status of {argv}", 2, done.status)
         check.holds(word in done.err.decode(), f"{argv} is answered with {done.err.decode()}")
+    for form in FORMATS:
+        done = tool("export", "-f", form, "-o", "at.out", "--where", "at=50%", "blame.wake")
+        has_moment = form in ("html", "json", "pprof", "sqlite")
+        check.holds(done.status == 0 if has_moment else done.status == 2 and b"'at' has no meaning" in done.err,
+                    f"at=50% for {form}: {done.status}, {done.err.decode()}")
     done = tool("export", "-f", "csv", "absent.wake")
     check.holds(done.status == 1 and b"absent.wake" in done.err, "An absent file is not named.")
 
