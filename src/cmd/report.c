@@ -203,7 +203,9 @@ static int report_changes(struct report *r, struct err *err)
         struct strbuf title;
         strbuf_init(&title);
         strbuf_addf(&title, "from %s to %s", o->since_text == NULL ? "the start" : o->since_text,
-                    o->until_text == NULL ? "the end" : o->until_text);
+                    o->until_text != NULL            ? o->until_text
+                    : o->query.to.when != WHEN_UNSET ? "the end of the window"
+                                                     : "the end");
         struct section_drift section = {&data->traces, &drift, strbuf_get(&title),
                                         report_limit(o, REPORT_SITES_SHOWN), o->threshold};
         if (o->json) {

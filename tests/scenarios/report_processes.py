@@ -138,6 +138,8 @@ sides = json.loads(tool("diff", "--json", "--to", half, "tribe.wake@10%", "tribe
 check.equal("an end that is the window's", answer("--at", half, "tribe.wake")["live"]["total_bytes"], sides["after"]["live_bytes"])
 check.equal("since, to the end of the window", tool("report", "--json", "--since", "10%", "--until", half, "--to", half, "tribe.wake").out,
             tool("report", "--json", "--since", "10%", "--to", half, "tribe.wake").out)
+title = tool("report", "--since", "10%", "--to", half, "tribe.wake").out.decode()
+check.holds("live from 10% to the end of the window" in title, f"The change ends elsewhere:\n{title}")
 for when in (end_ns // 2, end_ns):
     there = json.loads(tool("export", "-f", "json", "--to", f"{when}ns", "tribe.wake").out)["total"]["live_bytes"]
     check.equal(f"live at {when}, export and report", answer("--at", f"{when}ns", "tribe.wake")["live"]["total_bytes"], there)
