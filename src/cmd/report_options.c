@@ -370,6 +370,21 @@ bool report_options_list_blocks(const struct report_options *o)
     return !o->maps || o->measures != 0 || o->shape != REPORT_SITES || o->histograms || o->changes;
 }
 
+/* How much is shown goes with what is shown. */
+static int report_options_agree_on_length(const struct report_options *o, bool has_more, struct err *err)
+{
+    bool has_lists = o->changes || o->measures != 0 || o->shape != REPORT_SITES || !has_more;
+    bool has_rows = has_lists && o->shape != REPORT_TREE;
+    if (o->has_threshold && !has_lists)
+        return err_set(err, ERR_USAGE, "--threshold is about sites, groups and trees; none are asked for.");
+    bool leaves_out = o->has_limit && (o->limit != 0 || o->shape == REPORT_TREE);
+    if (leaves_out && !has_rows && !o->advice && !o->maps && !o->pools)
+        return err_set(err, ERR_USAGE, "-n is about lists; %s.",
+                       o->shape == REPORT_TREE ? "of a tree --threshold says how much is shown"
+                                               : "none is asked for");
+    return 0;
+}
+
 /* Whether the options go with each other. */
 static int report_options_agree(const struct report_options *o, struct err *err)
 {
@@ -401,6 +416,8 @@ static int report_options_agree(const struct report_options *o, struct err *err)
         return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
     if ((o->has_sort || o->is_reverse) && !o->maps)
         return err_set(err, ERR_USAGE, "--sort and --reverse go with --maps.");
+    if (report_options_agree_on_length(o, has_more, err) != 0)
+        return ERR_USAGE;
     int code = o->maps ? query_suits_mappings(&o->query, err) : 0;
     return code == 0 && report_options_list_blocks(o) ? query_suits_blocks(&o->query, err) : code;
 }
