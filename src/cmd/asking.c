@@ -152,17 +152,24 @@ static void asking_tell_begin(struct asking *a, uint64_t begin_ns)
     a->has_said_end = true;
 }
 
+void asking_tell_moments(struct asking *a, const struct query *query, const struct wake_reader *r,
+                         const struct query_result *result)
+{
+    bool has_moment = query->moment.when == WHEN_NS || query->moment.when == WHEN_DATE;
+    if (result->later_ns != 0)
+        asking_tell_end(a, result->later_ns);
+    else if (has_moment && result->moment_ns < asking_find_begin(r))
+        asking_tell_begin(a, asking_find_begin(r));
+}
+
 int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,
                struct query_result *result, struct err *err)
 {
     struct query q;
     asking_prepare(a, &q, query, r);
     int code = query_run(&q, r, result, err);
-    bool has_moment = query->moment.when == WHEN_NS || query->moment.when == WHEN_DATE;
-    if (code == 0 && result->later_ns != 0)
-        asking_tell_end(a, result->later_ns);
-    else if (code == 0 && has_moment && result->moment_ns < asking_find_begin(r))
-        asking_tell_begin(a, asking_find_begin(r));
+    if (code == 0)
+        asking_tell_moments(a, query, r, result);
     return code;
 }
 

@@ -41,7 +41,10 @@ struct wake_reader *asking_open_series(struct asking *a, const char *const *path
 /* The query of a command, with names, progress and interrupts; its lists and
  * texts stay the command's. */
 void asking_prepare(struct asking *a, struct query *ready, const struct query *query, struct wake_reader *r);
-/* query_run with names, progress and interrupts.  The query itself is not changed. */
+/* Says, once, that a moment of an answered query lies behind the end of its recording, or before its begin. */
+void asking_tell_moments(struct asking *a, const struct query *query, const struct wake_reader *r,
+                         const struct query_result *result);
+/* query_run with names, progress and interrupts, and what there is to say of its moments.  The query itself is not changed. */
 int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,
                struct query_result *result, struct err *err);
 

@@ -73,6 +73,8 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
     if (code == 0)
         code = query_run(&query, r, &result, err);
     if (code == 0)
+        asking_tell_moments(a, &q->query, r, &result);
+    if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
     const struct export_job job = {r,          &query,  &result,        &traces,
                                    &sites,     &t->out, &q->conditions, &q->remarks,

@@ -36,6 +36,9 @@ def check_words():
         has_moment = form in ("html", "json", "pprof", "sqlite")
         check.holds(done.status == 0 if has_moment else done.status == 2 and b"'at' has no meaning" in done.err,
                     f"at=50% for {form}: {done.status}, {done.err.decode()}")
+    for form, word in (("json", "at=1h"), ("folded", "alive-at=1h"), ("massif", "alive-at=1h")):
+        said = tool("export", "-f", form, "--where", word, "blame.wake").err.decode()
+        check.equal(f"{word} for {form}, said to be the end", 1, said.count("a later moment is taken as that"))
     done = tool("export", "-f", "csv", "absent.wake")
     check.holds(done.status == 1 and b"absent.wake" in done.err, "An absent file is not named.")
 
