@@ -142,13 +142,16 @@ static uint64_t asking_find_begin(const struct wake_reader *r)
     return begin == UINT64_MAX ? 0 : begin;
 }
 
-static void asking_tell_begin(struct asking *a, uint64_t begin_ns)
+void asking_tell_begin(struct asking *a, const struct wake_reader *r, const char *what)
 {
     char text[UNITS_MAX];
+    uint64_t begin_ns = asking_find_begin(r);
+    if (begin_ns == 0)
+        return;
     if (!a->has_said_end)
         command_say(
-            "This file of a series begins at %s: what was live before is in earlier ones. Name them too.",
-            units_time(text, begin_ns));
+            "This file of a series begins at %s: what was %s before is in earlier ones. Name them too.",
+            units_time(text, begin_ns), what);
     a->has_said_end = true;
 }
 
@@ -159,7 +162,7 @@ void asking_tell_moments(struct asking *a, const struct query *query, const stru
     if (result->later_ns != 0)
         asking_tell_end(a, result->later_ns);
     else if (has_moment && result->moment_ns < asking_find_begin(r))
-        asking_tell_begin(a, asking_find_begin(r));
+        asking_tell_begin(a, r, "live");
 }
 
 int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,

@@ -44,6 +44,8 @@ void asking_prepare(struct asking *a, struct query *ready, const struct query *q
 /* Says, once, that a moment of an answered query lies behind the end of its recording, or before its begin. */
 void asking_tell_moments(struct asking *a, const struct query *query, const struct wake_reader *r,
                          const struct query_result *result);
+/* Says, once, where a later file of a series begins: what ("mapped") was done before is not in it.  Of others nothing. */
+void asking_tell_begin(struct asking *a, const struct wake_reader *r, const char *what);
 /* query_run with names, progress and interrupts, and what there is to say of its moments.  The query itself is not changed. */
 int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,
                struct query_result *result, struct err *err);

@@ -224,6 +224,8 @@ static int report_pools(struct report *r, bool brief, struct err *err)
 {
     struct section_pools s = {&r->data.traces, &r->data.accounts,
                               report_limit(r->options, REPORT_SITES_SHOWN), brief};
+    for (size_t i = 0; i < r->data.readers.count; i++)
+        asking_tell_begin(&r->data.asking, r->data.readers.data[i], "put into pools");
     if (r->options->json)
         return section_pools_json(&r->json, &s, err);
     page_end_line(&r->page);

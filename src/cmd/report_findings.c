@@ -162,6 +162,8 @@ static int report_findings_maps(struct report_data *d, const struct report_optio
     struct report_finding_maps f = {.sieve = &o->sieve, .traces = &d->traces};
     maps_init(&f.maps);
     int code = report_findings_visit(d, o, report_finding_maps, &f, err);
+    for (size_t i = 0; i < d->readers.count && code == 0; i++)
+        asking_tell_begin(&d->asking, d->readers.data[i], "mapped");
     struct section_maps s = {&d->traces, &f.maps, report_findings_limit(o),
                              o->query.filter.mappings.count > 0};
     if (code == 0)

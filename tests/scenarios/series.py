@@ -76,6 +76,10 @@ def lifetimes(path):
 
 
 # One of them alone begins with blocks that others have made, whose numbers have gaps.
+for option, words in (("--maps", "what was mapped before"), ("--pools", "what was put into pools before")):
+    for path, times in (("s.wake.1", 0), ("s.wake.2", 1), ("s.wake.*", 0)):
+        said = tool("report", option, path).err.decode()
+        check.equal(f"{option} of {path} says what is missing", times, said.count(words))
 record([workload("scattered")], "gaps.wake", ["--rotate", "256K"])
 parts = sorted(glob.glob("gaps.wake.*"), key=lambda name: int(name.rsplit(".", 1)[1]))
 check.holds(len(parts) >= 3, f"There are only the files {parts}.")
