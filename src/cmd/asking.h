@@ -24,7 +24,8 @@ struct asking {
     struct progress progress;
     struct sigaction before;
     bool has_said_end; /* that a moment lies behind it, or before the begin */
-    bool has_several;  /* recordings, each with its own clock: behind its end nothing of one is live */
+    bool has_said_limit;
+    bool has_several; /* recordings, each with its own clock: behind its end nothing of one is live */
 };
 
 void asking_begin(struct asking *a);

@@ -57,7 +57,8 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
         strbuf_addf(out, "Nothing was recorded: %s", why.text);
         return;
     }
-    strbuf_addf(out, "%s events, peak %s", units_count(a, s->events), units_bytes(b, s->peak_bytes));
+    strbuf_addf(out, "%s event%s, peak %s", units_count(a, s->events), units_plural(s->events),
+                units_bytes(b, s->peak_bytes));
     strbuf_addf(out, ", leaked %s in ", units_bytes(a, s->leaked_bytes));
     strbuf_addf(out, "%s block%s", units_count(a, s->leaked_blocks), s->leaked_blocks == 1 ? "" : "s");
     if (s->processes > 1)
@@ -77,7 +78,8 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
                     "not recorded",
                     units_count(a, s->bypassed), s->bypassed == 1 ? "" : "es");
     if (s->lost_events != 0)
-        strbuf_addf(out, "; lost %s events because %s", units_count(a, s->lost_events), closing_reason(s));
+        strbuf_addf(out, "; lost %s event%s because %s", units_count(a, s->lost_events),
+                    units_plural(s->lost_events), closing_reason(s));
     if (c->output.failure.code != 0) {
         size_t length = strlen(c->output.failure.text);
         bool dot = length > 0 && c->output.failure.text[length - 1] == '.';

@@ -197,7 +197,7 @@ static void info_text_losses(struct strbuf *out, const struct wake_reader *r, co
         strbuf_addf(out, ", %s more process%s could not be recorded", units_count(a, f->unrecorded_processes),
                     f->unrecorded_processes == 1 ? "" : "es");
     if (f->lost_events != 0)
-        strbuf_addf(out, ", %s events lost", units_count(a, f->lost_events));
+        strbuf_addf(out, ", %s event%s lost", units_count(a, f->lost_events), units_plural(f->lost_events));
     if (f->off_ns != 0)
         strbuf_addf(out, ", switched off for %s", units_time(a, f->off_ns));
     if (!s->closed)
@@ -272,7 +272,8 @@ static void info_text(struct strbuf *out, const struct wake_reader *r, const str
     if (f->peak_rss_bytes != 0)
         strbuf_addf(out, "%-15s%s\n", "peak resident", units_bytes(a, f->peak_rss_bytes));
     strbuf_addf(out, "%-15s%s, ", "file", units_bytes(a, s->file_size));
-    strbuf_addf(out, "%s events, %.2f bytes each\n", units_count(a, f->events), info_density(f, s));
+    strbuf_addf(out, "%s event%s, %.2f bytes each\n", units_count(a, f->events), units_plural(f->events),
+                info_density(f, s));
     if (f->events != 0 && s->collector_cpu_ns != 0)
         strbuf_addf(out, "%-15s%s, %.0f ns an event\n", "collector CPU", units_time(a, s->collector_cpu_ns),
                     (double)s->collector_cpu_ns / (double)f->events);

@@ -85,7 +85,7 @@ static bool merge_tell(const struct merge *m)
     safe_add_text(&out, m->output);
     strbuf_addf(&out, ": %s recording%s", units_count(text, m->files.count), m->files.count == 1 ? "" : "s");
     strbuf_addf(&out, ", %s process%s", units_count(text, processes), processes == 1 ? "" : "es");
-    strbuf_addf(&out, ", %s events.\n", units_count(text, events));
+    strbuf_addf(&out, ", %s event%s.\n", units_count(text, events), units_plural(events));
     bool done = command_print(&out);
     strbuf_release(&out);
     return done;

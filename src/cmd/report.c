@@ -290,9 +290,10 @@ static int report_text(struct report *r, struct err *err)
     screen_init(&r->page, &r->head);
     if (r->options->worst != WORST_NONE) {
         char a[UNITS_MAX], b[UNITS_MAX];
-        page_addf(&r->page, COLOUR_PLAIN, "%s has %s of %s recordings: %s",
+        page_addf(&r->page, COLOUR_PLAIN, "%s has %s of %s recording%s: %s",
                   r->options->files.data[r->data.chosen], worst_describe(r->options->worst),
-                  units_count(a, r->options->files.count), units_bytes(b, r->data.chosen_value));
+                  units_count(a, r->options->files.count), units_plural(r->options->files.count),
+                  units_bytes(b, r->data.chosen_value));
         page_end_line(&r->page);
     }
     section_head_text(&r->page, &r->data.head);

@@ -55,8 +55,8 @@ static int verify_run(struct wake_reader *r)
         char a[UNITS_MAX], b[UNITS_MAX];
         struct strbuf out;
         strbuf_init(&out);
-        strbuf_addf(&out, "sound: %s events, %s lost", units_count(a, audit.events),
-                    units_count(b, audit.lost));
+        strbuf_addf(&out, "sound: %s event%s, %s lost", units_count(a, audit.events),
+                    units_plural(audit.events), units_count(b, audit.lost));
         if (audit.culled != 0)
             strbuf_addf(&out, ", %s culled", units_count(a, audit.culled));
         if (audit.limited != 0)

@@ -251,6 +251,12 @@ def limited():
             count = told_of[0][1] if told_of else "?"
             check.holds(f"; {count} blocks that the recording knows by count alone are not {where}" in open("lacking", encoding="utf-8").read(),
                         "The page does not say what it lacks.")
+    # What is live behind the last event is known of the end alone, and without conditions.
+    sentence = b"The file was full at "
+    for words, is_said in ((["--at", "end"], False), (["--at", "1ms", "--where", "size-min=1"], False), (["--at", "end", "--where", "size-min=1"], True),
+                           (["--since", "1ms", "--where", "size-min=1"], True), (["--allocated", "--where", "alive-at=end"], True)):
+        done = tool("report", *words, "limited.wake")
+        check.equal(f"{words}: what is said of moments behind", is_said, sentence in done.err)
     report = tool("report", "limited.wake")
     check.holds(b" limited " in report.out, "The report does not say that the file was full.")
     check.equal("allocations in the report", facts["allocations"],
