@@ -49,7 +49,10 @@ struct module {
     uint64_t eh_frame;
     uint64_t identity; /* of the file, by its build id */
     uint32_t epoch;    /* of the process that told of it (life.h) */
-    uint64_t lo, hi;   /* the segment of the unwind data; not kept in the list */
+};
+
+struct module_bounds {
+    uint64_t lo, hi; /* 0: unknown */
 };
 
 struct module_headers {
@@ -137,17 +140,29 @@ static struct module_headers module_headers(const struct module_object *o)
     return (struct module_headers){(const void *)((const uint8_t *)ehdr + ehdr->e_phoff), ehdr->e_phnum};
 }
 
-/* The readable bytes around the unwind data: the segment it lies in. */
-static void module_bounds(struct module *m, struct module_headers h, uint64_t bias)
+/* The readable bytes around an address: the segment it lies in. */
+static struct module_bounds module_bounds(struct module_headers h, uint64_t bias, uint64_t address)
 {
-    m->lo = m->hi = 0;
+    struct module_bounds found = {0, 0};
     for (unsigned i = 0; i < h.count; i++) {
         uint64_t start = bias + h.list[i].p_vaddr, end = start + h.list[i].p_filesz;
-        if (h.list[i].p_type == PT_LOAD && m->eh_frame >= start && m->eh_frame < end) {
-            m->lo = start;
-            m->hi = end;
-        }
+        if (h.list[i].p_type == PT_LOAD && address >= start && address < end)
+            found = (struct module_bounds){start, end};
     }
+    return found;
+}
+
+/* .eh_frame as its search table has it: nearly always in the same segment, but LLVM's own libunwind has it among the
+ * data. in: what can be read around hdr. */
+static uint64_t module_frames(uint64_t hdr, struct module_bounds in)
+{
+    enum { RELATIVE_4 = 0x1b }; /* four bytes, signed, from there: what all linkers write */
+    const uint8_t *at = (const uint8_t *)(uintptr_t)hdr;
+    int32_t distance;
+    if (in.hi - hdr < 8 || at[1] != RELATIVE_4)
+        return hdr;
+    memory_copy(&distance, at + 4, sizeof distance);
+    return hdr + 4 + (uint64_t)(int64_t)distance;
 }
 
 static struct module_id module_build_id(struct module_headers h, uint64_t bias)
@@ -309,14 +324,18 @@ bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section)
                          .identity = module_identity(id)};
     if (lane != NULL)
         module_meet(lane, &now, map->l_name != NULL ? map->l_name : "", id, bias);
-    module_bounds(&now, headers, bias);
+    struct module_bounds table = module_bounds(headers, bias, now.eh_frame), frames = {0, 0};
+    if (table.lo != 0)
+        frames = module_bounds(headers, bias, module_frames(now.eh_frame, table));
+    if (frames.lo == 0)
+        frames = table;
     section->hdr = o.eh_frame;
     section->eh_frame = NULL;
-    section->lo = (const uint8_t *)(uintptr_t)now.lo;
-    section->hi = (const uint8_t *)(uintptr_t)now.hi;
-    section->hdr_size = (size_t)(section->hi - section->hdr);
+    section->lo = (const uint8_t *)(uintptr_t)frames.lo;
+    section->hi = (const uint8_t *)(uintptr_t)frames.hi;
+    section->hdr_size = (size_t)(table.hi - now.eh_frame);
     section->bias = 0;
-    return now.lo != 0 || (o.eh_frame == NULL && jit_find(pc, section));
+    return frames.lo != 0 || (o.eh_frame == NULL && jit_find(pc, section));
 }
 
 void module_advance(void)

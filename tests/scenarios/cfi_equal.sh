@@ -11,7 +11,7 @@ if ! pkg-config --exists libdw libelf; then
 fi
 unwind="$ROOT/src/probe/unwind"
 "${CC:-cc}" -O2 -g -D_GNU_SOURCE= -I"$ROOT/src" -I"$ROOT/tests/unwind" -o "$TMPDIR/cfi_diff" \
-    "$ROOT/tests/unwind/cfi_diff.c" "$ROOT/tests/unwind/cfi_meaning.c" "$unwind/rule.c" "$unwind/cfi.c" \
+    "$ROOT/tests/unwind/cfi_diff.c" "$ROOT/tests/unwind/cfi_meaning.c" "$ROOT/tests/unwind/cfi_file.c" "$unwind/rule.c" "$unwind/cfi.c" \
     "$unwind/cfi_entry.c" "$unwind/cfi_eval.c" "$unwind/cfi_pointer.c" "$unwind/cfi_step.c" "$unwind/cfi_table.c" \
     $(pkg-config --cflags --libs libdw libelf)
 exec "$TMPDIR/cfi_diff" --every "${CFI_EVERY:-1}" ${CFI_FOLDERS:-/usr/lib}

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A library that was rewritten after it was linked, so that its program headers lie in a segment of their own at its
-end (llvm-bolt does that, and so are the libraries of rustc): stacks go through it."""
+end (llvm-bolt does that, and so are the libraries of rustc), or its unwind data in another than their table: stacks go
+through it."""
 import json
 import os
 import struct
@@ -56,11 +57,23 @@ def build():
         check.equal(" ".join(command), (0, ""), (done.status, done.err.decode()))
 
 
+def build_apart():
+    """The unwind data among the data, and their table where it always is: so is LLVM's libunwind."""
+    put("writable.s", b'.section .eh_frame,"aw",@progbits\n.section .note.GNU-stack,"",@progbits\n')
+    command = ["gcc", "-O1", "-g", "-fno-optimize-sibling-calls", "-shared", "-fPIC", "writable.s", "library.c", "-o", "libapart.so"]
+    check.equal(" ".join(command), 0, native(command).status)
+    lines = [line.split() for line in native(["readelf", "-SW", "libapart.so"]).out.decode().replace("[ ", "[").splitlines()]
+    flags = [words[7] for words in lines if len(words) > 8 and words[1] == ".eh_frame"]
+    check.equal("flags of .eh_frame", ["WA"], flags)
+    with open("libapart.so", "rb") as made:
+        return made.read()
+
+
 build()
 with open("libgiver.so", "rb") as file:
     linked = file.read()
 for name, library, is_cut in (("linked", linked, False), ("moved", move_headers(linked), False),
-                              ("elsewhere", move_headers(linked, 16 * PAGE), True)):
+                              ("elsewhere", move_headers(linked, 16 * PAGE), True), ("apart", build_apart(), False)):
     check.about(name)
     os.remove("libgiver.so")
     put("libgiver.so", library)

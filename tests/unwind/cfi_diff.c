@@ -29,6 +29,7 @@
  *
  * Exit: 0 no difference, 1 some, 2 used wrongly.
  */
+#include "cfi_file.h"
 #include "cfi_meaning.h"
 #include "probe/unwind/cfi.h"
 #include "probe/unwind/rule.h"
@@ -373,37 +374,6 @@ static void compare_section(struct job *job, const unsigned char *ident, Elf_Dat
 
 /* ------------------------------------------------------------------ the files */
 
-/* Finds .eh_frame_hdr by program header, as the probe does, and where a file has
- * none its .eh_frame at address. */
-static bool section_open(Elf *elf, uint64_t address, struct cfi_section *section)
-{
-    size_t size;
-    size_t count;
-    GElf_Phdr ph;
-    uint64_t hdr_size = 0;
-    const uint8_t *image = (const uint8_t *)elf_rawfile(elf, &size);
-    if (image == NULL || elf_getphdrnum(elf, &count) != 0)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (gelf_getphdr(elf, (int)i, &ph) != NULL && ph.p_type == PT_GNU_EH_FRAME) {
-            address = ph.p_vaddr;
-            hdr_size = ph.p_memsz;
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (gelf_getphdr(elf, (int)i, &ph) == NULL || ph.p_type != PT_LOAD || address < ph.p_vaddr ||
-            address - ph.p_vaddr >= ph.p_filesz || ph.p_offset > size || ph.p_filesz > size - ph.p_offset)
-            continue;
-        const uint8_t *lo = image + ph.p_offset;
-        const uint8_t *found = lo + (address - ph.p_vaddr);
-        *section = (struct cfi_section){.lo = lo, .hi = lo + ph.p_filesz, .hdr_size = hdr_size};
-        section->bias = (intptr_t)(ph.p_vaddr - (uint64_t)(uintptr_t)lo);
-        *(hdr_size != 0 ? &section->hdr : &section->eh_frame) = found;
-        return true;
-    }
-    return false;
-}
-
 static Elf_Scn *eh_frame_find(Elf *elf, GElf_Shdr *header)
 {
     size_t names;
@@ -429,7 +399,7 @@ static void compare_elf(struct job *job, Elf *elf)
     }
     Elf_Scn *scn = eh_frame_find(elf, &section);
     Elf_Data *data = scn != NULL && section.sh_type != SHT_NOBITS ? elf_rawdata(scn, NULL) : NULL;
-    if (data == NULL || data->d_buf == NULL || !section_open(elf, section.sh_addr, &job->section)) {
+    if (data == NULL || data->d_buf == NULL || !cfi_file_open(elf, section.sh_addr, &job->section)) {
         job->counts[COUNT_WITHOUT]++;
         return;
     }

@@ -34,8 +34,9 @@ enum cfi_status {
 };
 
 /* One loaded module. Its bytes lie at [lo, hi), all of it readable and holding
- * .eh_frame and .eh_frame_hdr; the size of .eh_frame is not known and not needed.
- * hdr_size may be larger than the truth. Where there is no .eh_frame_hdr (static
+ * .eh_frame; the size of .eh_frame is not known and not needed. .eh_frame_hdr lies there
+ * too, and then hdr_size may be larger than the truth; or it lies elsewhere, in another segment, and then
+ * so many bytes of it can be read. Where there is no .eh_frame_hdr (static
  * programs are often linked without), hdr is NULL and eh_frame counts, which is not
  * looked at otherwise; with both NULL the module has no CFI. bias is what must be
  * added to a pointer to get the address that the program knows: zero in a live

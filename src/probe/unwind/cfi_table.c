@@ -39,9 +39,8 @@ static enum cfi_status table_open(const struct cfi_section *section, struct tabl
         t->eh_frame = cfi_pointer_address(section, section->eh_frame);
         return CFI_OK;
     }
-    if (!cfi_pointer_open(section, cfi_pointer_address(section, section->hdr), &in))
-        return CFI_BAD;
-    if (cursor_left(&in) > section->hdr_size)
+    if (!cfi_pointer_open(section, cfi_pointer_address(section, section->hdr), &in) ||
+        cursor_left(&in) > section->hdr_size)
         cursor_init(&in, section->hdr, section->hdr_size);
     uint8_t version = cursor_u8(&in);
     uint8_t frame_encoding = cursor_u8(&in);
