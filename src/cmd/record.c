@@ -182,7 +182,5 @@ int command_record(int argc, char **argv)
     logging_close(&log);
     if (status != EXIT_DONE)
         return status;
-    if (!l.has_ended)
-        return 128 + 15; /* asked to leave while the program runs on */
     launch_exit_like(&l);
 }

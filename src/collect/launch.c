@@ -198,9 +198,9 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
         return;
     if (is_alive && is_sent)
         launch_pass_on(l, s);
-    if (signal == SIGTERM && (is_sent || !is_alive))
+    if (signal == SIGTERM && !is_alive)
         l->terms++;
-    if (signal == SIGINT && (is_sent || !is_alive))
+    if (signal == SIGINT && !is_alive)
         l->interrupts++;
     l->leave |= l->terms >= 2 || l->interrupts >= 2;
     launch_hurry(l);

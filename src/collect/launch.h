@@ -12,9 +12,9 @@
  *    program has got it.
  *  - When the program is stopped by job control, so is the collector.
  *  - Orphans that the collector is given, as the first process of a container, are reaped.
- *  - SIGTERM twice, or SIGINT twice (from the terminal only once the program
- *    is over): `leave` is set.
- *  - Where there is no program of our own, or it is over, once is enough: the programs that are
+ *  - Signals are the program's for as long as it runs. Once it is over, and the collector waits for
+ *    its children or looks up names, SIGTERM twice, or SIGINT twice: `leave` is set.
+ *  - Where there is no program of our own, or it is over, once is enough, also while it still ran: the programs that are
  *    recorded get LAUNCH_GRACE_S to end, since whoever shuts down a service or a
  *    machine sends SIGTERM to all at once, and then `leave` is due.
  */

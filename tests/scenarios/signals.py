@@ -105,6 +105,44 @@ def check_group(check):
             check.sound("group.wake")
 
 
+PATIENT = """#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile int got;
+static void count(int number) { (void)number; got++; }
+int main(int argc, char **argv)
+{
+    signal(atoi(argv[1]), count);
+    puts("ready");
+    fflush(stdout);
+    for (int i = 0; i < 100; i++)
+        usleep(10000);
+    free(malloc(7407));
+    printf("%d\\n", got);
+    return argc + 3;
+}
+"""
+
+
+def check_often(check):
+    """What is sent to the recorder is the program's, however often: as `timeout` does, which tells its child and the whole group."""
+    with open("patient.c", "w", encoding="ascii") as f:
+        f.write(PATIENT)
+    subprocess.run(["gcc", "-O0", "-o", "patient", "patient.c"], check=True)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        check.about(f"signal {int(number)} three times")
+        process = subprocess.Popen([HEAPWAKE, "record", "-q", "-o", "often.wake", "--", "./patient", str(int(number))],
+                                   stdout=subprocess.PIPE, start_new_session=True)
+        check.equal("first line", b"ready\n", process.stdout.readline())
+        for _ in range(3):
+            process.send_signal(number)
+            time.sleep(0.1)
+        check.equal("exit status and output", (5, b"3\n"), (process.wait(), process.stdout.read()))
+        check.equal("recorded", 1, Ledger(events("often.wake")).made[7407])
+        check.sound("often.wake")
+
+
 HASTY = """#include <signal.h>
 #include <stdlib.h>
 int main(void)
@@ -166,6 +204,7 @@ if __name__ == "__main__":
     check_toggle(check)
     check_report(check)
     check_group(check)
+    check_often(check)
     check_last_moments(check)
     check_own(check)
     check_daemons(check)
