@@ -118,22 +118,57 @@ int launch_start(struct launch *l, char *const argv[], char *const more[], struc
     return launch_refused(l, argv[0], err);
 }
 
-/* The program was stopped: from the terminal means us too. */
+/* Is the program in a group of its own, which the terminal does not know? Alone it would be the one in front. */
+static bool launch_is_apart(const struct launch *l)
+{
+    return getpgid(l->pid) != getpgrp();
+}
+
+static bool launch_is_of_terminal(int signal)
+{
+    return signal == SIGINT || signal == SIGQUIT || signal == SIGTSTP || signal == SIGWINCH ||
+           signal == SIGHUP;
+}
+
+/* As the terminal does it. */
+static void launch_send_group(const struct launch *l, int signal)
+{
+    bool leads = launch_is_apart(l) && getpgid(l->pid) == l->pid;
+    (void)kill(leads ? -l->pid : l->pid, signal);
+}
+
+/* Stops here, unless nobody could continue us. */
+static void launch_stop(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* The program was stopped: from the terminal means us too, also where it has heard that from the terminal, made
+ * ready and stopped itself for good, as top does. */
 static void launch_follow_stop(const struct launch *l)
 {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)l->pid, &info, WSTOPPED | WNOHANG) != 0 || info.si_pid == 0)
         return;
     int signal = info.si_status;
-    if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU)
+    bool is_asked = l->stop_ns != 0 && timebase_now() - l->stop_ns < LAUNCH_STOP_S * UINT64_C(1000000000);
+    if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU && !(signal == SIGSTOP && is_asked))
         return;
+    launch_stop();
+    /* Who has continued us has continued the program too, or meant to: it hears of it once. */
     sigset_t set;
+    struct timespec at_once = {0};
     sigemptyset(&set);
-    sigaddset(&set, SIGTSTP);
-    raise(SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &set, NULL); /* stops here, unless nobody could continue us */
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    kill(l->pid, SIGCONT);
+    sigaddset(&set, SIGCONT);
+    (void)sigtimedwait(&set, NULL, &at_once);
+    info.si_pid = 0;
+    if (waitid(P_PID, (id_t)l->pid, &info, WCONTINUED | WNOHANG) != 0 || info.si_pid == 0)
+        launch_send_group(l, SIGCONT);
 }
 
 /* The first process of a container is given all orphans there, and whoever waits for their end waits for us. */
@@ -187,21 +222,19 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
 {
     int signal = (int)s->ssi_signo;
     bool is_sent = s->ssi_code == SI_USER || s->ssi_code == SI_QUEUE || s->ssi_code == SI_TKILL;
-    bool is_alive = l->pid != 0 && !l->has_ended;
-    if (signal == SIGCHLD) {
-        if (is_alive && !launch_reap(l))
-            launch_follow_stop(l);
-        launch_reap_orphans(l);
+    if (l->pid != 0 && !l->has_ended) {
+        if (is_sent && !launch_is_of_program(l, (pid_t)s->ssi_pid))
+            launch_pass_on(l, s);
+        else if (!is_sent && launch_is_of_terminal(signal) && launch_is_apart(l))
+            launch_send_group(l, signal);
+        if (!is_sent && signal == SIGTSTP)
+            l->stop_ns = timebase_now();
         return;
     }
-    if (signal == SIGTSTP || (is_sent && is_alive && launch_is_of_program(l, (pid_t)s->ssi_pid)))
-        return;
-    if (is_alive && is_sent)
-        launch_pass_on(l, s);
-    if (signal == SIGTERM && !is_alive)
-        l->terms++;
-    if (signal == SIGINT && !is_alive)
-        l->interrupts++;
+    if (signal == SIGTSTP)
+        launch_stop();
+    l->terms += signal == SIGTERM;
+    l->interrupts += signal == SIGINT;
     l->leave |= l->terms >= 2 || l->interrupts >= 2;
     launch_hurry(l);
 }
@@ -209,8 +242,18 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
 void launch_take_signals(struct launch *l)
 {
     struct signalfd_siginfo s;
-    while (read(l->signal_fd, &s, sizeof s) == sizeof s)
-        launch_take_signal(l, &s);
+    bool has_news = false;
+    while (read(l->signal_fd, &s, sizeof s) == sizeof s) {
+        if (s.ssi_signo == SIGCHLD)
+            has_news = true;
+        else
+            launch_take_signal(l, &s);
+    }
+    if (!has_news) /* of the program; what came before is known by now, whatever the order of the numbers */
+        return;
+    if (l->pid != 0 && !launch_reap(l))
+        launch_follow_stop(l);
+    launch_reap_orphans(l);
 }
 
 bool launch_is_left(const struct launch *l)

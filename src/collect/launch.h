@@ -5,9 +5,10 @@
  *
  *  - The program keeps terminal, process group, descriptors, limits, umask,
  *    signal mask and dispositions as the user had them.
- *  - What the terminal sends (SIGINT, SIGQUIT) reaches the program by itself;
- *    what is sent to the collector is passed on, whichever signal it is (but SIGTSTP and SIGCHLD,
- *    which are the collector's, and SIGPIPE and SIGXFSZ, which it ignores). What the program
+ *  - What the terminal sends (SIGINT, SIGQUIT) reaches the program by itself, or, where it has
+ *    made a group of its own, through the collector;
+ *    what is sent to the collector is passed on, whichever signal it is (but SIGCHLD,
+ *    which is the collector's, and SIGPIPE and SIGXFSZ, which it ignores). What the program
  *    or a process that it has started sends is not: they mean the whole group, and the
  *    program has got it.
  *  - When the program is stopped by job control, so is the collector.
@@ -29,7 +30,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-enum { LAUNCH_GRACE_S = 3, LAUNCH_LATEST = 256 };
+enum { LAUNCH_GRACE_S = 3, LAUNCH_STOP_S = 3, LAUNCH_LATEST = 256 };
 
 struct launch {
     pid_t pid;        /* 0: nothing was started */
@@ -38,7 +39,8 @@ struct launch {
     uint64_t max_rss; /* bytes, once has_ended */
     bool has_ended;
     bool leave;
-    uint64_t leave_ns;          /* CLOCK_MONOTONIC at which to leave; 0: nobody has asked */
+    uint64_t leave_ns; /* CLOCK_MONOTONIC at which to leave; 0: nobody has asked */
+    uint64_t stop_ns;  /* CLOCK_MONOTONIC at which the terminal asked to stop (Ctrl-Z); 0: it has not */
     unsigned terms, interrupts; /* times the collector was asked to leave */
     int exec_error;             /* errno of a program that could not be run */
     sigset_t old_mask;
