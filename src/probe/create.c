@@ -33,13 +33,18 @@ static uint64_t create_ns(int clock)
     return (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
 }
 
-/* Bytes that events may take before a thread waits, unless HEAPWAKE_POOL says so: a burst of two million of them. */
+/* Bytes that events may take before a thread waits, unless HEAPWAKE_POOL says so: a burst of two million of them; on
+ * a small machine not so many that the program, which would fit in there alone, is killed for want of memory. */
 static uint64_t create_usual_pool(void)
 {
-    const uint64_t plenty = UINT64_C(1) << 30;
     struct sysinfo system = {0};
     bool is_known = !sys_failed(sys_sysinfo(&system));
-    return is_known && system.totalram >= plenty / system.mem_unit ? CREATE_POOL_USUAL : 0;
+    uint64_t memory = (uint64_t)system.totalram * system.mem_unit, part = memory / CREATE_POOL_PART;
+    if (is_known && memory >= UINT64_C(1) << 30)
+        return CREATE_POOL_USUAL;
+    if (!is_known || part >= CREATE_POOL_USUAL / 2)
+        return CREATE_POOL_USUAL / 2;
+    return part < CREATE_POOL_MIN ? CREATE_POOL_MIN : part;
 }
 
 /* How many chunks the file may hold under the program's own limits.  share.pool: how many of them are

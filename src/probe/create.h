@@ -17,7 +17,8 @@ enum {
     CREATE_CHUNKS_AT = CREATE_FILTER_AT + sizeof(struct filter),
     CREATE_CHUNKS_MIN = 16,
     CREATE_POOL_MIN = 1 << 20,
-    CREATE_POOL_USUAL = 32 << 20, /* on a machine with 1 GiB or more; else the first window */
+    CREATE_POOL_USUAL = 32 << 20, /* on a machine with 1 GiB or more; else half of it at most ... */
+    CREATE_POOL_PART = 16,        /* ... and of its memory one part in so many */
     CREATE_POOL_MAX = SHARE_WINDOWS_MAX * SHARE_WINDOW_CHUNKS / 1024 * SEGMENT_CHUNK_SIZE * 1024,
 };
 

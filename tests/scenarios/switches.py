@@ -5,8 +5,12 @@ stacks of frees, precise times, zeroed memory, small buffers."""
 import collections
 import os
 import re
+import signal
+import struct
+import subprocess
+import time
 
-from support import Check, Ledger, events, native, record, tool, truth, workload
+from support import HEAPWAKE, Check, Ledger, events, native, record, tool, truth, workload
 
 
 def check_zero(check):
@@ -60,10 +64,50 @@ def check_pool(check):
         check.holds(facts["allocations"] > 10000, f"Only {facts['allocations']} allocations are recorded with {size}.")
 
 
+def child(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+        return int(f.read().split()[0])
+
+
+def buffers(pid):
+    """KiB of shared memory that a process has touched, once that grows no more."""
+    seen = [-1, 0]
+    while seen[-1] != seen[-2]:
+        time.sleep(0.5)
+        with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+            seen.append(int(re.search(r"RssShmem:\s*(\d+)", f.read()).group(1)))
+    return seen[-1]
+
+
+def check_small_machine(check):
+    """How much is told before a program waits, where the kernel says that the machine has little memory."""
+    blocks = 1000000
+    for memory, pool in ((64, 4), (8, 1)):
+        check.about(f"a machine with {memory} MiB")
+        system = struct.pack("<4Q6QHxxxxxx2QI4x", *[0] * 4, memory << 20, *[0] * 5, 1, 0, 0, 1)
+        process = subprocess.Popen(["strace", "-f", "-qq", "-o", "log", "-e", "trace=sysinfo",
+                                    "-e", f"inject=sysinfo:poke_exit=@arg1={system.hex()}", HEAPWAKE, "record", "-q",
+                                    "-o", "small.wake", "--", workload("steady"), str(blocks), "wait"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        check.equal("first line", b"half\n", process.stdout.readline())
+        recorder = child(process.pid)
+        os.kill(recorder, signal.SIGSTOP)
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        used = buffers(child(recorder))
+        os.kill(recorder, signal.SIGCONT)
+        process.communicate()
+        check.equal("exit status", 8, process.returncode)
+        check.holds(pool * 1000 < used < pool * 1024 + 512, f"The buffers take {used} KiB; {pool} MiB were expected.")
+        check.equal("blocks", 2 * blocks, Ledger(events("small.wake")).made[7069])
+        check.sound("small.wake")
+
+
 if __name__ == "__main__":
     check = Check()
     check_zero(check)
     check_free_stacks(check)
     check_times(check)
     check_pool(check)
+    check_small_machine(check)
     check.done()
