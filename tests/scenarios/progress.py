@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What takes longer than a second says how far it has come: on standard error, if that is a terminal, in one line that
 is gone at the end. Reading is made slow (strace --inject), so that a small recording takes long."""
+import fcntl
 import os
 import pty
 import shutil
+import struct
 import subprocess
+import termios
 
 from support import HEAPWAKE, Check, record, tool, workload
 
@@ -24,10 +27,12 @@ COMMANDS = (
 check = Check()
 
 
-def run(argv, is_slow=True, is_terminal=True, is_shown=False, term="xterm"):
+def run(argv, is_slow=True, is_terminal=True, is_shown=False, term="xterm", columns=0):
     """Its status and what it says on standard error, if that is a terminal or not; is_shown: there it prints too."""
     slow = ["strace", "-qq", "-o", "log", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=40000"]
     ours, theirs = pty.openpty() if is_terminal else os.pipe()
+    if columns != 0:
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([*(slow if is_slow else []), HEAPWAKE, *argv], stdin=subprocess.DEVNULL, stderr=theirs,
                                stdout=theirs if is_shown else subprocess.DEVNULL, env={**os.environ, "TERM": term})
     os.close(theirs)
@@ -58,6 +63,16 @@ def check_command(argv, what):
         check_silent("no terminal", argv, {"is_terminal": False})
 
 
+def check_narrow(argv, what):
+    """A line that went on in the next row would stay there."""
+    for columns in (40, 20, 5):
+        status, said = run(argv, columns=columns)
+        check.equal(f"{columns} columns: exit status", 0, status)
+        lines = said.split(CLEAR)[1:]
+        check.holds(lines and all(len(line) < columns for line in lines), f"{columns} columns: It says {lines[:2]}.")
+        check.holds(columns < 20 or any(line.startswith(what[:4]) for line in lines), f"{columns} columns: It says {lines[:2]}.")
+
+
 def check_silent(how, argv, options):
     status, said = run(argv, **options)
     check.equal(f"{how}: exit status", 0, status)
@@ -69,6 +84,8 @@ if check.equal("status of record", 0, record([workload("order"), "4", "300000"])
     check.equal("export", 0, tool("export", "-f", "heaptrack", "-o", "out.heaptrack", "out.wake").status)
     for argv, what in COMMANDS:
         check_command(argv, what)
+    check.about("narrow terminals")
+    check_narrow(*COMMANDS[3])
     check.about("report")
     check_silent("a simple terminal", COMMANDS[0][0], {"term": "dumb"})
     record([workload("ends"), "return", "1", "200"], "few.wake")
