@@ -183,7 +183,7 @@ void finish_collector(struct collector *c, bool names, bool embeds, bool notice)
             c->options.say(c->options.say_of, LEVEL_WARN, err.text);
     }
     /* Who has sent SIGTERM (mpirun, timeout -k, a batch system) may send SIGKILL next, in the middle of the search. */
-    if (c->launch->terms + c->launch->interrupts != 0)
+    if (c->launch->is_asked)
         output_publish_all(&c->output);
     output_finish(&c->output, is_wanted ? finish_closed : NULL, &round);
     progress_end(&round.progress);

@@ -214,7 +214,7 @@ static void launch_pass_on(const struct launch *l, const struct signalfd_siginfo
 static void launch_hurry(struct launch *l)
 {
     bool is_over = l->pid == 0 || l->has_ended;
-    if (is_over && l->leave_ns == 0 && l->terms + l->interrupts != 0)
+    if (is_over && l->leave_ns == 0 && l->is_asked)
         l->leave_ns = timebase_now() + LAUNCH_GRACE_S * UINT64_C(1000000000);
 }
 
@@ -223,10 +223,12 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
     int signal = (int)s->ssi_signo;
     bool is_sent = s->ssi_code == SI_USER || s->ssi_code == SI_QUEUE || s->ssi_code == SI_TKILL;
     if (l->pid != 0 && !l->has_ended) {
-        if (is_sent && !launch_is_of_program(l, (pid_t)s->ssi_pid))
+        if (is_sent && !launch_is_of_program(l, (pid_t)s->ssi_pid)) {
             launch_pass_on(l, s);
-        else if (!is_sent && launch_is_of_terminal(signal) && launch_is_apart(l))
+            l->is_asked |= signal == SIGTERM || signal == SIGINT;
+        } else if (!is_sent && launch_is_of_terminal(signal) && launch_is_apart(l)) {
             launch_send_group(l, signal);
+        }
         if (!is_sent && signal == SIGTSTP)
             l->stop_ns = timebase_now();
         return;
@@ -235,6 +237,7 @@ static void launch_take_signal(struct launch *l, const struct signalfd_siginfo *
         launch_stop();
     l->terms += signal == SIGTERM;
     l->interrupts += signal == SIGINT;
+    l->is_asked |= signal == SIGTERM || signal == SIGINT;
     l->leave |= l->terms >= 2 || l->interrupts >= 2;
     launch_hurry(l);
 }

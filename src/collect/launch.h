@@ -41,7 +41,8 @@ struct launch {
     bool leave;
     uint64_t leave_ns; /* CLOCK_MONOTONIC at which to leave; 0: nobody has asked */
     uint64_t stop_ns;  /* CLOCK_MONOTONIC at which the terminal asked to stop (Ctrl-Z); 0: it has not */
-    unsigned terms, interrupts; /* times the collector was asked to leave */
+    bool is_asked;     /* somebody has sent SIGTERM or SIGINT, while the program ran or later */
+    unsigned terms, interrupts; /* times the collector was asked to leave, when the program was over */
     int exec_error;             /* errno of a program that could not be run */
     sigset_t old_mask;
     struct sigaction old_pipe, old_child, old_fsize;
