@@ -113,6 +113,7 @@ bool finish_wants_binaries(const char *value)
 
 struct finish_round {
     struct finish finish;
+    const struct collector_options *options;
     struct naming *naming;
     struct launch *launch;
     unsigned asked; /* how often it has been asked to leave that needs no answer any more */
@@ -124,6 +125,14 @@ struct finish_round {
 static void finish_progress(void *of, const char *what, uint64_t done, uint64_t total)
 {
     progress_update(of, what, done, total);
+}
+
+/* A finish's `say`: on the terminal not behind the line of progress. */
+static void finish_say(void *of, enum level level, const char *sentence)
+{
+    struct finish_round *round = of;
+    progress_clear(&round->progress);
+    round->options->say(round->options->say_of, level, sentence);
 }
 
 /* SIGTERM counts twice: it ends the waiting for a server and the search. */
@@ -138,9 +147,8 @@ static bool finish_is_stopped(void *of)
     launch_take_signals(round->launch);
     if (round->notice && timebase_now() - round->start_ns > FINISH_PATIENCE_NS) {
         round->notice = false;
-        round->finish.say(
-            round->finish.say_of, LEVEL_WARN,
-            "Looking up the names of functions; Ctrl-C leaves the rest to 'heapwake symbolize'.");
+        finish_say(round, LEVEL_WARN,
+                   "Looking up the names of functions; Ctrl-C leaves the rest to 'heapwake symbolize'.");
     }
     bool is_asked = finish_count(round->launch) > round->asked;
     round->asked += is_asked;
@@ -154,19 +162,21 @@ static void finish_closed(void *of, const char *path)
     err_init(&err);
     if (round->naming != NULL && !naming_is_stopped(round->naming) &&
         finish_file(&round->finish, round->naming, path, &err) != 0)
-        round->finish.say(round->finish.say_of, LEVEL_WARN, err.text);
+        finish_say(round, LEVEL_WARN, err.text);
 }
 
 void finish_collector(struct collector *c, bool names, bool embeds, bool notice)
 {
     struct err err;
     struct finish_round round = {
-        .finish = {.names = names, .embeds = embeds, .say = c->options.say, .say_of = c->options.say_of},
+        .finish = {.names = names, .embeds = embeds, .say = finish_say},
+        .options = &c->options,
         .launch = c->launch,
         .asked = finish_count(c->launch),
         .start_ns = timebase_now(),
         .notice = notice,
     };
+    round.finish.say_of = &round;
     round.finish.naming.is_stopped = finish_is_stopped;
     round.finish.naming.is_stopped_of = &round;
     progress_begin(&round.progress);

@@ -91,8 +91,8 @@ static void symbolize_show(void *of, struct wake_reader *r)
 
 static void symbolize_say(void *of, enum level level, const char *sentence)
 {
-    (void)of;
     (void)level;
+    progress_clear(of);
     command_say("%s", sentence);
 }
 
@@ -126,6 +126,7 @@ static int symbolize_run(struct finish *f, const char *path)
     f->naming.progress = symbolize_progress;
     f->naming.progress_of = &progress;
     f->naming.is_stopped_of = &taken;
+    f->say_of = &progress;
     struct naming *n = naming_open(&f->naming, &err);
     if (n != NULL)
         code = finish_file(f, n, path, &err);
