@@ -31,6 +31,8 @@ _heapwake_record()
     if [[ -n $at ]]; then
         if declare -F _command_offset >/dev/null; then
             _command_offset "$at"
+        elif ((at == COMP_CWORD)); then
+            mapfile -t COMPREPLY < <(compgen -c -- "$current")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
         fi

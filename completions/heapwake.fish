@@ -51,7 +51,7 @@ complete -c heapwake -n '__fish_seen_subcommand_from record' -l map-usage -d 'Sa
 complete -c heapwake -n '__fish_seen_subcommand_from record' -l max-size -x -d 'Size from which on events are left out'
 complete -c heapwake -n '__fish_seen_subcommand_from strip' -l threshold -x -d 'What is short, such as 10s'
 complete -c heapwake -n '__fish_seen_subcommand_from strip' -s o -l output -r -F -d 'Name of the copy'
-complete -c heapwake -n '__fish_seen_subcommand_from record' -xa '(__fish_complete_subcommand --fcs-skip=2)'
+complete -c heapwake -n '__fish_seen_subcommand_from record' -xa '(__fish_complete_subcommand --fcs-skip=2 -o --output --children --symbols --enabled --depth --mmap --pool --sigusr1 --sigusr2 --log --logfile --cull-ms --cull-pending --max-size --sample --rotate)'
 
 complete -c heapwake -n '__fish_seen_subcommand_from report diff' -l leaks -d 'Blocks never freed'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff' -l peak -d 'Blocks live at the peak'
@@ -117,8 +117,9 @@ complete -c heapwake -n '__fish_seen_subcommand_from report diff' -l wrapper -x 
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check' -l suppressions -r -F -d 'Known leaks'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check' -l no-built-in-suppressions -d 'libc and libstdc++ too'
 complete -c heapwake -n '__fish_seen_subcommand_from report diff check history replay' -l json -d 'As a JSON object'
-complete -c heapwake -n '__fish_seen_subcommand_from ctl' -a '(__fish_complete_pids)'
-complete -c heapwake -n '__fish_seen_subcommand_from ctl' -a 'enable disable toggle tag report status stop'
+complete -c heapwake -n '__fish_seen_subcommand_from ctl; and test (count (commandline -opc)) -eq 2' -a '(__fish_complete_pids)'
+complete -c heapwake -n '__fish_seen_subcommand_from ctl; and test (count (commandline -opc)) -eq 3' -a 'enable disable toggle tag report status stop'
+complete -c heapwake -n '__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from report' -F
 complete -c heapwake -n '__fish_seen_subcommand_from ctl' -l depth -x -d 'Innermost frames of a report'
 complete -c heapwake -n '__fish_seen_subcommand_from info' -l json -d 'As a JSON object'
 complete -c heapwake -n '__fish_seen_subcommand_from dump' -l tsv -d 'In columns'
@@ -146,4 +147,4 @@ complete -c heapwake -n '__fish_seen_subcommand_from replay' -l runs -x -d 'How 
 complete -c heapwake -n '__fish_seen_subcommand_from anonymize merge' -s o -l output -r -F -d 'Name of the new recording'
 complete -c heapwake -n '__fish_seen_subcommand_from anonymize' -l level -x -a 'partial full' -d 'Which names become tokens'
 complete -c heapwake -n '__fish_seen_subcommand_from help' -a 'record report export import diff check history ctl info dump verify symbolize extract strip replay anonymize merge where'
-complete -c heapwake -n '__fish_seen_subcommand_from report export diff check history ctl info dump verify symbolize extract strip replay anonymize merge' -k -a '(__fish_complete_suffix .wake)'
+complete -c heapwake -n '__fish_seen_subcommand_from report export diff check history info dump verify symbolize extract strip replay anonymize merge; and not __fish_seen_subcommand_from ctl' -k -a '(__fish_complete_suffix .wake)'

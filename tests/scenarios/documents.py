@@ -3,8 +3,11 @@
 """What is shipped beside the code is sound: manual pages, completions, links, the picture."""
 import glob
 import os
+import pty
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import xml.dom.minidom
@@ -70,6 +73,39 @@ def complete(*words):
     return subprocess.run(["bash", "-c", script, "-", *words], stdout=subprocess.PIPE, text=True).stdout.split()
 
 
+def complete_by_zsh(line):
+    """What zsh, at a terminal, makes of a line when Tab is pressed."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execvpe("zsh", ["zsh", "-f"], {"PATH": os.environ["PATH"], "TERM": "dumb", "PS1": ""})
+    os.write(fd, b"fpath=($PWD/completions $fpath); autoload -U compinit; compinit -D -u; print rea''dy\n")
+    said, is_asked, patience = b"", False, 10
+    while select.select([fd], [], [], patience)[0]:
+        said += os.read(fd, 4096)
+        if b"ready" in said and not is_asked:
+            said, is_asked, patience = b"", True, 2
+            os.write(fd, line.encode() + b"\t")
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(fd)
+    return said.decode(errors="replace")
+
+
+def check_completed_programs():
+    if set(complete("record", "--", "mkfif")) != {"mkfifo"} or set(complete("record", "-q", "mkfif")) != {"mkfifo"}:
+        problems.append("bash does not complete the program of record.")
+    if shutil.which("zsh") and "mkfifo" not in complete_by_zsh("heapwake record -q mkfif"):
+        problems.append("zsh does not complete the program of record.")
+    if not shutil.which("fish"):
+        return
+    for line, expected in (("record -o x mkfif", "mkfifo"), ("record -- mkfif", "mkfifo"), ("ctl 1 en", "enable")):
+        offered = quiet("fish", "-c", f"source completions/heapwake.fish; complete -C 'heapwake {line}'").stdout.split()
+        if offered[:1] != [expected]:
+            problems.append(f"fish completes heapwake {line} by {offered[:4]}.")
+    if "enable" in quiet("fish", "-c", "source completions/heapwake.fish; complete -C 'heapwake ctl '").stdout.split():
+        problems.append("fish offers a command of ctl in the place of the process.")
+
+
 def check_completed_options():
     """All options that the help of a command lists are completed; after an option without a value, too."""
     fish, zsh = open("completions/heapwake.fish").read(), open("completions/_heapwake").read()
@@ -105,6 +141,7 @@ check_commands()
 check_width()
 check_completions()
 check_completed_options()
+check_completed_programs()
 check_links()
 check_picture()
 print("\n".join(problems))
