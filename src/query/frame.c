@@ -200,6 +200,9 @@ static const char *const wrapper_functions[] = {
     "os::strdup",
     "AllocateHeap",
     "ReallocateHeap",
+    "jv_mem_alloc",
+    "jv_mem_calloc",
+    "jv_mem_realloc",
     /* Qt, PHP, D, GHC */
     "QArrayData::allocate",
     "QArrayData::allocate1",
