@@ -39,9 +39,9 @@ static enum cfi_status table_open(const struct cfi_section *section, struct tabl
         t->eh_frame = cfi_pointer_address(section, section->eh_frame);
         return CFI_OK;
     }
-    if (!cfi_pointer_open(section, cfi_pointer_address(section, section->hdr), &in) ||
-        cursor_left(&in) > section->hdr_size)
-        cursor_init(&in, section->hdr, section->hdr_size);
+    bool is_elsewhere = section->hdr < section->lo || section->hdr > section->hi;
+    size_t room = (size_t)(section->hi - section->hdr);
+    cursor_init(&in, section->hdr, is_elsewhere || room > section->hdr_size ? section->hdr_size : room);
     uint8_t version = cursor_u8(&in);
     uint8_t frame_encoding = cursor_u8(&in);
     uint8_t count_encoding = cursor_u8(&in);
