@@ -7,6 +7,8 @@
  * Whoever does not know the token is not heard as a process; what is asked ends with a
  * NUL; no descriptor of a message that is turned away stays open.
  */
+#include "descriptors.h"
+
 #include "collect/listener.h"
 
 #include <stddef.h>
@@ -46,8 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int pair[2];
     if (size < 2 || size > 1 << 16 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return 0;
-    int next = dup(pair[0]);
-    close(next);
+    int next = descriptors_next(pair[0]);
     send_it(pair[1], data + 1, size - 1, data[0] % (DESCRIPTORS + 1));
     enum listener_heard heard = listener_receive(&l, pair[0], &m);
     if (heard == LISTENER_NOTHING ||
@@ -58,10 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (heard == LISTENER_HELLO)
         close(m.hello.segment);
-    int now = dup(pair[0]);
-    if (now != next)
+    if (descriptors_are_left(pair[0], next))
         abort();
-    close(now);
     close(pair[0]);
     close(pair[1]);
     return 0;

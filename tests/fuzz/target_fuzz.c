@@ -4,6 +4,8 @@
  * can the probe be loaded into them? Whatever they say, the answer is the same twice, and
  * no descriptor is left open.
  */
+#include "descriptors.h"
+
 #include "probe/target.h"
 
 #include <stdbool.h>
@@ -15,27 +17,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The descriptor that would be given out next. */
-static int next_descriptor(int fd)
-{
-    int next = dup(fd);
-    if (next < 0)
-        abort();
-    close(next);
-    return next;
-}
-
-/* Is any open that was not before? A sanitizer's own thread opens files for moments, so once is not enough. */
-static bool has_left_open(int fd, int next)
-{
-    for (int i = 0; i < 1000; i++) {
-        if (next_descriptor(fd) <= next)
-            return false;
-        usleep(1000);
-    }
-    return true;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char room[TARGET_PATH_MAX];
@@ -43,9 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
     const char *path = target_of_descriptor(fd, room);
-    int next = next_descriptor(fd);
+    int next = descriptors_next(fd);
     bool is_foreign = target_is_foreign(path);
-    if (is_foreign != target_is_foreign(path) || has_left_open(fd, next))
+    if (is_foreign != target_is_foreign(path) || descriptors_are_left(fd, next))
         abort();
     close(fd);
     return 0;
