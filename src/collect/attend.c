@@ -44,6 +44,7 @@ static int attend_report(struct collector *c, struct tracee *t, const char *name
     } else {
         struct collector_report r = {.name = name, .path = path, .depth = depth, .changes = &changes};
         code = attend_write(c, t, &r, where, err);
+        wake_writer_flush(t->file->writer); /* who reads the recording too finds the same there */
     }
     vec_release(&changes.list);
     return code;

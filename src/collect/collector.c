@@ -138,17 +138,17 @@ static bool collector_must_drain(const struct collector *c, bool is_order)
 
 static void collector_keep_order(struct collector *c, uint64_t now)
 {
-    const bool is_flush = now - c->last_flush_ns >= pace_flush_ns(now - c->start_ns);
     c->last_order_ns = now;
-    if (is_flush)
-        c->last_flush_ns = now;
     for (size_t i = 0; i < c->output.files.count; i++) {
-        const struct output_file *f = c->output.files.data[i];
+        struct output_file *f = c->output.files.data[i];
+        uint64_t age = now > f->base_ns ? now - f->base_ns : 0;
         if (f->writer == NULL)
             continue;
-        wake_writer_advance(f->writer, now > f->base_ns ? now - f->base_ns : 0);
-        if (is_flush)
-            wake_writer_flush(f->writer);
+        wake_writer_advance(f->writer, age);
+        if (now - f->flushed_ns < pace_flush_ns(age))
+            continue;
+        wake_writer_flush(f->writer);
+        f->flushed_ns = now;
     }
     tracee_dismiss(c, now);
 }

@@ -104,7 +104,7 @@ struct collector {
     VEC(struct tracee *) tracees;
     VEC(struct visitor *) visitors; /* connected, have not said hello */
     struct awaited awaited;
-    uint64_t start_ns, last_tick_ns, last_order_ns, last_flush_ns;
+    uint64_t start_ns, last_tick_ns, last_order_ns;
     uint32_t root; /* the first process, 0 = not known yet */
     bool has_complained;
 };

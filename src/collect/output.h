@@ -40,6 +40,7 @@ struct output_file {
     struct stat before;         /* what was called `name` when it was begun; st_nlink 0: nothing */
     struct wake_writer *writer; /* NULL: closed */
     uint64_t base_ns;           /* CLOCK_MONOTONIC where its clock begins */
+    uint64_t flushed_ns;        /* and when it was last brought up to date */
     uint32_t users;             /* processes that are not over */
     uint64_t bypassed;          /* processes with another malloc before the probe's, not told of yet */
     bool is_published;          /* has its name */

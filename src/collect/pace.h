@@ -36,7 +36,7 @@ enum {
 bool pace_is_due(const struct pace *p, uint64_t now_ns, uint64_t room);
 /* A round has taken so many. */
 void pace_note(struct pace *p, uint64_t now_ns, uint64_t taken);
-/* From one flush of the files to the next, in a recording of that age. */
+/* From one flush to the next, for a file of that age. */
 uint64_t pace_flush_ns(uint64_t age_ns);
 
 #endif

@@ -77,6 +77,8 @@ def check_commands(check, program):
     program.tell(7307)
     done = ctl(pid, "report", "given.memlog")
     check.holds(done.status == 0 and os.path.abspath("given.memlog").encode() in done.out, f"report FILE: {done}")
+    partial = glob.glob("*.partial")
+    check.holds(len(partial) == 1 and 7307 in Ledger(events(partial[0])).made, f"After a report {partial} lacks what came before it.")
     program.tell(7308, -7306)
     check.equal("report FILE.json", 0, ctl(pid, "report", "--depth", "1", "given.json").status)
     check.equal("report", 0, ctl(pid, "report").status)
