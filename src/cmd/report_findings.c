@@ -13,6 +13,7 @@
 #include "query/maps.h"
 #include "query/misuse.h"
 #include "query/what_if.h"
+#include "query/when.h"
 
 enum { REPORT_FINDINGS_SHOWN = 10, REPORT_FINDINGS_JSON = 1000 };
 static const double REPORT_ADVICE_SHARE = 0.0005; /* what is less shows as 0.0 % */
@@ -20,14 +21,6 @@ static const double REPORT_ADVICE_SHARE = 0.0005; /* what is less shows as 0.0 %
 /* One process of one recording; base is the number of the recording's first process among all. */
 typedef int report_finding_fn(void *of, const struct query *q, struct wake_reader *r, uint32_t process,
                               uint32_t base, struct err *err);
-
-static bool report_findings_has_process(const struct report_options *o, const struct wake_process *p)
-{
-    bool has = o->query.pids.count == 0;
-    for (size_t i = 0; i < o->query.pids.count && !has; i++)
-        has = o->query.pids.data[i] == p->info.pid;
-    return has;
-}
 
 /* Calls for all processes that the query is about. */
 static int report_findings_visit(struct report_data *d, const struct report_options *o,
@@ -41,7 +34,7 @@ static int report_findings_visit(struct report_data *d, const struct report_opti
         struct query q;
         asking_prepare(&d->asking, &q, &o->query, r);
         for (uint32_t k = 0; k < wake_reader_process_count(r) && code == 0; k++) {
-            if (report_findings_has_process(o, wake_reader_process(r, k)))
+            if (when_chooses(&o->query, wake_reader_process(r, k)))
                 code = visit(of, &q, r, k, base, err);
         }
         base += (uint32_t)wake_reader_process_count(r);
@@ -188,7 +181,7 @@ uint64_t report_findings_omitted(const struct report_data *d, const struct repor
     for (size_t i = 0; i < d->readers.count; i++) {
         for (size_t k = 0; k < wake_reader_process_count(d->readers.data[i]); k++) {
             const struct wake_process *p = wake_reader_process(d->readers.data[i], k);
-            blocks += report_findings_has_process(o, p) ? wake_process_omitted(p) : 0;
+            blocks += when_chooses(&o->query, p) ? wake_process_omitted(p) : 0;
         }
     }
     return blocks;

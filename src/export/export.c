@@ -10,6 +10,7 @@
 #include "present/json.h"
 #include "present/safe.h"
 #include "present/units.h"
+#include "query/when.h"
 
 enum { EXPORT_TICKS = 500 }; /* more than a screen can show apart */
 
@@ -70,20 +71,12 @@ const struct export_format *export_find(const char *name)
     return NULL;
 }
 
-static bool export_is_chosen(const struct query *q, const struct wake_process *p)
-{
-    bool is = q->pids.count == 0;
-    for (size_t i = 0; i < q->pids.count && !is; i++)
-        is = q->pids.data[i] == p->info.pid;
-    return is;
-}
-
 unsigned export_want(const struct export_format *format, const struct query *q, const struct wake_reader *r)
 {
     unsigned want = format->want;
     for (size_t i = 0; i < wake_reader_process_count(r) && (format->options & EXPORT_ONE) != 0; i++) {
         const struct wake_process *p = wake_reader_process(r, i);
-        if (export_is_chosen(q, p) && wake_process_omitted(p) != 0)
+        if (when_chooses(q, p) && wake_process_omitted(p) != 0)
             want |= WANT_DETAIL; /* which the totals do not have */
     }
     return want;
@@ -136,7 +129,7 @@ void export_note_omissions(const struct export_job *job, const struct export_for
 
 bool export_has_process(const struct export_job *job, size_t process)
 {
-    return export_is_chosen(job->query, wake_reader_process(job->reader, process));
+    return when_chooses(job->query, wake_reader_process(job->reader, process));
 }
 
 bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text)

@@ -9,12 +9,12 @@
 
 enum { WHEN_LIST_MAX = 300 };
 
-static bool when_has_pid(const struct query *q, uint32_t pid)
+bool when_chooses(const struct query *q, const struct wake_process *p)
 {
-    for (size_t i = 0; i < q->pids.count; i++)
-        if (q->pids.data[i] == pid)
-            return true;
-    return false;
+    bool is = q->pids.count == 0;
+    for (size_t i = 0; i < q->pids.count && !is; i++)
+        is = q->pids.data[i] == p->info.pid;
+    return is;
 }
 
 static int when_choose(struct when *w, const struct query *q, const struct wake_reader *reader,
@@ -24,7 +24,7 @@ static int when_choose(struct when *w, const struct query *q, const struct wake_
     for (uint32_t i = 0; i < count; i++) {
         const struct wake_process *p = wake_reader_process(reader, i);
         w->end = p->end.end_ns > w->end ? p->end.end_ns : w->end;
-        if (q->pids.count > 0 && !when_has_pid(q, p->info.pid))
+        if (!when_chooses(q, p))
             continue;
         if (!vec_push(&w->processes, i))
             return err_set(err, ERR_MEMORY, "There is no memory for the list of processes.");

@@ -35,6 +35,8 @@ struct when {
     uint64_t rss_bytes, rss_ns; /* the highest sample in the window */
 };
 
+/* Whether the query is about this process, by its pid. */
+bool when_chooses(const struct query *q, const struct wake_process *p);
 /* ERR_ABSENT: no such process or mark; ERR_USAGE, ERR_MEMORY. */
 int when_resolve(struct when *w, const struct query *q, const struct wake_reader *reader, struct err *err);
 /* Has the process ended before this? What it did not release is gone then. */
