@@ -23,9 +23,9 @@
 struct asking {
     struct progress progress;
     struct sigaction before;
-    bool has_said_end; /* that a moment lies behind it, or before the begin */
-    bool has_said_limit;
-    bool has_several; /* recordings, each with its own clock: behind its end nothing of one is live */
+    bool has_said_end;   /* that a moment lies behind it, or before the begin */
+    bool has_said_limit; /* that one lies behind the last event of a full file */
+    bool has_several;    /* recordings, each with its own clock: behind its end nothing of one is live */
 };
 
 void asking_begin(struct asking *a);
@@ -42,7 +42,8 @@ struct wake_reader *asking_open_series(struct asking *a, const char *const *path
 /* The query of a command, with names, progress and interrupts; its lists and
  * texts stay the command's. */
 void asking_prepare(struct asking *a, struct query *ready, const struct query *query, struct wake_reader *r);
-/* Says, once, that a moment of an answered query lies behind the end of its recording, or before its begin. */
+/* Says, once each, that a moment of an answered query lies behind the end of its recording, before its begin, or where a full
+ * file has no events any more. */
 void asking_tell_moments(struct asking *a, const struct query *query, const struct wake_reader *r,
                          const struct query_result *result);
 /* Says, once, where a later file of a series begins: what ("mapped") was done before is not in it.  Of others nothing. */

@@ -129,8 +129,8 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     }
     if (sys_failed(at))
         return false;
-    (void)sys_madvise((void *)at, length,
-                      MADV_DONTDUMP); /* a core is the program's, and its making would fill all holes */
+    /* A core is the program's, and its making would fill all holes. */
+    (void)sys_madvise((void *)at, length, MADV_DONTDUMP);
     uint8_t *base = (uint8_t *)at;
     struct segment_head *head = (void *)base;
     create_fill_head(head, chunks, forked);

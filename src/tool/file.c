@@ -170,12 +170,12 @@ int file_open(int *fd, uint64_t *size, const char *path, struct err *err)
         /* O_NONBLOCK: it may have become a FIFO meanwhile. */
         *fd = file_lift(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
         if (*fd < 0 || fstat(*fd, &st) != 0) {
-            int code =
-                errno == EMFILE
-                    ? err_set(err, ERR_IO,
-                              "%s cannot be opened: more files are open than may be, which 'ulimit -n' says.",
-                              path)
-                    : err_set(err, file_code(errno), "%s cannot be opened: %s.", path, strerror(errno));
+            int code = errno == EMFILE ? err_set(err, ERR_IO,
+                                                 "%s cannot be opened: more files are open than 'ulimit -n' "
+                                                 "allows; raise that, or take fewer at once.",
+                                                 path)
+                                       : err_set(err, file_code(errno), "%s cannot be opened: %s.", path,
+                                                 strerror(errno));
             file_close(*fd);
             *fd = -1;
             return code;
