@@ -257,6 +257,7 @@ struct wake_block {
     uint32_t process;
     uint32_t count;
     bool is_of_one_thread; /* all of it, for certain */
+    bool has_previous;     /* an ALLOC of it may have one */
     bool is_carried; /* what earlier files of a series have made; else allocations are numbered one by one */
     uint64_t first_event; /* number of event 0 in the stream of its process */
     const uint8_t *event; /* enum wake_event */
@@ -270,6 +271,10 @@ struct wake_block {
     const uint64_t *number;
     const uint64_t *previous;
     const uint8_t *arena; /* of an ALLOC: 0 glibc's main one, or not known (wake_process_info), 1 another */
+    /* The same events once more, by sort: the indices of ALLOC and of FREE, rising.  Whoever goes through one sort
+     * after the other guesses no branch wrong. */
+    const uint16_t *alloc_at, *free_at;
+    uint32_t alloc_count, free_count;
 };
 
 /* Anything but 0 ends the visit and is what it gives. */
@@ -291,10 +296,11 @@ enum wake_column {
     WAKE_PREVIOUS = 32,
     WAKE_FREE_STACK = 64, /* the stack of a FREE */
     WAKE_ARENA = 128,
-    WAKE_EVERYTHING = 255,
+    WAKE_TIME = 256,
+    WAKE_EVERYTHING = 511,
 };
 
-/* The same, quicker, for those who look at some columns only.  What is in the
+/* The same, quicker, for those who look at some columns only; times are there anyway where the window cuts a chunk.  What is in the
  * others means nothing, nor is damage in them noticed; address, size, usable, arena,
  * stack and previous are there for ALLOC only, and for those that are neither ALLOC nor FREE. */
 int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,

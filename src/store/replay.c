@@ -77,7 +77,8 @@ static size_t replay_raw_size(const struct replay *r, struct cursor directory)
 /* Whether a column of the file is needed for these columns of a block. */
 static bool replay_is_wanted(unsigned column, unsigned wanted)
 {
-    static const uint8_t needed_for[COLUMN_COUNT] = {
+    static const uint16_t needed_for[COLUMN_COUNT] = {
+        [COLUMN_TIME] = WAKE_TIME,
         [COLUMN_THREAD] = WAKE_THREAD,
         [COLUMN_STACK] = WAKE_STACK,
         [COLUMN_SIZE] = WAKE_SIZE,
@@ -187,16 +188,16 @@ static inline __attribute__((always_inline)) void replay_spread(const struct rep
     const uint8_t *ops = r->at[COLUMN_OP];
     const uint64_t *value = r->arrays->values;
     for (uint32_t i = 0; i < count; i += 8) {
-        uint32_t end = count - i < 8 ? count : i + 8;
-        if (is_sparse && replay_eight(ops + i, bit) == 0) {
-            uint64_t same = *value;
-            for (uint32_t k = 0; k < 8; k++)
-                wide != NULL ? (wide[i + k] = same) : (narrow[i + k] = (uint32_t)same);
-            continue;
-        }
-        for (uint32_t k = i; k < end; k++) {
-            value += (ops[k] & bit) / bit;
-            wide != NULL ? (wide[k] = *value) : (narrow[k] = (uint32_t)*value);
+        uint64_t same = *value;
+        bool is_same = is_sparse && replay_eight(ops + i, bit) == 0;
+        /* Eight in any case: behind the last there is room for them, and values for which nobody asks. */
+#pragma GCC unroll 8
+        for (uint32_t k = i; k < i + 8; k++) {
+            if (!is_same) {
+                value += (ops[k] & bit) / bit;
+                same = *value;
+            }
+            wide != NULL ? (wide[k] = same) : (narrow[k] = (uint32_t)same);
         }
     }
 }
@@ -220,14 +221,22 @@ static void replay_times(struct replay *r, uint32_t count)
     r->time_ns = now;
 }
 
+/* Sixteen bytes at a time. */
+static void replay_fill(uint32_t *to, uint32_t value)
+{
+    typedef uint32_t four __attribute__((vector_size(16)));
+    const four values = {value, value, value, value};
+    for (uint32_t i = 0; i < WAKE_BLOCK_MAX; i += 4)
+        memcpy(to + i, &values, sizeof values);
+}
+
 static void replay_threads(struct replay *r, uint32_t count)
 {
     uint64_t *sums = r->arrays->values;
     uint32_t values = replay_count(r->at[COLUMN_OP], count, OP_THREAD), thread = r->thread;
     r->is_of_one_thread = values == 0;
     if (values == 0) {
-        for (uint32_t i = 0; i < count; i++)
-            r->arrays->thread[i] = thread;
+        replay_fill(r->arrays->thread, thread);
         return;
     }
     replay_short_values(r, COLUMN_THREAD, sums + 1, values);
@@ -495,8 +504,8 @@ static void replay_other(struct replay *r, uint32_t i)
 
 static void replay_finish(struct replay *r)
 {
-    bool consumed = r->allocations == r->prelude.allocations && r->frees == r->prelude.frees &&
-                    r->time_ns == r->prelude.last_ns;
+    bool ends_in_time = (r->wanted & WAKE_TIME) == 0 || r->time_ns == r->prelude.last_ns;
+    bool consumed = r->allocations == r->prelude.allocations && r->frees == r->prelude.frees && ends_in_time;
     for (unsigned i = 1; i < COLUMN_COUNT; i++)
         consumed = consumed && r->at[i] == r->end[i];
     r->bad = r->bad || !consumed;
@@ -509,6 +518,7 @@ static void replay_publish(struct replay *r, uint32_t count)
         .process = r->process,
         .count = count,
         .is_of_one_thread = r->is_of_one_thread,
+        .has_previous = r->has_previous,
         .first_event = r->prelude.first_event + r->done,
         .event = a->event,
         .detail = a->detail,
@@ -521,6 +531,10 @@ static void replay_publish(struct replay *r, uint32_t count)
         .number = a->number,
         .previous = a->previous,
         .arena = a->arena,
+        .alloc_at = a->alloc_at,
+        .free_at = a->free_at,
+        .alloc_count = r->block_allocations,
+        .free_count = r->block_frees,
     };
 }
 
@@ -531,7 +545,8 @@ bool replay_next(struct replay *r)
     if (count == 0 || r->bad)
         return false;
     assort_block(r, count);
-    replay_times(r, count);
+    if ((r->wanted & WAKE_TIME) != 0)
+        replay_times(r, count);
     if ((r->wanted & WAKE_SIZE) != 0)
         replay_sizes(r, count);
     else

@@ -31,7 +31,7 @@ struct replay_arrays {
     uint64_t number[WAKE_BLOCK_MAX];
     uint64_t previous[WAKE_BLOCK_MAX];
     uint8_t arena[WAKE_BLOCK_MAX];
-    uint64_t values[WAKE_BLOCK_MAX + 1]; /* of the column that is being decoded */
+    uint64_t values[WAKE_BLOCK_MAX + 8]; /* of the column that is being decoded */
     /* Where in the block the allocations, releases and others are; eight are written at a time. */
     uint16_t alloc_at[WAKE_BLOCK_MAX + 8];
     uint16_t free_at[WAKE_BLOCK_MAX + 8];

@@ -24,12 +24,28 @@ static uint32_t visit_find(const struct wake_block *block, uint64_t ns, bool abo
     return low;
 }
 
-static struct wake_block visit_trim(const struct wake_block *block, uint64_t from_ns, uint64_t to_ns)
+/* Keeps the indices first..end-1 of a list, counted from `first`.  How many these are. */
+static uint32_t visit_trim_list(uint16_t *list, uint32_t count, uint32_t first, uint32_t end)
 {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] >= first && list[i] < end)
+            list[kept++] = (uint16_t)(list[i] - first);
+    return kept;
+}
+
+/* The lists are shortened where they stand: nobody looks at the rest again. */
+static struct wake_block visit_trim(const struct replay *r, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct wake_block *block = &r->block;
     struct wake_block part = *block;
     uint32_t first = visit_find(block, from_ns, false);
     uint32_t end = visit_find(block, to_ns, true);
+    if (first == 0 && end == block->count)
+        return part;
     part.count = end > first ? end - first : 0;
+    part.alloc_count = visit_trim_list(r->arrays->alloc_at, block->alloc_count, first, end);
+    part.free_count = visit_trim_list(r->arrays->free_at, block->free_count, first, end);
     part.first_event += first;
     part.event += first;
     part.detail += first;
@@ -55,16 +71,18 @@ struct visit {
 static int visit_chunk(struct wake_reader *r, const struct index_entry *e, const struct visit *v)
 {
     struct payload payload;
+    bool is_whole = e->events.first_ns >= v->from_ns && e->events.last_ns <= v->to_ns;
+    unsigned wanted = is_whole ? v->wanted : v->wanted | WAKE_TIME;
     int code = recording_read(r, e, &payload);
     if (code == 0)
-        code = replay_open(&r->replay, &r->codec, e->process, v->wanted, payload.bytes, payload.length);
+        code = replay_open(&r->replay, &r->codec, e->process, wanted, payload.bytes, payload.length);
     if (code == ERR_MEMORY)
         return code;
     if (code == 0 && r->replay.prelude.first_event != e->events.first_event)
         code = ERR_INPUT;
     int stop = 0;
     while (code == 0 && stop == 0 && replay_next(&r->replay)) {
-        struct wake_block part = visit_trim(&r->replay.block, v->from_ns, v->to_ns);
+        struct wake_block part = is_whole ? r->replay.block : visit_trim(&r->replay, v->from_ns, v->to_ns);
         if (part.count > 0)
             stop = v->call(&part, v->context);
     }
@@ -81,6 +99,7 @@ struct visit_columns {
     uint32_t thread[WAKE_BLOCK_MAX], stack[WAKE_BLOCK_MAX];
     uint64_t time_ns[WAKE_BLOCK_MAX], address[WAKE_BLOCK_MAX], size[WAKE_BLOCK_MAX];
     uint64_t usable[WAKE_BLOCK_MAX], number[WAKE_BLOCK_MAX], previous[WAKE_BLOCK_MAX];
+    uint16_t alloc_at[WAKE_BLOCK_MAX];
 };
 
 /* They come first, as allocations of no known kind at the time when the file began. */
@@ -102,7 +121,9 @@ static int visit_carried(const struct shelf *shelf, size_t process, const struct
                                    .usable = c->usable,
                                    .number = c->number,
                                    .previous = c->previous,
-                                   .arena = c->arena};
+                                   .arena = c->arena,
+                                   .alloc_at = c->alloc_at,
+                                   .free_at = c->alloc_at};
         for (; at < p->carried.count && block.count < WAKE_BLOCK_MAX; at++, block.count++) {
             const struct wake_live_block *b = &p->carried.data[at];
             uint32_t i = block.count;
@@ -112,7 +133,9 @@ static int visit_carried(const struct shelf *shelf, size_t process, const struct
             c->address[i] = b->address;
             c->size[i] = c->usable[i] = b->size;
             c->number[i] = b->allocation;
+            c->alloc_at[i] = (uint16_t)i;
         }
+        block.alloc_count = block.count;
         stop = v->call(&block, v->context);
     }
     free(c);
