@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * ahead: the memory that releases will look at, asked for a few dozen events before.
+ * ahead: the memory that releases will look at, asked for a few dozen of them before.
  *
  * Where more blocks are live than caches hold, each release waits for memory; what
  * it will look at is known, since events are decoded by the thousand.
@@ -15,25 +15,23 @@
 #include "store/reader.h"
 
 enum {
-    AHEAD_STEP = 32,      /* events: some hundred nanoseconds */
+    AHEAD_STEP = 16,      /* releases: some hundred nanoseconds */
     AHEAD_MANY = 1 << 13, /* live blocks; fewer are in a cache anyway */
 };
 
-/* Events i..end-1 are next: how far to go before asking again.  Asks for what these need,
+/* Releases k..end-1 of the block's list are next: how far to go before asking again.  Asks for what these need,
  * and for where to look for what the step after them needs.  `size` as in numbered.h. */
-static inline uint32_t ahead_step(const struct numbered *live, const struct wake_block *b, uint32_t i,
+static inline uint32_t ahead_step(const struct numbered *live, const struct wake_block *b, uint32_t k,
                                   uint32_t end, size_t size)
 {
     if (numbered_count(live) < AHEAD_MANY)
         return end;
-    uint32_t near = b->count - i > AHEAD_STEP ? i + AHEAD_STEP : b->count;
-    uint32_t far = b->count - near > AHEAD_STEP ? near + AHEAD_STEP : b->count;
+    uint32_t near = b->free_count - k > AHEAD_STEP ? k + AHEAD_STEP : b->free_count;
+    uint32_t far = b->free_count - near > AHEAD_STEP ? near + AHEAD_STEP : b->free_count;
     for (uint32_t at = near; at < far; at++)
-        if (b->event[at] == WAKE_FREE)
-            numbered_fetch(live, b->number[at], size);
-    for (uint32_t at = i; at < near; at++)
-        if (b->event[at] == WAKE_FREE)
-            numbered_fetch_old(live, b->number[at], size);
+        numbered_fetch(live, b->number[b->free_at[at]], size);
+    for (uint32_t at = k; at < near; at++)
+        numbered_fetch_old(live, b->number[b->free_at[at]], size);
     return near < end ? near : end;
 }
 

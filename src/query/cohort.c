@@ -21,9 +21,7 @@ struct cohort *cohort_new(const struct filter *f)
 
 void cohort_rise(struct cohort *g, uint64_t time_ns)
 {
-    if (g->allocations == 0)
-        g->first_ns = time_ns;
-    if (g->allocations == 0 || g->bytes > g->highest_bytes) {
+    if (g->reach == 0 || g->bytes > g->highest_bytes) {
         g->highest_bytes = g->bytes;
         g->highest_ns = time_ns;
     }

@@ -33,13 +33,27 @@ void cohort_count(struct filter *f);
 /* The bytes may be as high as never before. */
 void cohort_rise(struct cohort *g, uint64_t time_ns);
 
-static inline void cohort_alloc(struct cohort *g, struct weight weight, uint64_t time_ns)
+/* A block is born; its bytes are not counted here.  In the order of time. */
+static inline void cohort_born(struct cohort *g, uint64_t blocks, uint64_t time_ns)
 {
-    g->bytes += weight.bytes;
+    if (g->allocations == 0)
+        g->first_ns = time_ns;
+    g->last_ns = time_ns;
+    g->allocations += blocks;
+}
+
+/* The bytes change; for less: wraps. */
+static inline void cohort_turn(struct cohort *g, uint64_t bytes, uint64_t time_ns)
+{
+    g->bytes += bytes;
     if (__builtin_expect(g->bytes >= g->reach, 0))
         cohort_rise(g, time_ns);
-    g->last_ns = time_ns;
-    g->allocations += weight.blocks;
+}
+
+static inline void cohort_alloc(struct cohort *g, struct weight weight, uint64_t time_ns)
+{
+    cohort_born(g, weight.blocks, time_ns);
+    cohort_turn(g, weight.bytes, time_ns);
 }
 
 #endif

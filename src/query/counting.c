@@ -208,7 +208,7 @@ static COUNTING_INLINE void counting_add_births(struct counting *c, size_t from,
     const struct tally tally = c->scan->tally; /* which stays as it is */
     for (size_t k = from; k < to; k++) {
         size_t at = c->lists.births[k];
-        counting_birth(c, tally_touch(&tally, &tally.level, rows[at]), at, sizes[at], depth);
+        counting_birth(c, tally_touch(tally.rows.data, tally.level.epoch, rows[at]), at, sizes[at], depth);
         if (depth == COUNTING_MORE)
             c->values[k - from] = c->sizes[k - from] = sizes[at];
     }
@@ -229,8 +229,8 @@ static COUNTING_INLINE void counting_add_deaths(struct counting *c, size_t from,
         bool may_be = depth != COUNTING_LEVEL && (classes[numbers[at]] & ADMIT_TEMPORARY) != 0;
         bool needs_time = depth == COUNTING_MORE || (may_be && temporary_ns != UINT64_MAX);
         uint64_t lifetime = needs_time ? c->admit.time_ns[at] - times[mates[at]] : 0;
-        counting_death(tally_touch(&tally, &tally.level, rows[at] & ~LEDGER_FALLS), sizes[at], lifetime,
-                       may_be && lifetime <= temporary_ns, depth);
+        counting_death(tally_touch(tally.rows.data, tally.level.epoch, rows[at] & ~LEDGER_FALLS), sizes[at],
+                       lifetime, may_be && lifetime <= temporary_ns, depth);
         if (depth == COUNTING_MORE) {
             c->values[k - from] = lifetime;
             c->dead_rows[k - from] = rows[at] & ~LEDGER_FALLS;
@@ -373,7 +373,7 @@ static void counting_add_in_order(struct counting *c)
         if (c->admit.pass[at] == 0)
             continue;
         uint64_t size = ledger_size(c->admit.ledger, c->first + at);
-        struct tally_row *row = tally_touch(t, &t->level, c->rows[at] & ~LEDGER_FALLS);
+        struct tally_row *row = tally_touch(t->rows.data, t->level.epoch, c->rows[at] & ~LEDGER_FALLS);
         if (c->rows[at] < LEDGER_FALLS)
             counting_add_birth(c, row, at, size);
         else

@@ -166,7 +166,7 @@ static bool crew_add_rows(struct scan *s, struct scan *part, bool is_higher)
         uint32_t row = tally_find(t, from->stack, from->part, from->part);
         if (row == TALLY_NONE)
             return false;
-        struct tally_row *to = tally_touch(t, &t->level, row);
+        struct tally_row *to = tally_touch(t->rows.data, t->level.epoch, row);
         if (is_higher) {
             to->peak_blocks += from->peak_blocks;
             to->peak_bytes += from->peak_bytes;

@@ -55,6 +55,8 @@ struct decide {
     bool has_chains;
     bool failed; /* no memory */
     uint8_t pass[WAKE_BLOCK_MAX];
+    uint32_t slot[WAKE_BLOCK_MAX], made[WAKE_BLOCK_MAX]; /* where counts are needed (query/slots.h) */
+    uint16_t list[WAKE_BLOCK_MAX];
 };
 
 bool decide_totals_agree(const struct wake_reader *reader, uint32_t process)
@@ -87,38 +89,26 @@ bool decide_is_needed(const struct filter *f)
     return (f->checks & (CHECK_AT_DEATH | CHECK_GROUPS)) != 0;
 }
 
-static DECIDE_INLINE struct decide_brief decide_birth(struct decide *d, const struct wake_block *b,
-                                                      uint32_t i, bool has_threads)
-{
-    struct decide_brief brief = {.born_ns = b->time_ns[i]};
-    if (has_threads) {
-        brief.slot = slots_get(&d->slots, b->thread[i]);
-        brief.made = ++d->slots.all.data[brief.slot].made;
-    }
-    return brief;
-}
-
 static DECIDE_INLINE bool decide_is_temporary(const struct decide *d, const struct decide_brief *was,
-                                              uint32_t slot, uint64_t time_ns)
+                                              const struct wake_block *b, uint32_t i)
 {
     const struct query *q = d->filter->query;
-    if (was->slot != slot)
+    if (was->slot != d->slot[i])
         return false;
     if (q->temporary_ns != 0)
-        return time_ns - was->born_ns <= q->temporary_ns;
-    return d->filter->knows_order && d->slots.all.data[slot].made - was->made < q->temporary_allocations;
+        return b->time_ns[i] - was->born_ns <= q->temporary_ns;
+    return d->filter->knows_order && d->made[i] - was->made < q->temporary_allocations;
 }
 
 /* f: that of d. */
-static DECIDE_INLINE bool decide_passes(struct decide *d, const struct filter *f,
+static DECIDE_INLINE bool decide_passes(const struct decide *d, const struct filter *f,
                                         const struct decide_brief *was, const struct wake_block *b,
                                         uint32_t i, bool has_threads)
 {
     struct fate fate = {.born_ns = was->born_ns, .died_ns = b->time_ns[i], .freed = true};
     if (has_threads) {
-        uint32_t slot = slots_get(&d->slots, b->thread[i]);
-        fate.temporary = decide_is_temporary(d, was, slot, b->time_ns[i]);
-        fate.by_wanted_thread = d->slots.all.data[slot].may_free;
+        fate.temporary = decide_is_temporary(d, was, b, i);
+        fate.by_wanted_thread = d->slots.all.data[d->slot[i]].may_free;
     }
     return filter_fate(f, &fate);
 }
@@ -130,65 +120,87 @@ static DECIDE_INLINE size_t decide_brief_size(enum decide_needs needs)
     return needs == NEEDS_BIRTH ? sizeof(uint64_t) : sizeof(struct decide_brief);
 }
 
-static DECIDE_INLINE void decide_brief_alloc(struct decide *d, const struct wake_block *b, uint32_t i,
-                                             enum decide_needs needs)
+/* Births apart from releases: query/pairs.c has the reason. */
+static DECIDE_INLINE void decide_brief_births(struct decide *d, const struct wake_block *b,
+                                              enum decide_needs needs)
 {
-    const struct decide_brief born = needs == NEEDS_THREAD
-                                         ? (struct decide_brief){b->time_ns[i], b->thread[i], 0}
-                                         : decide_birth(d, b, i, needs == NEEDS_COUNTS);
-    if (!d->pass[i])
-        return;
-    uint64_t *block = numbered_add(&d->live, b->number[i], decide_brief_size(needs));
-    if (block == NULL)
-        d->failed = true;
-    else if (needs == NEEDS_BIRTH)
-        *block = born.born_ns;
-    else
-        *(struct decide_brief *)block = born;
+    uint32_t count = filter_births(d->filter, &d->slots, b, d->list);
+    const uint16_t *list = d->list;
+    const uint64_t *numbers = b->number, *times = b->time_ns;
+    for (uint32_t j = 0; j < count; j++) {
+        uint32_t i = list[j];
+        uint64_t *block = numbered_add(&d->live, numbers[i], decide_brief_size(needs));
+        if (block == NULL) {
+            d->failed = true;
+            return;
+        }
+        if (needs == NEEDS_BIRTH)
+            *block = times[i];
+        else if (needs == NEEDS_THREAD)
+            *(struct decide_brief *)block = (struct decide_brief){times[i], b->thread[i], 0};
+        else
+            *(struct decide_brief *)block = (struct decide_brief){times[i], d->slot[i], d->made[i]};
+    }
 }
 
 /* f: that of d, or one that asks for as much. */
-static DECIDE_INLINE bool decide_brief_passes(struct decide *d, const struct filter *f, const uint64_t *was,
-                                              const struct wake_block *b, uint32_t i, enum decide_needs needs)
+static DECIDE_INLINE bool decide_brief_passes(const struct decide *d, const struct filter *f,
+                                              const struct decide_brief *was, const struct wake_block *b,
+                                              uint32_t i, enum decide_needs needs)
 {
-    const struct decide_brief *brief = (const struct decide_brief *)was;
     if (needs == NEEDS_COUNTS)
-        return decide_passes(d, f, brief, b, i, true);
-    if (needs == NEEDS_THREAD && brief->slot != b->thread[i])
-        return false;
-    return filter_fate(f, &(struct fate){.born_ns = *was, .died_ns = b->time_ns[i], .freed = true});
+        return decide_passes(d, f, was, b, i, true);
+    const struct fate fate = {.born_ns = was->born_ns, .died_ns = b->time_ns[i], .freed = true};
+    return filter_fate(f, &fate) && (needs != NEEDS_THREAD || was->slot == b->thread[i]);
 }
 
-static DECIDE_INLINE void decide_brief_events(struct decide *d, const struct wake_block *b, uint32_t i,
-                                              uint32_t end, enum decide_needs needs)
+/* Releases k..end-1 of the block's list; those that are told of go to d->list. */
+static DECIDE_INLINE uint32_t decide_brief_releases(struct decide *d, const struct wake_block *b, uint32_t k,
+                                                    uint32_t end, uint32_t told, enum decide_needs needs)
 {
     struct filter f = *d->filter;              /* stays in registers */
     const bool tells = !d->chosen->is_inverse; /* which passes; or which does not */
+    const uint16_t *releases = b->free_at;
+    const uint64_t *numbers = b->number;
+    uint16_t *list = d->list;
+    uint32_t taken = 0;
     f.has_more = f.has_more && needs != NEEDS_THREAD;
-    for (; i < end; i++) {
-        if (b->event[i] == WAKE_ALLOC) {
-            decide_brief_alloc(d, b, i, needs);
-        } else if (b->event[i] == WAKE_FREE) {
-            const uint64_t *was = numbered_take(&d->live, b->number[i], decide_brief_size(needs));
-            if (was != NULL && decide_brief_passes(d, &f, was, b, i, needs) == tells &&
-                !bitset_set(d->chosen, b->number[i]))
-                d->failed = true;
-        }
+    for (; k < end; k++) {
+        uint32_t i = releases[k];
+        bool has;
+        const struct decide_brief *was =
+            numbered_take_if(&d->live, numbers[i], decide_brief_size(needs), &has);
+        taken += has;
+        list[told] = (uint16_t)i;
+        told += has && decide_brief_passes(d, &f, was, b, i, needs) == tells;
     }
+    numbered_took(&d->live, taken);
+    return told;
+}
+
+static DECIDE_INLINE void decide_brief_events(struct decide *d, const struct wake_block *b,
+                                              enum decide_needs needs)
+{
+    uint32_t told = 0;
+    decide_brief_births(d, b, needs);
+    for (uint32_t k = 0, stop; k < b->free_count && !d->failed; k = stop) {
+        stop = ahead_step(&d->live, b, k, b->free_count, decide_brief_size(needs));
+        told = decide_brief_releases(d, b, k, stop, told, needs);
+    }
+    for (uint32_t k = 0; k < told && !d->failed; k++)
+        d->failed = !bitset_set(d->chosen, b->number[d->list[k]]);
 }
 
 static int decide_brief_block(const struct wake_block *b, void *context)
 {
     struct decide *d = context;
-    filter_births(d->filter, &d->slots, b, d->pass);
-    for (uint32_t i = 0, stop; i < b->count; i = stop) {
-        stop = ahead_step(&d->live, b, i, b->count, decide_brief_size(d->needs));
-        if (d->needs == NEEDS_BIRTH)
-            decide_brief_events(d, b, i, stop, NEEDS_BIRTH);
-        else if (d->needs == NEEDS_THREAD)
-            decide_brief_events(d, b, i, stop, NEEDS_THREAD);
-        else
-            decide_brief_events(d, b, i, stop, NEEDS_COUNTS);
+    if (d->needs == NEEDS_BIRTH) {
+        decide_brief_events(d, b, NEEDS_BIRTH);
+    } else if (d->needs == NEEDS_THREAD) {
+        decide_brief_events(d, b, NEEDS_THREAD);
+    } else {
+        slots_count_made(&d->slots, b, d->slot, d->made);
+        decide_brief_events(d, b, NEEDS_COUNTS);
     }
     d->failed = d->failed || d->slots.failed;
     return d->failed ? ERR_MEMORY : watch_advance(d->watch, b->count);
@@ -222,8 +234,11 @@ static void decide_alloc(struct decide *d, const struct wake_block *b, uint32_t 
         return;
     }
     *block = (struct decide_block){
-        .brief = decide_birth(d, b, i, d->has_threads), .chain = CHAIN_NONE, .passes = d->pass[i]};
-    block->size = b->size[i];
+        .brief = {.born_ns = b->time_ns[i]}, .size = b->size[i], .chain = CHAIN_NONE, .passes = d->pass[i]};
+    if (d->has_threads) {
+        block->brief.slot = d->slot[i];
+        block->brief.made = d->made[i];
+    }
     if (d->groups != NULL) {
         block->stack = filter_stack(d->filter, b->stack[i]);
         cohort_alloc(&d->groups[block->stack], decide_weigh(d, b->number[i], block->size), b->time_ns[i]);
@@ -261,14 +276,16 @@ static void decide_free(struct decide *d, const struct wake_block *b, uint32_t i
 static int decide_block(const struct wake_block *b, void *context)
 {
     struct decide *d = context;
-    filter_births(d->filter, &d->slots, b, d->pass);
-    for (uint32_t i = 0; i < b->count;) {
-        uint32_t stop = ahead_step(&d->live, b, i, b->count, sizeof(struct decide_block));
-        for (; i < stop; i++) {
-            if (b->event[i] == WAKE_ALLOC)
-                decide_alloc(d, b, i);
-            else if (b->event[i] == WAKE_FREE)
-                decide_free(d, b, i);
+    filter_flag_births(d->filter, &d->slots, b, d->pass);
+    if (d->has_threads)
+        slots_count_made(&d->slots, b, d->slot, d->made);
+    for (uint32_t i = 0, k = 0, stop = 0; i < b->count; i++) {
+        if (b->event[i] == WAKE_ALLOC) {
+            decide_alloc(d, b, i);
+        } else if (b->event[i] == WAKE_FREE) {
+            if (k++ == stop)
+                stop = ahead_step(&d->live, b, stop, b->free_count, sizeof(struct decide_block));
+            decide_free(d, b, i);
         }
     }
     d->failed = d->failed || d->slots.failed;
@@ -300,7 +317,7 @@ static enum decide_needs decide_find_needs(const struct filter *f)
 
 static unsigned decide_columns(const struct decide *d)
 {
-    unsigned columns = filter_columns(d->filter);
+    unsigned columns = WAKE_TIME | filter_columns(d->filter);
     if (d->has_threads)
         columns |= WAKE_THREAD;
     if (d->groups != NULL)

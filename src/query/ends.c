@@ -94,8 +94,8 @@ static int ends_read(struct ends *e, struct wake_reader *reader, uint32_t proces
         if (e->missed[e->side] == 0)
             continue;
         size_t span = e->side == FROM_BEGIN ? first++ : --end;
-        code = wake_reader_visit_spans(reader, process, span, span + 1, UINT64_MAX, WAKE_STACK, ends_events,
-                                       e, err);
+        code = wake_reader_visit_spans(reader, process, span, span + 1, UINT64_MAX, WAKE_STACK | WAKE_TIME,
+                                       ends_events, e, err);
     }
     return code;
 }

@@ -257,66 +257,97 @@ unsigned filter_columns(const struct filter *f)
         columns |= WAKE_THREAD;
     if ((f->checks & CHECK_ARENA) != 0)
         columns |= WAKE_ARENA;
+    if ((f->checks & (CHECK_BORN | CHECK_OUTSIDE)) != 0)
+        columns |= WAKE_TIME;
     return columns;
 }
 
 /* ----------------------------------------------------------- events at birth */
 
-static void filter_range(const uint64_t *values, uint32_t count, const struct query_range *range,
-                         uint8_t *pass)
+/* Allocations that may still match, as a list of indices that each condition makes shorter, without a branch on what no
+ * predictor can guess. */
+struct births {
+    const struct wake_block *b;
+    uint16_t *list;
+    uint32_t count;
+};
+
+/* Keeps those for which `passes`, an expression of i, is true. */
+#define FILTER_KEEP(births, i, passes)                                        \
+    do {                                                                      \
+        uint16_t *filter_list = (births)->list;                               \
+        uint32_t filter_kept = 0;                                             \
+        for (uint32_t filter_j = 0; filter_j < (births)->count; filter_j++) { \
+            uint32_t i = filter_list[filter_j];                               \
+            bool filter_passes = (passes);                                    \
+            filter_list[filter_kept] = (uint16_t)i;                           \
+            filter_kept += filter_passes;                                     \
+        }                                                                     \
+        (births)->count = filter_kept;                                        \
+    } while (0)
+
+static void filter_range(struct births *a, const uint64_t *values, const struct query_range *range)
 {
     uint64_t min = range->min, width = range->max - min;
-    if (range->min > range->max) {
-        memset(pass, 0, count);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        pass[i] &= values[i] - min <= width;
+    if (range->min > range->max)
+        a->count = 0;
+    FILTER_KEEP(a, i, values[i] - min <= width);
 }
 
-static void filter_slack(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_slack(const struct filter *f, struct births *a)
 {
     const struct query_range *range = &f->query->filter.slack;
-    for (uint32_t i = 0; i < b->count; i++)
-        pass[i] &= range_has(range, b->usable[i] > b->size[i] ? b->usable[i] - b->size[i] : 0);
+    const uint64_t *usable = a->b->usable, *size = a->b->size;
+    FILTER_KEEP(a, i, range_has(range, usable[i] > size[i] ? usable[i] - size[i] : 0));
 }
 
-static void filter_outside(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_outside(const struct filter *f, struct births *a)
 {
-    for (uint32_t i = 0; i < b->count; i++)
-        pass[i] &= !range_has(&f->when->window, b->time_ns[i]);
+    FILTER_KEEP(a, i, !range_has(&f->when->window, a->b->time_ns[i]));
 }
 
-static void filter_stacks(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_stacks(const struct filter *f, struct births *a)
 {
-    for (uint32_t i = 0; i < b->count; i++)
-        pass[i] &= f->stacks[filter_stack(f, b->stack[i])];
+    const uint8_t *allowed = f->stacks;
+    const uint32_t *stack = a->b->stack;
+    const size_t count = f->stack_count;
+    FILTER_KEEP(a, i, allowed[stack[i] < count ? stack[i] : 0] != 0);
 }
 
-static void filter_threads(struct slots *slots, const struct wake_block *b, uint8_t *pass)
+static void filter_threads(struct slots *slots, struct births *a)
 {
-    for (uint32_t i = 0; i < b->count; i++) {
-        uint32_t at = slots_get(slots, b->thread[i]); /* first: the list may move */
-        pass[i] &= slots->all.data[at].may_allocate;
+    uint32_t kept = 0;
+    for (uint32_t j = 0; j < a->count; j++) {
+        uint32_t at = slots_get(slots, a->b->thread[a->list[j]]); /* first: the slots may move */
+        a->list[kept] = a->list[j];
+        kept += slots->all.data[at].may_allocate;
     }
+    a->count = kept;
 }
 
-static void filter_kinds(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_kinds(const struct filter *f, struct births *a)
 {
-    for (uint32_t i = 0; i < b->count; i++)
-        pass[i] &= (uint8_t)(f->query->filter.kinds >> (b->detail[i] & 31) & 1);
+    const uint8_t *detail = a->b->detail;
+    const uint32_t kinds = f->query->filter.kinds;
+    FILTER_KEEP(a, i, (kinds >> (detail[i] & 31) & 1) != 0);
 }
 
-static void filter_marks(struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_marks(struct filter *f, struct births *a)
 {
     const struct wake_process *p = f->process;
+    const struct wake_block *b = a->b;
+    uint32_t kept = 0, next = 0;
     for (uint32_t i = 0; i < b->count; i++) {
         if (b->event[i] == WAKE_MARK) {
             const char *name = b->number[i] < p->marks.count ? p->marks.data[b->number[i]].name : NULL;
             f->is_marked = name != NULL && strcmp(name, f->query->filter.mark) == 0;
         }
-        pass[i] &= f->is_marked;
+        if (next == a->count || a->list[next] != i)
+            continue;
+        a->list[kept] = a->list[next++];
+        kept += f->is_marked;
     }
+    a->count = kept;
 }
 
 /* Is a number in a list that ends with UINT64_MAX?  Numbers rise from allocation to allocation, as they do there. */
@@ -327,91 +358,87 @@ static inline bool filter_meets(const uint64_t *list, size_t *next, uint64_t num
     return list[*next] == number;
 }
 
-static void filter_leaked(struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_leaked(struct filter *f, struct births *a)
 {
     unsigned states = f->query->filter.states;
     bool leaked_pass = (states & STATE_FREED) == 0, freed_pass = (states & STATE_LEAKED) == 0;
     size_t next = f->next_leaked;
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (b->event[i] != WAKE_ALLOC)
-            continue;
-        pass[i] &= filter_meets(f->leaked.data, &next, b->number[i]) ? leaked_pass : freed_pass;
-    }
+    FILTER_KEEP(a, i, filter_meets(f->leaked.data, &next, a->b->number[i]) ? leaked_pass : freed_pass);
     f->next_leaked = next;
 }
 
-static void filter_listed(struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_listed(struct filter *f, struct births *a)
 {
     size_t next = f->next_listed;
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (b->event[i] == WAKE_ALLOC)
-            pass[i] &= filter_meets(f->listed, &next, b->number[i]);
-    }
+    FILTER_KEEP(a, i, filter_meets(f->listed, &next, a->b->number[i]));
     f->next_listed = next;
 }
 
-static void filter_mapped(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_mapped(const struct filter *f, struct births *a)
 {
     enum mapped wanted = f->query->filter.mapped == MAPPED_OWN ? MAPPED_YES : MAPPED_NO;
-    for (uint32_t i = 0; i < b->count; i++)
-        pass[i] &= mapped_of(b->address[i], b->size[i], b->usable[i], b->stack[i]) == wanted;
+    const struct wake_block *b = a->b;
+    FILTER_KEEP(a, i, mapped_of(b->address[i], b->size[i], b->usable[i], b->stack[i]) == wanted);
 }
 
-static void filter_arenas(const struct filter *f, const struct wake_block *b, uint8_t *pass)
+static void filter_arenas(const struct filter *f, struct births *a)
 {
     uint8_t unwanted = f->query->filter.arena == ARENA_OTHER ? 0 : 1;
-    for (uint32_t i = 0; i < b->count; i++)
-        pass[i] &= b->arena[i] ^ unwanted;
+    FILTER_KEEP(a, i, a->b->arena[i] != unwanted);
 }
 
-static void filter_found(struct bitset *list, const struct wake_block *b, uint8_t *pass)
+static void filter_found(struct bitset *list, struct births *a)
 {
-    for (uint32_t i = 0; i < b->count; i++)
-        if (b->event[i] == WAKE_ALLOC && pass[i])
-            pass[i] = bitset_has(list, b->number[i]);
+    FILTER_KEEP(a, i, bitset_has(list, a->b->number[i]));
 }
 
-void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass)
-{
-    filter_births_of_any_stack(f, slots, b, pass);
-    if ((f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0)
-        filter_stacks(f, b, pass);
-}
-
-void filter_births_of_any_stack(struct filter *f, struct slots *slots, const struct wake_block *b,
-                                uint8_t *pass)
+uint32_t filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint16_t *list)
 {
     const struct query_filter *q = &f->query->filter;
+    struct births a = {b, list, b->alloc_count};
     unsigned checks = f->checks;
-    memset(pass, 1, b->count);
-    if ((checks & CHECK_BORN) != 0)
-        filter_range(b->time_ns, b->count, &f->born, pass);
-    if ((checks & CHECK_OUTSIDE) != 0)
-        filter_outside(f, b, pass);
-    if ((checks & CHECK_SIZE) != 0)
-        filter_range(b->size, b->count, &q->size, pass);
-    if ((checks & CHECK_USABLE) != 0)
-        filter_range(b->usable, b->count, &q->usable, pass);
-    if ((checks & CHECK_SLACK) != 0)
-        filter_slack(f, b, pass);
-    if ((checks & CHECK_ADDRESS) != 0)
-        filter_range(b->address, b->count, &q->address, pass);
-    if ((checks & CHECK_THREAD) != 0)
-        filter_threads(slots, b, pass);
-    if ((checks & CHECK_KIND) != 0)
-        filter_kinds(f, b, pass);
+    memcpy(list, b->alloc_at, b->alloc_count * sizeof *list);
+    /* First those that go by numbers of all allocations, or by events between them. */
     if ((checks & CHECK_MARK) != 0)
-        filter_marks(f, b, pass);
+        filter_marks(f, &a);
     if ((checks & CHECK_LEAKED) != 0)
-        filter_leaked(f, b, pass);
-    if ((checks & CHECK_MAPPED) != 0)
-        filter_mapped(f, b, pass);
-    if ((checks & CHECK_ARENA) != 0)
-        filter_arenas(f, b, pass);
-    if ((checks & CHECK_RELEASE) != 0)
-        filter_found(&f->released, b, pass);
-    if ((checks & CHECK_INSIDE) != 0)
-        filter_found(&f->inside, b, pass);
+        filter_leaked(f, &a);
     if ((checks & CHECK_LISTED) != 0)
-        filter_listed(f, b, pass);
+        filter_listed(f, &a);
+    if ((checks & CHECK_BORN) != 0)
+        filter_range(&a, b->time_ns, &f->born);
+    if ((checks & CHECK_OUTSIDE) != 0)
+        filter_outside(f, &a);
+    if ((checks & CHECK_SIZE) != 0)
+        filter_range(&a, b->size, &q->size);
+    if ((checks & CHECK_USABLE) != 0)
+        filter_range(&a, b->usable, &q->usable);
+    if ((checks & CHECK_SLACK) != 0)
+        filter_slack(f, &a);
+    if ((checks & CHECK_ADDRESS) != 0)
+        filter_range(&a, b->address, &q->address);
+    if ((checks & CHECK_THREAD) != 0)
+        filter_threads(slots, &a);
+    if ((checks & CHECK_KIND) != 0)
+        filter_kinds(f, &a);
+    if ((checks & CHECK_MAPPED) != 0)
+        filter_mapped(f, &a);
+    if ((checks & CHECK_ARENA) != 0)
+        filter_arenas(f, &a);
+    if ((checks & CHECK_RELEASE) != 0)
+        filter_found(&f->released, &a);
+    if ((checks & CHECK_INSIDE) != 0)
+        filter_found(&f->inside, &a);
+    if (f->stacks != NULL)
+        filter_stacks(f, &a);
+    return a.count;
+}
+
+void filter_flag_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass)
+{
+    uint16_t list[WAKE_BLOCK_MAX];
+    uint32_t count = filter_births(f, slots, b, list);
+    memset(pass, 0, b->count);
+    for (uint32_t j = 0; j < count; j++)
+        pass[list[j]] = 1;
 }

@@ -13,7 +13,7 @@
  *     by group    about all blocks of a stack
  *
  * Those at birth are looked at a block of events at a time, one short loop a
- * condition that is set.  If there are others, a first reading of the events
+ * condition that is set, over what is left of the allocations.  If there are others, a first reading of the events
  * decides them (query/decide.h).
  */
 #ifndef HW_QUERY_FILTER_H
@@ -62,6 +62,7 @@ enum filter_check {
 
     CHECK_AT_DEATH = CHECK_FATE | CHECK_TEMPORARY | CHECK_FREER | CHECK_CHAIN,
     CHECK_GROUPS = CHECK_GROUP_COUNTS | CHECK_GROUP_TIMES,
+    CHECK_AT_BIRTH = ~(CHECK_AT_DEATH | CHECK_GROUPS),
 };
 
 struct filter {
@@ -99,12 +100,11 @@ void filter_release(struct filter *f);
 void filter_restart(struct filter *f);
 /* Columns that the conditions at birth need (enum wake_column). */
 unsigned filter_columns(const struct filter *f);
-/* pass[i] = 1 for each event that is an allocation which passes the conditions at
- * birth; what other events get means nothing. */
-void filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass);
-/* The same but for conditions on stacks and groups, which whoever has a stack at hand looks up himself. */
-void filter_births_of_any_stack(struct filter *f, struct slots *slots, const struct wake_block *b,
-                                uint8_t *pass);
+/* Lists the allocations of a block that pass the conditions at birth, by their indices; the list has room for WAKE_BLOCK_MAX.
+ * How many. */
+uint32_t filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint16_t *list);
+/* The same as a flag for each event. */
+void filter_flag_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass);
 
 /* allowed[stack] = 1 for those that are wanted (none named: all) and not unwanted. */
 void filter_name_stacks(uint8_t *allowed, size_t count, const uint32_t *wanted, size_t wanted_count,

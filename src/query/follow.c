@@ -119,7 +119,7 @@ static int follow_events(const struct wake_block *b, void *context)
 {
     struct follow *f = context;
     int code = 0;
-    filter_births(f->filter, &f->slots, b, f->pass);
+    filter_flag_births(f->filter, &f->slots, b, f->pass);
     for (uint32_t i = 0; i < b->count && code == 0; i++) {
         if (!f->is_open && b->time_ns[i] >= f->open_ns && (code = follow_open(f)) != 0)
             break;
@@ -139,7 +139,7 @@ static int follow_events(const struct wake_block *b, void *context)
 static int follow_read(struct follow *f, const struct when *w, struct wake_reader *reader, uint32_t process,
                        struct err *err)
 {
-    unsigned columns = f->columns | filter_columns(f->filter);
+    unsigned columns = WAKE_TIME | f->columns | filter_columns(f->filter);
     numbered_init(&f->live);
     filter_restart(f->filter);
     f->leaked = f->filter->leaked.data;

@@ -33,13 +33,9 @@ bool gather_suits(const struct filter *f)
 static int gather_births(const struct wake_block *b, void *context)
 {
     struct gather *g = context;
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (b->event[i] != WAKE_ALLOC)
-            continue;
-        struct cohort *group = &g->groups[filter_stack(g->filter, b->stack[i])];
-        if (group->allocations++ == 0)
-            group->first_ns = b->time_ns[i];
-        group->last_ns = b->time_ns[i];
+    for (uint32_t j = 0; j < b->alloc_count; j++) {
+        uint32_t i = b->alloc_at[j];
+        cohort_born(&g->groups[filter_stack(g->filter, b->stack[i])], 1, b->time_ns[i]);
     }
     return watch_advance(g->watch, b->count);
 }
@@ -68,13 +64,13 @@ static inline void gather_free(struct gather *g, uint64_t number)
 static int gather_levels(const struct wake_block *b, void *context)
 {
     struct gather *g = context;
-    for (uint32_t i = 0; i < b->count;) {
-        uint32_t stop = ahead_step(&g->live, b, i, b->count, sizeof(struct gather_block));
-        for (; i < stop; i++) {
-            if (b->event[i] == WAKE_ALLOC)
-                gather_alloc(g, b, i);
-            else if (b->event[i] == WAKE_FREE)
-                gather_free(g, b->number[i]);
+    for (uint32_t i = 0, k = 0, stop = 0; i < b->count; i++) {
+        if (b->event[i] == WAKE_ALLOC) {
+            gather_alloc(g, b, i);
+        } else if (b->event[i] == WAKE_FREE) {
+            if (k++ == stop)
+                stop = ahead_step(&g->live, b, stop, b->free_count, sizeof(struct gather_block));
+            gather_free(g, b->number[i]);
         }
     }
     return g->failed ? ERR_MEMORY : watch_advance(g->watch, b->count);
@@ -90,7 +86,7 @@ int gather_run(struct filter *f, struct watch *watch, struct wake_reader *reader
     numbered_init(&g.live);
     if (g.groups != NULL)
         code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
-                                         has_peaks ? WAKE_STACK | WAKE_SIZE : WAKE_STACK,
+                                         (has_peaks ? WAKE_SIZE : 0) | WAKE_STACK | WAKE_TIME,
                                          has_peaks ? gather_levels : gather_births, &g, err);
     if (code == 0)
         cohort_narrow(f, g.groups);

@@ -150,14 +150,14 @@ static void late_free(struct late *l, const struct wake_block *b, uint32_t i)
 static int late_events(const struct wake_block *b, void *context)
 {
     struct late *l = context;
-    filter_births(l->filter, &l->slots, b, l->pass);
-    for (uint32_t i = 0; i < b->count;) {
-        uint32_t stop = ahead_step(&l->live, b, i, b->count, sizeof(struct late_block));
-        for (; i < stop; i++) {
-            if (b->event[i] == WAKE_ALLOC)
-                late_alloc(l, b, i);
-            else if (b->event[i] == WAKE_FREE)
-                late_free(l, b, i);
+    filter_flag_births(l->filter, &l->slots, b, l->pass);
+    for (uint32_t i = 0, k = 0, stop = 0; i < b->count; i++) {
+        if (b->event[i] == WAKE_ALLOC) {
+            late_alloc(l, b, i);
+        } else if (b->event[i] == WAKE_FREE) {
+            if (k++ == stop)
+                stop = ahead_step(&l->live, b, stop, b->free_count, sizeof(struct late_block));
+            late_free(l, b, i);
         }
     }
     l->seen_ns = b->time_ns[b->count - 1];
@@ -183,7 +183,7 @@ int late_run(struct late *l, const struct query *q, const struct when *w, struct
              struct watch *watch, struct wake_reader *reader, uint32_t process, struct query_result *result,
              struct err *err)
 {
-    unsigned columns = WAKE_SIZE | WAKE_STACK | WAKE_THREAD | filter_columns(f);
+    unsigned columns = WAKE_TIME | WAKE_SIZE | WAKE_STACK | WAKE_THREAD | filter_columns(f);
     *l = (struct late){.query = q,
                        .when = w,
                        .filter = f,

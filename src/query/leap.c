@@ -393,6 +393,7 @@ struct leap_columns {
     uint8_t event[WAKE_BLOCK_MAX], detail[WAKE_BLOCK_MAX];
     uint32_t thread[WAKE_BLOCK_MAX], stack[WAKE_BLOCK_MAX];
     uint64_t time_ns[WAKE_BLOCK_MAX], size[WAKE_BLOCK_MAX], usable[WAKE_BLOCK_MAX], number[WAKE_BLOCK_MAX];
+    uint16_t alloc_at[WAKE_BLOCK_MAX];
 };
 
 static int leap_over_leaks(struct leap *l)
@@ -410,7 +411,9 @@ static int leap_over_leaks(struct leap *l)
                                    .stack = c->stack,
                                    .size = c->size,
                                    .usable = c->usable,
-                                   .number = c->number};
+                                   .number = c->number,
+                                   .alloc_at = c->alloc_at,
+                                   .free_at = c->alloc_at};
         for (; at < s->leaks.count && block.count < WAKE_BLOCK_MAX; at++, block.count++) {
             const struct stage_leak *leak = &s->leaks.data[at];
             if (leak->born_ns > l->until)
@@ -421,7 +424,9 @@ static int leap_over_leaks(struct leap *l)
             c->size[block.count] = leak->size;
             c->usable[block.count] = leak->usable;
             c->number[block.count] = leak->number;
+            c->alloc_at[block.count] = (uint16_t)block.count;
         }
+        block.alloc_count = block.count;
         if (block.count == 0)
             break;
         code = leap_block(&block, l->scan);

@@ -11,6 +11,8 @@ struct leave {
     struct slots slots;
     bool has_threads; /* the thread column is read */
     bool failed;      /* no memory */
+    uint8_t is_newest[WAKE_BLOCK_MAX];
+    uint16_t told[WAKE_BLOCK_MAX]; /* releases that set a bit */
 };
 
 bool leave_suits(const struct filter *f)
@@ -21,46 +23,28 @@ bool leave_suits(const struct filter *f)
            range_is_whole(&q->filter.lifetime) && ((f->checks & CHECK_TEMPORARY) == 0 || by_newest);
 }
 
-/* The loop over events is compiled for each of these. */
-enum leave_threads { NO_THREADS, ONE_THREAD, ALL_THREADS };
-
-static inline __attribute__((always_inline)) void leave_events(struct leave *l, const struct wake_block *b,
-                                                               enum leave_threads threads)
-{
-    const bool has_threads = threads != NO_THREADS;
-    const struct filter f = *l->filter; /* stays in registers */
-    const uint8_t *events = b->event;
-    const bool inverts = l->chosen->is_inverse, may_be_temporary = f.knows_order;
-    struct slot *slot = NULL;
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (threads == ALL_THREADS || (threads == ONE_THREAD && i == 0)) {
-            uint32_t at = slots_get(&l->slots, b->thread[i]); /* first: the list may move */
-            slot = &l->slots.all.data[at];
-        }
-        if (events[i] == WAKE_FREE) {
-            /* Nobody asks how long it lived. */
-            struct fate fate = {.born_ns = b->time_ns[i], .died_ns = b->time_ns[i], .freed = true};
-            if (has_threads) {
-                fate.temporary = may_be_temporary && slot->newest == b->number[i];
-                fate.by_wanted_thread = slot->may_free;
-            }
-            if (filter_fate(&f, &fate) != inverts && !bitset_set(l->chosen, b->number[i]))
-                l->failed = true;
-        } else if (has_threads && events[i] == WAKE_ALLOC) {
-            slot->newest = b->number[i];
-        }
-    }
-}
-
 static int leave_block(const struct wake_block *b, void *context)
 {
     struct leave *l = context;
-    if (!l->has_threads)
-        leave_events(l, b, NO_THREADS);
-    else if (b->is_of_one_thread)
-        leave_events(l, b, ONE_THREAD);
-    else
-        leave_events(l, b, ALL_THREADS);
+    const struct filter f = *l->filter; /* stays in registers */
+    uint32_t found = 0;
+    if (l->has_threads)
+        slots_find_newest(&l->slots, b, l->is_newest);
+    for (uint32_t k = 0; k < b->free_count; k++) {
+        uint32_t i = b->free_at[k];
+        /* Nobody asks how long it lived. */
+        struct fate fate = {.born_ns = b->time_ns[i], .died_ns = b->time_ns[i], .freed = true};
+        if (l->has_threads) {
+            fate.temporary = f.knows_order && l->is_newest[i];
+            uint32_t at = slots_get(&l->slots, b->thread[i]); /* first: the list may move */
+            fate.by_wanted_thread = l->slots.all.data[at].may_free;
+        }
+        l->told[found] = (uint16_t)i;
+        found += filter_fate(&f, &fate) != l->chosen->is_inverse;
+    }
+    for (uint32_t k = 0; k < found; k++)
+        if (!bitset_set(l->chosen, b->number[l->told[k]]))
+            l->failed = true;
     l->failed = l->failed || l->slots.failed;
     return l->failed ? ERR_MEMORY : watch_advance(l->watch, b->count);
 }
@@ -88,10 +72,11 @@ int leave_run(struct filter *f, struct bitset *chosen, struct watch *watch, stru
                       .has_threads = (f->checks & (CHECK_TEMPORARY | CHECK_FREER)) != 0};
     chosen->is_inverse = !f->none_leaked;
     const struct query_range span = leave_span(f, chosen->is_inverse);
+    bool has_times = !l.has_threads || !range_is_whole(&f->died) || f->query->filter.freed == SIDE_OUTSIDE;
+    unsigned columns = (has_times ? WAKE_TIME : 0) | (l.has_threads ? WAKE_THREAD : 0);
     int code = ERR_MEMORY;
     if (slots_init(&l.slots, f->query, f->process))
-        code = wake_reader_visit_columns(reader, process, span.min, span.max, l.has_threads ? WAKE_THREAD : 0,
-                                         leave_block, &l, err);
+        code = wake_reader_visit_columns(reader, process, span.min, span.max, columns, leave_block, &l, err);
     if (code == ERR_MEMORY)
         err_set(err, code, "There is no memory for the blocks of the query.");
     slots_release(&l.slots);

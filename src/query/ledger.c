@@ -368,7 +368,7 @@ static int ledger_events(const struct wake_block *b, void *context)
 /* Reads the events. */
 static int ledger_read(struct ledger_making *m, struct wake_reader *reader, uint32_t process, struct err *err)
 {
-    unsigned columns = WAKE_SIZE | WAKE_USABLE | WAKE_STACK | WAKE_THREAD | WAKE_ARENA;
+    unsigned columns = WAKE_TIME | WAKE_SIZE | WAKE_USABLE | WAKE_STACK | WAKE_THREAD | WAKE_ARENA;
     if ((m->ledger->has & LEDGER_ADDRESSES) != 0)
         columns |= WAKE_ADDRESS;
     if ((m->ledger->has & LEDGER_CHAINS) != 0)

@@ -133,8 +133,8 @@ int lifeline_read(struct levels *l, const struct query *q, struct wake_reader *r
         if (stacks[i] < f.stack_count)
             f.stacks[stacks[i]].is_wanted = true;
     if (code == 0)
-        code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, WAKE_STACK | WAKE_SIZE, lifeline_visit,
-                                         &f, err);
+        code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, WAKE_TIME | WAKE_STACK | WAKE_SIZE,
+                                         lifeline_visit, &f, err);
     if (code == 0) {
         lifeline_note(&f);
         if (f.course.failed || !levels_add_course(l, p, &f.course, stacks, count))

@@ -114,28 +114,46 @@ static LINKED_INLINE void linked_free(struct linked *l, const struct linked_sing
         l->failed = true;
 }
 
+/* In order: where a realloc continues a chain, the release before it has to be known. */
 static LINKED_INLINE void linked_events(struct linked *l, const struct wake_block *b, bool has_sizes)
 {
     const struct linked_single one = l->single; /* stays in registers */
-    for (uint32_t i = 0; i < b->count;) {
-        uint32_t stop = ahead_step(&l->live, b, i, b->count, sizeof(struct linked_block));
-        for (; i < stop; i++) {
-            if (b->event[i] == WAKE_ALLOC)
-                linked_alloc(l, b, i, has_sizes);
-            else if (b->event[i] == WAKE_FREE)
-                linked_free(l, &one, b, i, has_sizes);
+    for (uint32_t i = 0, k = 0, stop = 0; i < b->count; i++) {
+        if (b->event[i] == WAKE_ALLOC) {
+            linked_alloc(l, b, i, has_sizes);
+        } else if (b->event[i] == WAKE_FREE) {
+            if (k++ == stop)
+                stop = ahead_step(&l->live, b, stop, b->free_count, sizeof(struct linked_block));
+            linked_free(l, &one, b, i, has_sizes);
         }
+    }
+}
+
+/* Where none does, births apart from releases: query/pairs.c has the reason. */
+static LINKED_INLINE void linked_apart(struct linked *l, const struct wake_block *b, bool has_sizes)
+{
+    const struct linked_single one = l->single;
+    for (uint32_t j = 0; j < b->alloc_count; j++)
+        linked_alloc(l, b, b->alloc_at[j], has_sizes);
+    for (uint32_t k = 0; k < b->free_count;) {
+        uint32_t stop = ahead_step(&l->live, b, k, b->free_count, sizeof(struct linked_block));
+        for (; k < stop; k++)
+            linked_free(l, &one, b, b->free_at[k], has_sizes);
     }
 }
 
 static int linked_visit(const struct wake_block *b, void *context)
 {
     struct linked *l = context;
-    filter_births(l->filter, &l->slots, b, l->pass);
-    if (l->has_sizes)
+    filter_flag_births(l->filter, &l->slots, b, l->pass);
+    if (l->has_sizes && b->has_previous)
         linked_events(l, b, true);
-    else
+    else if (l->has_sizes)
+        linked_apart(l, b, true);
+    else if (b->has_previous)
         linked_events(l, b, false);
+    else
+        linked_apart(l, b, false);
     l->failed = l->failed || l->slots.failed;
     return l->failed ? ERR_MEMORY : watch_advance(l->watch, b->count);
 }
@@ -178,7 +196,7 @@ int linked_run(struct filter *f, struct bitset *chosen, struct watch *watch, str
                        .watch = watch,
                        .has_sizes =
                            !range_is_whole(&q->chain_first_size) || !range_is_whole(&q->chain_last_size)};
-    unsigned columns = filter_columns(f) | WAKE_PREVIOUS | (l.has_sizes ? WAKE_SIZE : 0);
+    unsigned columns = WAKE_TIME | filter_columns(f) | WAKE_PREVIOUS | (l.has_sizes ? WAKE_SIZE : 0);
     int code = ERR_MEMORY;
     numbered_init(&l.live);
     chains_init(&l.chains, f, chosen);

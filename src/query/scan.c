@@ -1,338 +1,273 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * scan: see scan.h.  scan_births and scan_segment are the inner loops of every query: each
- * event passes through them once.
+ * scan: see scan.h.  A stretch of events without a moment between them is counted (query/pairs.c), births apart from
+ * releases.  Here is the rest: the level, whose order matters and which is followed only where the births of a stretch could
+ * raise it above the peak so far; and what only some questions ask, in loops of its own.
  */
 #include "query/scan.h"
 
 #include <string.h>
 
-#include "query/ahead.h"
 #include "store/weight.h"
 
-/* The loop over events is compiled for inside and outside of the window, and for plain
- * questions and others. */
-#define SCAN_INLINE inline __attribute__((always_inline))
+enum { SCAN_STRETCH = 128 /* events: so few that their births seldom reach the peak */ };
 
-/* What changes with every event, in registers as long as no moment comes. */
-struct scan_state {
-    struct tally_level level;
-    uint64_t newest; /* allocation of the thread, where there is but one */
-    uint64_t leaked; /* the next leaked block */
-};
+/* ----------------------------------------------------------------------- level */
 
-/* What a reading leaves besides its own answer. */
-enum scan_stages { NO_STAGES, STAGES, STAGES_WITH_TRAIL };
-
-/* Whose events they are, and what it takes to know temporaries: nothing, because all are, or nobody knows; the newest block of the
- * one thread or of each, or more than that (struct scan_dated). */
-enum scan_threads { ANY_THREAD, ONE_THREAD, ALL_THREADS, DATED };
-
-/* What a birth is asked: `pass` alone, or by its stack and its number too. */
-enum scan_gates { ONE_GATE, ALL_GATES };
-
-/* ------------------------------------------------------------------ rare things */
-
-static __attribute__((noinline)) void scan_set_large(struct scan *s, struct scan_block *block,
-                                                     uint64_t number, uint64_t size)
+/* What each event of first..end-1 adds to the live bytes. */
+static void scan_list_changes(struct scan *s, uint32_t first, uint32_t end)
 {
-    block->size = SCAN_LARGE;
-    s->failed = !map_set(&s->large, number, size) || s->failed;
+    memset(s->change + first, 0, (end - first) * sizeof *s->change);
+    for (uint32_t j = 0; j < s->birth_count; j++)
+        s->change[s->births[j]] = s->bytes[s->births[j]];
+    for (uint32_t k = 0; k < s->death_count; k++)
+        s->change[s->death_at[k]] = 0 - s->bytes[s->death_at[k]];
 }
 
-static __attribute__((noinline)) uint64_t scan_unset_large(struct scan *s, uint64_t number)
+/* The event that makes the highest peak of the stretch; `end`: there is none above the one so far. */
+static uint32_t scan_find_peak(const struct scan *s, uint32_t first, uint32_t end, uint64_t *peak)
 {
-    uint64_t size = 0;
-    (void)map_remove(&s->large, number, &size);
-    return size;
+    uint64_t level = s->tally.level.live_bytes, top = *peak;
+    uint32_t at = end;
+    for (uint32_t i = first; i < end; i++) {
+        level += s->change[i];
+        at = level > top ? i : at;
+        top = level > top ? level : top;
+    }
+    *peak = top;
+    return at;
 }
 
-static __attribute__((noinline)) void scan_add_long(struct scan *s, uint32_t i, uint32_t row, uint64_t size,
-                                                    bool falls)
+/* Takes what came behind the peak out of its rows, or puts it back; the first time they change in a new epoch they keep what
+ * they had at the peak. */
+static void scan_count_behind(struct scan *s, uint32_t peak_at, bool is_back)
 {
-    s->steps[i] = TRAIL_NONE;
-    stages_add_long(s->stages, &(struct trail_long){i, row, size, falls});
+    struct tally_row *rows = s->tally.rows.data;
+    const uint64_t epoch = s->tally.level.epoch;
+    for (uint32_t j = s->birth_count; j-- > 0 && s->births[j] > peak_at;) {
+        uint32_t i = s->births[j];
+        uint64_t blocks = s->is_plain ? 1 : s->blocks[i];
+        if (is_back)
+            tally_rise(tally_touch(rows, epoch, s->row[i]), blocks, s->bytes[i]);
+        else
+            tally_rise(&rows[s->row[i]], 0 - blocks, 0 - s->bytes[i]);
+    }
+    for (uint32_t k = s->death_count; k-- > 0 && s->death_at[k] > peak_at;) {
+        uint32_t i = s->death_at[k];
+        uint64_t blocks = s->is_plain ? 1 : s->blocks[i];
+        if (is_back)
+            tally_fall(tally_touch(rows, epoch, s->row[i]), blocks, s->bytes[i]);
+        else
+            tally_fall(&rows[s->row[i]], 0 - blocks, 0 - s->bytes[i]);
+    }
 }
 
-/* A size that the block has no room for, or a step of the trail. */
-static SCAN_INLINE void scan_keep_large(struct scan *s, struct scan_block *block, uint64_t number,
-                                        uint64_t size, uint32_t row, uint32_t i, enum scan_stages stages)
+static void scan_look_for_peak(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
-    if (stages != STAGES_WITH_TRAIL || size >= SCAN_LARGE)
-        scan_set_large(s, block, number, size);
-    if (stages == STAGES_WITH_TRAIL)
-        scan_add_long(s, i, row, size, false);
+    struct tally_level *level = &s->tally.level;
+    scan_list_changes(s, first, end);
+    uint32_t at = scan_find_peak(s, first, end, &level->peak_bytes);
+    if (at == end)
+        return;
+    level->peak_time_ns = s->is_timed ? b->time_ns[at] : 0;
+    s->peak_event = b->first_event + at;
+    scan_count_behind(s, at, false);
+    level->epoch++;
+    scan_count_behind(s, at, true);
 }
 
-static SCAN_INLINE uint64_t scan_take_large(struct scan *s, uint64_t number, uint32_t row, uint64_t size,
-                                            uint32_t i, enum scan_stages stages)
+static void scan_level(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
-    if (stages != STAGES_WITH_TRAIL || size == SCAN_LARGE)
-        size = scan_unset_large(s, number);
-    if (stages == STAGES_WITH_TRAIL)
-        scan_add_long(s, i, row, size, true);
-    return size;
+    struct tally_level *level = &s->tally.level;
+    uint64_t most;
+    bool wraps = __builtin_add_overflow(level->live_bytes, s->rise_bytes, &most) || s->rise_bytes >= SCAN_ODD;
+    if (s->is_open && (most > level->peak_bytes || wraps))
+        scan_look_for_peak(s, b, first, end);
+    level->live_bytes += s->rise_bytes - s->fall_bytes;
+    level->live_blocks += s->rise_blocks - s->fall_blocks;
 }
 
-/* An allocation that is at or behind the next leaked block: what is the next one behind it? */
-static __attribute__((noinline)) uint64_t scan_leak(struct scan *s, struct tally_row *r, uint64_t number,
-                                                    struct weight weight)
+/* What the live blocks of the tick have reached. */
+static void scan_tick(struct scan *s)
 {
-    while (*s->leaked < number)
+    uint64_t bytes = s->tally.level.live_bytes, blocks = s->tally.level.live_blocks;
+    for (uint32_t j = 0, k = 0; j < s->birth_count; j++) {
+        uint32_t i = s->births[j];
+        for (; k < s->death_count && s->death_at[k] < i; k++) {
+            bytes -= s->bytes[s->death_at[k]];
+            blocks -= s->is_plain ? 1 : s->blocks[s->death_at[k]];
+        }
+        bytes += s->bytes[i];
+        blocks += s->is_plain ? 1 : s->blocks[i];
+        s->highest_bytes = bytes > s->highest_bytes ? bytes : s->highest_bytes;
+        s->highest_blocks = blocks > s->highest_blocks ? blocks : s->highest_blocks;
+    }
+}
+
+/* ---------------------------------------------------------------------- births */
+
+static inline struct weight scan_weight(const struct scan *s, uint32_t i)
+{
+    return (struct weight){s->is_plain ? 1 : s->blocks[i], s->bytes[i]};
+}
+
+/* Stages want to know of each. */
+static void scan_stage_leak(struct scan *s, const struct wake_block *b, uint32_t i)
+{
+    stages_add_leak(s->stages, &(struct stage_leak){.number = b->number[i],
+                                                    .born_ns = b->time_ns[i],
+                                                    .size = b->size[i],
+                                                    .usable = (s->want & WANT_DETAIL) != 0 ? b->usable[i] : 0,
+                                                    .stack = s->row[i]});
+}
+
+/* Blocks that the file lists as live at its end; both lists rise. */
+static void scan_leaks(struct scan *s, const struct wake_block *b)
+{
+    if (s->birth_count == 0 || (!b->is_carried && b->number[s->births[s->birth_count - 1]] < *s->leaked))
+        return;
+    for (uint32_t j = 0; j < s->birth_count; j++) {
+        uint32_t i = s->births[j];
+        while (*s->leaked < b->number[i])
+            s->leaked++;
+        if (*s->leaked != b->number[i])
+            continue;
+        struct weight weight = scan_weight(s, i);
+        s->tally.rows.data[s->row[i]].leaked_blocks += weight.blocks;
+        s->tally.rows.data[s->row[i]].leaked_bytes += weight.bytes;
         s->leaked++;
-    if (*s->leaked == number) {
-        r->leaked_blocks += weight.blocks;
-        r->leaked_bytes += weight.bytes;
-        s->leaked++;
+        if (s->stages != NULL)
+            scan_stage_leak(s, b, i);
     }
-    return *s->leaked;
 }
 
-/* The same while stages are made, which want to know of it. */
-static __attribute__((noinline)) uint64_t scan_stage_leak(struct scan *s, struct tally_row *r,
-                                                          const struct wake_block *b, uint32_t i)
+static void scan_births(struct scan *s, const struct wake_block *b)
 {
-    struct stage_leak leak = {.number = b->number[i],
-                              .born_ns = b->time_ns[i],
-                              .size = b->size[i],
-                              .usable = (s->want & WANT_DETAIL) != 0 ? b->usable[i] : 0,
-                              .stack = filter_stack(s->filter, b->stack[i])};
-    uint64_t before = r->leaked_blocks, next = scan_leak(s, r, leak.number, (struct weight){1, leak.size});
-    if (r->leaked_blocks != before)
-        stages_add_leak(s->stages, &leak);
-    return next;
-}
-
-static __attribute__((noinline)) void scan_stage_heirloom(struct scan *s, uint64_t number, uint64_t size,
-                                                          const struct scan_block *was)
-{
-    stages_inherit(s->stages, number, was->born_ns, size, was->row);
-}
-
-static __attribute__((noinline)) void scan_extra_alloc(struct scan *s, struct tally_row *r,
-                                                       uint64_t live_bytes, uint64_t live_blocks,
-                                                       const struct wake_block *b, uint32_t i,
-                                                       struct weight weight)
-{
-    uint64_t size = b->size[i];
-    s->allocations += weight.blocks;
-    s->allocated_bytes += weight.bytes;
-    if (live_bytes > s->highest_bytes)
-        s->highest_bytes = live_bytes;
-    if (live_blocks > s->highest_blocks)
-        s->highest_blocks = live_blocks;
-    if ((s->want & WANT_DETAIL) != 0)
-        r->slack_bytes += b->usable[i] > size ? (b->usable[i] - size) * weight.blocks : 0;
-    if ((s->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&s->result->sizes, size, weight.blocks, weight.bytes);
-}
-
-static __attribute__((noinline)) void scan_extra_free(struct scan *s, uint32_t row, uint64_t lifetime,
-                                                      struct weight weight)
-{
-    s->frees += weight.blocks;
-    if ((s->want & WANT_HISTOGRAMS) != 0)
-        histogram_add(&s->result->lifetimes, lifetime, weight.blocks, weight.bytes);
-    if ((s->want & WANT_MEDIAN) != 0)
-        medians_add(&s->medians, row, lifetime);
-}
-
-/* --------------------------------------------------------------- one event */
-
-/* The slot of an event's thread. */
-static SCAN_INLINE struct slot *scan_slot(struct scan *s, const struct wake_block *b, uint32_t i)
-{
-    uint32_t slot = slots_get(&s->slots, b->thread[i]); /* first: the list may move */
-    return &s->slots.all.data[slot];
-}
-
-/* The entry of a new block; NULL: no memory. */
-static SCAN_INLINE struct scan_block *scan_add(struct scan *s, const struct wake_block *b, uint32_t i,
-                                               uint64_t number, bool is_plain)
-{
-    if (is_plain)
-        return numbered_add(&s->live, number, sizeof(struct scan_block));
-    struct scan_dated *dated = numbered_add(&s->live, number, sizeof *dated);
-    if (dated == NULL)
-        return NULL;
-    dated->slot = slots_get(&s->slots, b->thread[i]);
-    dated->made = s->slots.all.data[dated->slot].made;
-    return &dated->block;
-}
-
-static SCAN_INLINE struct weight scan_weight(const struct scan *s, uint64_t number, uint64_t size,
-                                             bool is_plain)
-{
-    return is_plain ? (struct weight){1, size} : weight_of(&s->rule, number, size);
-}
-
-/* Stacks and what was chosen are looked at here and not ahead: both are at hand, and releases need not be asked. */
-static SCAN_INLINE bool scan_passes(const struct scan *s, uint32_t i, uint32_t row, uint64_t number,
-                                    enum scan_gates gates)
-{
-    if (!s->pass[i])
-        return false;
-    if (gates == ONE_GATE)
-        return true;
-    uint64_t bit = number - s->chosen_from;
-    return (s->allowed == NULL || s->allowed[row] != 0) &&
-           (!s->asks_numbers || (s->chosen_words[bit / 64] >> bit % 64 & 1) != 0);
-}
-
-static SCAN_INLINE void scan_alloc(struct scan *s, struct scan_state *now, const struct wake_block *b,
-                                   uint32_t i, enum scan_threads threads, bool counts,
-                                   enum scan_stages stages, enum scan_gates gates)
-{
-    bool is_plain = threads != DATED;
-    uint64_t number = b->number[i], size = b->size[i], time_ns = b->time_ns[i];
-    uint32_t row = b->stack[i] < s->stack_count ? b->stack[i] : 0; /* as filter_stack has it */
-    if (threads == ONE_THREAD)
-        now->newest = number;
-    else if (threads == ALL_THREADS)
-        scan_slot(s, b, i)->newest = number;
-    else if (threads == DATED)
-        scan_slot(s, b, i)->made++;
-    if (!scan_passes(s, i, row, number, gates))
-        return;
-    if (!is_plain)
-        row = tally_find(&s->tally, row, b->thread[i], b->detail[i]);
-    struct scan_block *block = !is_plain && row == TALLY_NONE ? NULL : scan_add(s, b, i, number, is_plain);
-    if (block == NULL) {
-        s->failed = true;
-        return;
+    scan_leaks(s, b);
+    bool has_slack = (s->want & WANT_DETAIL) != 0, has_histograms = (s->want & WANT_HISTOGRAMS) != 0;
+    for (uint32_t j = 0; j < s->birth_count && (s->has_extras || s->stages != NULL); j++) {
+        uint32_t i = s->births[j];
+        struct tally_row *r = &s->tally.rows.data[s->row[i]];
+        struct weight weight = scan_weight(s, i);
+        tally_born(r, b->time_ns[i]);
+        s->allocations += weight.blocks;
+        s->allocated_bytes += weight.bytes;
+        if (has_slack)
+            r->slack_bytes += b->usable[i] > b->size[i] ? (b->usable[i] - b->size[i]) * weight.blocks : 0;
+        if (has_histograms)
+            histogram_add(&s->result->sizes, b->size[i], weight.blocks, weight.bytes);
     }
-    *block = (struct scan_block){.born_ns = time_ns, .size = (uint32_t)size, .row = row};
-    if (stages == STAGES_WITH_TRAIL)
-        s->steps[i] = row * s->unit + (uint32_t)size;
-    if (__builtin_expect(size >= (stages == STAGES_WITH_TRAIL ? s->unit : SCAN_LARGE), 0))
-        scan_keep_large(s, block, number, size, row, i, stages);
-    struct weight weight = scan_weight(s, number, size, is_plain);
-    struct tally_row *r = tally_touch(&s->tally, &now->level, row);
-    tally_rise(&now->level, r, weight.blocks, weight.bytes);
-    if (!counts)
-        return;
-    if (stages == STAGES && r->made_bytes - r->gone_bytes > r->highest_bytes)
-        r->highest_bytes = r->made_bytes - r->gone_bytes;
-    if (stages != NO_STAGES || s->has_extras)
-        tally_born(r, time_ns);
-    if (__builtin_expect(number >= now->leaked, 0))
-        now->leaked = stages != NO_STAGES ? scan_stage_leak(s, r, b, i) : scan_leak(s, r, number, weight);
-    if (s->has_extras)
-        scan_extra_alloc(s, r, now->level.live_bytes, now->level.live_blocks, b, i, weight);
-    tally_peak(&now->level, time_ns);
 }
 
-static SCAN_INLINE bool scan_is_temporary(struct scan *s, struct scan_state *now,
-                                          const struct scan_block *was, const struct wake_block *b,
-                                          uint32_t i, enum scan_threads threads)
-{
-    if (threads == ANY_THREAD)
-        return false;
-    if (threads == ONE_THREAD)
-        return now->newest == b->number[i];
-    if (threads == ALL_THREADS)
-        return scan_slot(s, b, i)->newest == b->number[i];
-    const struct scan_dated *dated = (const struct scan_dated *)was;
-    uint32_t slot = slots_get(&s->slots, b->thread[i]);
-    if (dated->slot != slot)
-        return false;
-    if (s->temporary_ns != 0)
-        return b->time_ns[i] - was->born_ns <= s->temporary_ns;
-    return s->filter->knows_order && s->slots.all.data[slot].made - dated->made < s->temporary_allocations;
-}
+/* -------------------------------------------------------------------- releases */
 
-static SCAN_INLINE void scan_free(struct scan *s, struct scan_state *now, const struct wake_block *b,
-                                  uint32_t i, enum scan_threads threads, bool counts, enum scan_stages stages)
+static void scan_temporaries(struct scan *s)
 {
-    bool is_plain = threads != DATED;
-    uint64_t number = b->number[i];
-    const struct scan_block *was =
-        numbered_take(&s->live, number, is_plain ? sizeof(struct scan_block) : sizeof(struct scan_dated));
-    if (was == NULL) {
-        if (stages == STAGES_WITH_TRAIL)
-            s->steps[i] = TRAIL_NONE;
-        return;
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < s->death_count; k++) {
+        s->some[found] = s->death_at[k];
+        found += s->is_newest[s->death_at[k]];
     }
-    uint64_t size = was->size;
-    if (stages == STAGES_WITH_TRAIL)
-        s->steps[i] = (was->row * s->unit + was->size) | TRAIL_FALLS;
-    if (__builtin_expect(stages == STAGES_WITH_TRAIL ? size >= s->unit : size == SCAN_LARGE, 0))
-        size = scan_take_large(s, number, was->row, size, i, stages);
-    struct weight weight = scan_weight(s, number, size, is_plain);
-    struct tally_row *r = tally_touch(&s->tally, &now->level, was->row);
-    tally_fall(&now->level, r, weight.blocks, weight.bytes);
-    if (!counts)
-        return;
-    if (stages != NO_STAGES && __builtin_expect(number < s->floor, 0))
-        scan_stage_heirloom(s, number, size, was);
-    if (scan_is_temporary(s, now, was, b, i, threads)) {
+    for (uint32_t k = 0; k < found; k++) {
+        uint32_t i = s->some[k];
+        struct tally_row *r = &s->tally.rows.data[s->row[i]];
+        struct weight weight = scan_weight(s, i);
         r->temporary_blocks += weight.blocks;
         r->temporary_bytes += weight.bytes;
     }
-    if (stages == NO_STAGES && !s->has_extras)
-        return; /* nobody asks for times */
-    uint64_t lifetime = b->time_ns[i] - was->born_ns;
-    tally_lived(r, lifetime);
-    if (s->has_extras)
-        scan_extra_free(s, was->row, lifetime, weight);
 }
 
-static SCAN_INLINE void scan_events(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end,
-                                    enum scan_threads threads, bool counts, enum scan_stages stages,
-                                    enum scan_gates gates)
+static void scan_heirlooms(struct scan *s, const struct wake_block *b)
 {
-    struct scan_state now = {.level = s->tally.level, .leaked = *s->leaked};
-    if (threads == ONE_THREAD)
-        now.newest = scan_slot(s, b, first)->newest;
-    for (uint32_t i = first; i < end; i++) {
-        if (b->event[i] == WAKE_ALLOC)
-            scan_alloc(s, &now, b, i, threads, counts, stages, gates);
-        else if (b->event[i] == WAKE_FREE)
-            scan_free(s, &now, b, i, threads, counts, stages);
-        else if (stages == STAGES_WITH_TRAIL)
-            s->steps[i] = TRAIL_NONE;
+    for (uint32_t k = 0; k < s->death_count; k++) {
+        uint32_t i = s->death_at[k];
+        if (b->number[i] < s->floor)
+            stages_inherit(s->stages, b->number[i], s->born_ns[i], s->bytes[i], s->row[i]);
     }
-    s->tally.level = now.level;
-    if (threads == ONE_THREAD)
-        scan_slot(s, b, first)->newest = now.newest;
 }
 
-static SCAN_INLINE void scan_plain(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end,
-                                   enum scan_threads threads)
+static void scan_releases(struct scan *s, const struct wake_block *b)
 {
-    if (s->stages != NULL && s->stages->trail.words != NULL)
-        scan_events(s, b, first, end, threads, true, STAGES_WITH_TRAIL, ONE_GATE);
-    else if (s->stages != NULL)
-        scan_events(s, b, first, end, threads, true, STAGES, ONE_GATE);
-    else if (s->is_open && s->allowed == NULL && s->chosen == NULL)
-        scan_events(s, b, first, end, threads, true, NO_STAGES, ONE_GATE);
-    else if (s->is_open)
-        scan_events(s, b, first, end, threads, true, NO_STAGES, ALL_GATES);
-    else
-        scan_events(s, b, first, end, threads, false, NO_STAGES, ALL_GATES);
+    if (s->stages != NULL)
+        scan_heirlooms(s, b);
+    if (s->asks_newest || !s->is_plain)
+        scan_temporaries(s);
+    bool has_histograms = (s->want & WANT_HISTOGRAMS) != 0, has_medians = (s->want & WANT_MEDIAN) != 0;
+    for (uint32_t k = 0; k < s->death_count && (s->has_extras || s->stages != NULL); k++) {
+        uint32_t i = s->death_at[k];
+        uint64_t lifetime = b->time_ns[i] - s->born_ns[i];
+        struct weight weight = scan_weight(s, i);
+        s->frees += weight.blocks;
+        tally_lived(&s->tally.rows.data[s->row[i]], lifetime);
+        if (has_histograms)
+            histogram_add(&s->result->lifetimes, lifetime, weight.blocks, weight.bytes);
+        if (has_medians)
+            medians_add(&s->medians, s->row[i], lifetime);
+    }
 }
 
-/* Events first..end-1: no moment lies between them. */
-static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
+/* ----------------------------------------------------------------------- trail */
+
+/* Events of so many bytes that a step has no room for them, in their order. */
+static void scan_add_longs(struct scan *s)
 {
-    if (!s->is_plain && s->is_open)
-        scan_events(s, b, first, end, DATED, true, NO_STAGES, ALL_GATES);
-    else if (!s->is_plain)
-        scan_events(s, b, first, end, DATED, false, NO_STAGES, ALL_GATES);
-    else if (!s->asks_newest)
-        scan_plain(s, b, first, end, ANY_THREAD);
-    else if (b->is_of_one_thread)
-        scan_plain(s, b, first, end, ONE_THREAD);
-    else
-        scan_plain(s, b, first, end, ALL_THREADS);
+    uint32_t j = 0, k = 0;
+    while (j < s->birth_count || k < s->death_count) {
+        bool falls = j == s->birth_count || (k < s->death_count && s->death_at[k] < s->births[j]);
+        uint32_t i = falls ? s->death_at[k++] : s->births[j++];
+        if (s->bytes[i] >= s->unit)
+            stages_add_long(s->stages, &(struct trail_long){i, s->row[i], s->bytes[i], falls});
+    }
+}
+
+/* Every event has a step, also those that do not count. */
+static void scan_steps(struct scan *s, uint32_t first, uint32_t end)
+{
+    const uint32_t unit = s->unit, *rows = s->row;
+    const uint64_t *bytes = s->bytes;
+    bool has_longs = false;
+    for (uint32_t i = first; i < end && s->birth_count + s->death_count < end - first; i++)
+        s->steps[i] = TRAIL_NONE;
+    for (uint32_t j = 0; j < s->birth_count; j++) {
+        uint32_t i = s->births[j];
+        s->steps[i] = bytes[i] < unit ? rows[i] * unit + (uint32_t)bytes[i] : TRAIL_NONE;
+        has_longs |= bytes[i] >= unit;
+    }
+    for (uint32_t k = 0; k < s->death_count; k++) {
+        uint32_t i = s->death_at[k];
+        s->steps[i] = bytes[i] < unit ? (rows[i] * unit + (uint32_t)bytes[i]) | TRAIL_FALLS : TRAIL_NONE;
+        has_longs |= bytes[i] >= unit;
+    }
+    if (has_longs)
+        scan_add_longs(s);
 }
 
 /* ----------------------------------------------------------------- a block */
 
-/* First index whose time is not before ns. */
-static uint32_t scan_find(const struct wake_block *b, uint32_t low, uint64_t ns)
+/* Events first..end-1: no moment lies between them. */
+static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
+{
+    pairs_count(s, b, end);
+    if (s->failed)
+        return;
+    if (s->stages != NULL && s->stages->trail.words != NULL)
+        scan_steps(s, first, end);
+    if (s->is_open && s->query->ticks != 0)
+        scan_tick(s);
+    scan_level(s, b, first, end);
+    if (s->is_open) {
+        scan_births(s, b);
+        scan_releases(s, b);
+    }
+}
+
+/* First index whose time is not before ns.  Where there are no times, all moments are before the first event or behind the
+ * last. */
+static uint32_t scan_find(const struct scan *s, const struct wake_block *b, uint32_t low, uint64_t ns)
 {
     uint32_t high = b->count;
+    if (!s->is_timed)
+        return ns == 0 ? low : high;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (b->time_ns[middle] < ns)
@@ -343,48 +278,22 @@ static uint32_t scan_find(const struct wake_block *b, uint32_t low, uint64_t ns)
     return low;
 }
 
-/* Blocks that an earlier file of the series has made: their numbers may be any. */
-static void scan_choose_carried(struct scan *s, const struct wake_block *b)
-{
-    s->asks_numbers = false;
-    for (uint32_t i = 0; i < b->count; i++)
-        s->pass[i] &= (uint8_t)(bitset_word(s->chosen, b->number[i]) >> b->number[i] % 64 & 1);
-}
-
-/* Else allocations are numbered one by one, so that the words of a block are few. */
-static void scan_choose(struct scan *s, const struct wake_block *b)
-{
-    const uint8_t *first = memchr(b->event, WAKE_ALLOC, b->count);
-    if (first == NULL)
-        return;
-    s->asks_numbers = true;
-    s->chosen_from = b->number[first - b->event] & ~UINT64_C(63);
-    uint64_t numbers = b->number[first - b->event] - s->chosen_from + b->count;
-    for (uint64_t at = 0; at < numbers; at += 64)
-        s->chosen_words[at / 64] = bitset_word(s->chosen, s->chosen_from + at);
-}
-
 int scan_block(const struct wake_block *b, void *context)
 {
     struct scan *s = context;
-    filter_births_of_any_stack(s->filter, &s->slots, b, s->pass);
-    if (s->chosen != NULL && b->is_carried)
-        scan_choose_carried(s, b);
-    else if (s->chosen != NULL)
-        scan_choose(s, b);
-    for (uint32_t first = 0; first < b->count;) {
+    pairs_begin(s, b);
+    for (uint32_t first = 0; first < b->count && !s->failed;) {
         uint64_t moment = scan_next_moment(s);
-        uint32_t end = moment == UINT64_MAX ? b->count : scan_find(b, first, moment);
-        for (uint32_t at = first, stop; at < end; at = stop) {
-            stop = ahead_step(&s->live, b, at, end,
-                              s->is_plain ? sizeof(struct scan_block) : sizeof(struct scan_dated));
-            scan_segment(s, b, at, stop);
+        uint32_t end = moment == UINT64_MAX ? b->count : scan_find(s, b, first, moment);
+        for (uint32_t stop; first < end && !s->failed; first = stop) {
+            stop = end - first > SCAN_STRETCH ? first + SCAN_STRETCH : end;
+            scan_segment(s, b, first, stop);
         }
         if (end < b->count)
             scan_moment(s, moment);
-        first = end;
     }
-    s->seen_ns = b->time_ns[b->count - 1];
+    s->seen_ns = s->is_timed ? b->time_ns[b->count - 1] : 0;
+    s->seen_event = b->first_event + b->count - 1;
     s->failed = s->failed || s->slots.failed;
     return s->failed ? ERR_MEMORY : watch_advance(s->watch, b->count);
 }
@@ -396,6 +305,8 @@ unsigned scan_columns(const struct scan *s)
     unsigned columns = WAKE_SIZE | WAKE_STACK | filter_columns(s->filter);
     if (!s->is_plain || s->asks_newest)
         columns |= WAKE_THREAD;
+    if (s->is_timed)
+        columns |= WAKE_TIME;
     return (s->want & WANT_DETAIL) != 0 ? columns | WAKE_USABLE : columns;
 }
 
@@ -448,6 +359,8 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
         .has_temporaries_only = has_temporaries_only,
         .asks_newest = !has_temporaries_only && f->knows_order,
         .has_extras = q->want != 0 || q->ticks != 0,
+        .is_timed = true,
+        .asks_births = (f->checks & CHECK_AT_BIRTH) != 0 || f->stacks != NULL || chosen != NULL,
     };
     numbered_init(&s->live);
     map_init(&s->large);
@@ -457,6 +370,50 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
     return fine ? 0 : scan_no_memory(err);
 }
 
+/* Whether anything but a single event is asked for its time. */
+static bool scan_needs_times(const struct scan *s, const struct wake_reader *reader, uint32_t process)
+{
+    struct wake_span last;
+    size_t spans = wake_reader_span_count(reader, process);
+    if (!s->is_plain || s->has_extras || (filter_columns(s->filter) & WAKE_TIME) != 0 || s->open_ns != 0 ||
+        wake_reader_process(reader, process)->carried.count > 0)
+        return true;
+    return spans > 0 && (!wake_reader_span(reader, process, spans - 1, &last) ||
+                         s->close_ns <= last.last_ns || s->note_ns <= last.last_ns);
+}
+
+/* An event whose time is asked for. */
+struct scan_event {
+    uint64_t number, time_ns;
+};
+
+static int scan_meet(const struct wake_block *b, void *context)
+{
+    struct scan_event *e = context;
+    if (e->number - b->first_event >= b->count)
+        return 0;
+    e->time_ns = b->time_ns[e->number - b->first_event];
+    return 1;
+}
+
+static uint64_t scan_time_of(uint64_t event, struct wake_reader *reader, uint32_t process)
+{
+    struct scan_event e = {.number = event};
+    size_t low = 0, high = wake_reader_span_count(reader, process);
+    struct wake_span span = {0};
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (wake_reader_span(reader, process, middle, &span) && span.first_event <= event)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (wake_reader_span(reader, process, low, &span))
+        e.time_ns = span.first_ns; /* if nothing better is to be had any more */
+    (void)wake_reader_visit_spans(reader, process, low, high, UINT64_MAX, WAKE_TIME, scan_meet, &e, NULL);
+    return e.time_ns;
+}
+
 int scan_run(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
              struct bitset *chosen, struct watch *watch, struct wake_reader *reader, uint32_t process,
              struct query_result *result, struct err *err)
@@ -464,12 +421,19 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
     const struct wake_process *p = wake_reader_process(reader, process);
     uint64_t until = w->window.max > w->moment ? w->window.max : w->moment;
     int code = scan_begin(s, q, w, f, chosen, watch, p, result, err);
-    if (code == 0)
-        code = wake_reader_visit_columns(reader, process, 0, until, scan_columns(s), scan_block, s, err);
+    if (code == 0) {
+        s->is_timed = scan_needs_times(s, reader, process);
+        code = wake_reader_visit_columns(reader, process, 0, s->is_timed ? until : UINT64_MAX,
+                                         scan_columns(s), scan_block, s, err);
+    }
     if (code == ERR_MEMORY)
         return scan_no_memory(err);
     if (code < 0)
         return code;
+    if (!s->is_timed && s->tally.level.epoch != 0)
+        s->tally.level.peak_time_ns = scan_time_of(s->peak_event, reader, process);
+    if (!s->is_timed)
+        s->seen_ns = scan_time_of(s->seen_event, reader, process);
     scan_finish(s, p);
     return 0;
 }
@@ -495,7 +459,7 @@ void scan_inherit(struct scan *s, const struct stages *stages, struct stage *fro
         else
             *block = (struct scan_block){.born_ns = h->born_ns, .size = h->size, .row = h->row};
         if (h->size == SCAN_LARGE && block != NULL)
-            scan_set_large(s, block, h->number, *map_find(&stages->large, h->number));
+            s->failed = !map_set(&s->large, h->number, *map_find(&stages->large, h->number)) || s->failed;
     }
     for (size_t i = 0; i < from->newest.count; i++) {
         uint32_t slot = slots_get(&s->slots, from->newest.data[i].thread);

@@ -33,6 +33,12 @@ struct scan_block {
 };
 
 #define SCAN_LARGE STAGE_LARGE
+#define SCAN_ODD (UINT64_C(1) << 60) /* bytes of some events that no sound file has: sums may wrap */
+
+/* The same where nobody asks for times: eight fill one. */
+struct scan_brief {
+    uint32_t size, row;
+};
 
 /* The same where the number of its thread's newest block is not enough to know temporaries. */
 struct scan_dated {
@@ -59,8 +65,11 @@ struct scan {
 
     /* The next moments, each UINT64_MAX when it is past or far away. */
     uint64_t open_ns, close_ns, note_ns, tick_ns;
-    bool is_open; /* inside the window */
-    bool failed;  /* no memory */
+    bool is_open;        /* inside the window */
+    bool is_timed;       /* times are read: something asks for them */
+    uint64_t peak_event; /* else: the event of the peak, and the latest that was read */
+    uint64_t seen_event;
+    bool failed; /* no memory */
     /* No split, no samples; temporary is what its thread's next allocation outlives, if anybody asks. */
     bool is_plain;
     bool has_extras;           /* a timeline, or something the query wants */
@@ -78,10 +87,27 @@ struct scan {
     uint64_t temporary_allocations;
     uint64_t seen_ns; /* time of the latest event */
     struct weight_rule rule;
-    uint8_t pass[WAKE_BLOCK_MAX];
-    bool asks_numbers;    /* of the events of this block: for their bits in chosen_words */
-    uint64_t chosen_from; /* the first number of chosen_words */
-    uint64_t chosen_words[WAKE_BLOCK_MAX / 64 + 1];
+
+    /* Of the events of a block, by their index (query/pairs.c). */
+    bool asks_births;                  /* not every allocation matches, but those that are */
+    uint16_t matching[WAKE_BLOCK_MAX]; /* ... here */
+    uint32_t matching_count;           /* allocations that do */
+    uint8_t is_newest[WAKE_BLOCK_MAX]; /* releases: temporary, where that is asked for */
+    uint32_t row[WAKE_BLOCK_MAX];
+    uint64_t bytes[WAKE_BLOCK_MAX];   /* that it stands for, as the next */
+    uint64_t blocks[WAKE_BLOCK_MAX];  /* unless is_plain: then each stands for one */
+    uint64_t born_ns[WAKE_BLOCK_MAX]; /* releases */
+    uint32_t slot[WAKE_BLOCK_MAX];    /* unless is_plain: of its thread, and how many that has made */
+    uint32_t made[WAKE_BLOCK_MAX];
+    uint32_t next_birth,
+        next_free; /* of those, and in the block's list: the first that have not been counted */
+    /* Of the stretch that was counted last: births and releases that match, and what the live blocks rose and fell by. */
+    uint32_t birth_count, death_count;
+    const uint16_t *births;
+    uint64_t rise_bytes, rise_blocks, fall_bytes, fall_blocks;
+    uint16_t death_at[WAKE_BLOCK_MAX];
+    uint16_t some[WAKE_BLOCK_MAX];   /* of those releases */
+    uint64_t change[WAKE_BLOCK_MAX]; /* of live bytes, by each event; wraps */
 
     /* While stages are made: */
     uint64_t floor;                 /* numbers below are of earlier stages */
@@ -109,6 +135,10 @@ int scan_block(const struct wake_block *b, void *scan);
 void scan_inherit(struct scan *s, const struct stages *stages, struct stage *from);
 /* The reading makes stages of what it reads. */
 void scan_leave_stages(struct scan *s, struct stages *stages);
+/* (pairs.c) A block of events comes: what it can be asked before any of it is counted. */
+void pairs_begin(struct scan *s, const struct wake_block *b);
+/* Its events up to end-1, from where the call before has left off: counts them, but for the level. */
+void pairs_count(struct scan *s, const struct wake_block *b, uint32_t end);
 /* (moments.c) The next moment, UINT64_MAX = none; and what happens just before the first event at or behind it. */
 uint64_t scan_next_moment(const struct scan *s);
 void scan_moment(struct scan *s, uint64_t moment);

@@ -63,3 +63,56 @@ uint32_t slots_find(struct slots *s, uint32_t thread)
     s->failed = true;
     return 0;
 }
+
+/* Whichever an event is, it looks at the newest block of its thread and may put another in its place. */
+static void slots_find_newest_of_each(struct slots *s, const struct wake_block *b, uint8_t *is_newest)
+{
+    const uint32_t *threads = b->thread;
+    const uint64_t *numbers = b->number;
+    const uint8_t *events = b->event;
+    for (uint32_t i = 0, count = b->count; i < count; i++) {
+        uint32_t at = slots_get(s, threads[i]); /* first: the list may move */
+        struct slot *slot = &s->all.data[at];
+        uint64_t newest = slot->newest, number = numbers[i];
+        is_newest[i] = newest == number;
+        slot->newest = events[i] == WAKE_ALLOC ? number : newest;
+    }
+}
+
+/* All events are of one thread, and each is an allocation or a release; allocations are numbered one by one. */
+static void slots_find_newest_of_one(struct slot *slot, const struct wake_block *b, uint8_t *is_newest)
+{
+    const uint16_t *releases = b->free_at;
+    const uint64_t *numbers = b->number;
+    uint32_t count = b->free_count, k = 0;
+    for (; k < count && releases[k] == k; k++) /* before the first allocation */
+        is_newest[k] = numbers[k] == slot->newest;
+    if (b->alloc_count == 0)
+        return;
+    uint64_t first = numbers[b->alloc_at[0]];
+    for (; k < count; k++) {
+        uint32_t i = releases[k];
+        is_newest[i] = numbers[i] == first + (i - k) - 1; /* i - k allocations were before */
+    }
+    slot->newest = numbers[b->alloc_at[b->alloc_count - 1]];
+}
+
+void slots_find_newest(struct slots *s, const struct wake_block *b, uint8_t *is_newest)
+{
+    if (!b->is_of_one_thread || b->is_carried || b->alloc_count + b->free_count != b->count) {
+        slots_find_newest_of_each(s, b, is_newest);
+        return;
+    }
+    uint32_t at = slots_get(s, b->thread[0]);
+    slots_find_newest_of_one(&s->all.data[at], b, is_newest);
+}
+
+void slots_count_made(struct slots *s, const struct wake_block *b, uint32_t *slot, uint32_t *made)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        uint32_t at = slots_get(s, b->thread[i]);
+        s->all.data[at].made += b->event[i] == WAKE_ALLOC;
+        slot[i] = at;
+        made[i] = s->all.data[at].made;
+    }
+}

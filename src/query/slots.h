@@ -43,6 +43,12 @@ void slots_release(struct slots *s);
 /* For slots_get. */
 uint32_t slots_find(struct slots *s, uint32_t thread);
 
+/* Which releases of a block are of the allocation that their thread has made last, by index; of other events it means
+ * nothing.  The thread column has to be there. */
+void slots_find_newest(struct slots *s, const struct wake_block *b, uint8_t *is_newest);
+/* Of each event the index of its thread, and how many allocations that has made, this one included. */
+void slots_count_made(struct slots *s, const struct wake_block *b, uint32_t *slot, uint32_t *made);
+
 /* The index in `all` of a thread. */
 static inline uint32_t slots_get(struct slots *s, uint32_t thread)
 {

@@ -333,13 +333,15 @@ void stage_apply(const struct stage *s, struct tally *t, const uint8_t *allowed,
         const struct stage_row *from = &s->rows.data[i];
         if (allowed != NULL && !allowed[from->row])
             continue;
-        struct tally_row *r = tally_touch(t, l, from->row);
+        struct tally_row *r = tally_touch(t->rows.data, l->epoch, from->row);
         if (is_peak) { /* tally_touch has noted what was live when the stage began */
             r->peak_blocks += from->peak_blocks;
             r->peak_bytes += from->peak_bytes;
         }
-        tally_rise(l, r, from->made_blocks, from->made_bytes);
-        tally_fall(l, r, from->gone_blocks, from->gone_bytes);
+        tally_rise(r, from->made_blocks, from->made_bytes);
+        tally_fall(r, from->gone_blocks, from->gone_bytes);
+        l->live_blocks += from->made_blocks - from->gone_blocks;
+        l->live_bytes += from->made_bytes - from->gone_bytes;
         if (counts)
             stage_count_row(r, from);
     }

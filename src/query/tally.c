@@ -85,7 +85,7 @@ void tally_keep_peak(struct tally_row *r, uint64_t epoch)
 void tally_settle(struct tally *t)
 {
     for (uint32_t i = 0; i < t->rows.count; i++)
-        (void)tally_touch(t, &t->level, i);
+        (void)tally_touch(t->rows.data, t->level.epoch, i);
 }
 
 struct metrics tally_get(const struct tally_row *r)

@@ -52,7 +52,7 @@ struct tally_row {
 struct tally_level {
     uint64_t live_blocks, live_bytes;
     uint64_t peak_bytes, peak_time_ns;
-    uint64_t epoch; /* 0: no peak yet */
+    uint64_t epoch; /* of the rows, advanced with each peak; 0: no peak yet */
 };
 
 struct tally {
@@ -101,11 +101,11 @@ static inline uint32_t tally_find(struct tally *t, uint32_t stack, uint32_t thre
 void tally_keep_peak(struct tally_row *r, uint64_t epoch);
 
 /* A row that is about to change. */
-static inline struct tally_row *tally_touch(const struct tally *t, const struct tally_level *l, uint32_t row)
+static inline struct tally_row *tally_touch(struct tally_row *rows, uint64_t epoch, uint32_t row)
 {
-    struct tally_row *r = &t->rows.data[row];
-    if (r->epoch != l->epoch)
-        tally_keep_peak(r, l->epoch);
+    struct tally_row *r = &rows[row];
+    if (r->epoch != epoch)
+        tally_keep_peak(r, epoch);
     return r;
 }
 
@@ -125,21 +125,17 @@ static inline void tally_lived(struct tally_row *r, uint64_t lifetime_ns)
         r->lifetime_max_ns = lifetime_ns;
 }
 
-/* blocks: 1, or as many as a sampled one stands for; size is theirs together. */
-static inline void tally_rise(struct tally_level *l, struct tally_row *r, uint64_t blocks, uint64_t size)
+/* blocks: 1, or as many as a sampled one stands for; bytes are theirs together. */
+static inline void tally_rise(struct tally_row *r, uint64_t blocks, uint64_t bytes)
 {
     r->made_blocks += blocks;
-    r->made_bytes += size;
-    l->live_blocks += blocks;
-    l->live_bytes += size;
+    r->made_bytes += bytes;
 }
 
-static inline void tally_fall(struct tally_level *l, struct tally_row *r, uint64_t blocks, uint64_t size)
+static inline void tally_fall(struct tally_row *r, uint64_t blocks, uint64_t bytes)
 {
     r->gone_blocks += blocks;
-    r->gone_bytes += size;
-    l->live_blocks -= blocks;
-    l->live_bytes -= size;
+    r->gone_bytes += bytes;
 }
 
 /* After a rise within the window. */

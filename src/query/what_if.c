@@ -228,7 +228,7 @@ int what_if_read(const struct what_if *w, const struct query *q, struct wake_rea
                  struct what_if_answer *answer, struct err *err)
 {
     const struct wake_process *p = wake_reader_process(r, process);
-    const unsigned columns = WAKE_STACK | WAKE_SIZE;
+    const unsigned columns = WAKE_TIME | WAKE_STACK | WAKE_SIZE;
     struct what_if_work work = {.asked = w, .watch = {.query = q, .total = p->events}, .rule = p->rule};
     numbered_init(&work.live);
     bitset_init(&work.unmade);
