@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "tool/memory.h"
+
 void histogram_join(struct query_histogram *to, const struct query_histogram *from)
 {
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
@@ -25,15 +27,18 @@ void histogram_add_many(struct query_histogram *h, const uint64_t *values, const
 {
     const uint64_t one = UINT64_C(1) << HISTOGRAM_BYTES_BITS;
     uint64_t sums[HISTOGRAM_WAYS][HISTOGRAM_BUCKETS] = {{0}};
-    for (size_t i = 0; i < count; i++) {
-        uint64_t value = values[i];
-        unsigned bucket = value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
-        sums[i % HISTOGRAM_WAYS][bucket] += one + sizes[i];
+    size_t i = 0;
+    for (; count - i >= HISTOGRAM_WAYS; i += HISTOGRAM_WAYS) {
+#pragma GCC unroll 4
+        for (size_t way = 0; way < HISTOGRAM_WAYS; way++)
+            sums[way][histogram_bucket(values[i + way])] += one + sizes[i + way];
     }
+    for (; i < count; i++)
+        sums[0][histogram_bucket(values[i])] += one + sizes[i];
     for (unsigned way = 0; way < HISTOGRAM_WAYS; way++)
-        for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
-            h->blocks[i] += sums[way][i] / one;
-            h->bytes[i] += sums[way][i] % one;
+        for (unsigned k = 0; k < HISTOGRAM_BUCKETS; k++) {
+            h->blocks[k] += sums[way][k] / one;
+            h->bytes[k] += sums[way][k] % one;
         }
 }
 
@@ -65,6 +70,24 @@ void medians_release(struct medians *m)
     map_release(&m->full);
 }
 
+/* Bytes of pages that may stand there without a value. */
+enum { MEDIAN_PREPARED = 8 << 20 };
+
+void medians_prepare(struct medians *m, size_t rows)
+{
+    size_t most = MEDIAN_PREPARED / sizeof(struct median_page) / MEDIAN_PAGES;
+    size_t pages = (rows < most ? rows : most) * MEDIAN_PAGES;
+    if (m->pages.count != 0)
+        return;
+    struct median_page *all = memory_new_zeroed(pages, sizeof *all);
+    if (all == NULL)
+        return;
+    vec_release(&m->pages);
+    m->pages.data = all;
+    m->pages.count = m->pages.capacity = pages;
+    m->prepared = (uint32_t)(pages / MEDIAN_PAGES);
+}
+
 /* The page of a row for this bucket is made.  False: no memory. */
 static bool medians_make(struct medians *m, uint32_t row, unsigned page)
 {
@@ -85,6 +108,8 @@ static bool medians_make(struct medians *m, uint32_t row, unsigned page)
 /* Page + 1, or 0. */
 static inline uint32_t medians_find(const struct medians *m, uint32_t row, unsigned page)
 {
+    if (row < m->prepared)
+        return row * MEDIAN_PAGES + page + 1;
     uint32_t set = row < m->of_row.count ? m->of_row.data[row] : 0;
     return set == 0 ? 0 : m->sets.data[set - 1].pages[page];
 }
@@ -97,7 +122,7 @@ static void medians_carry_by(struct medians *m, uint32_t at, uint64_t times)
         m->failed = true;
 }
 
-static __attribute__((noinline)) void medians_carry(struct medians *m, uint32_t at)
+void medians_carry(struct medians *m, uint32_t at)
 {
     medians_carry_by(m, at, 1);
 }
@@ -138,13 +163,8 @@ void medians_flush(struct medians *m)
 
 void medians_add_many(struct medians *m, const uint32_t *rows, const uint64_t *values, size_t count)
 {
-    uint32_t places[MEDIAN_WAITING];
-    for (size_t i = 0, end; i < count; i = end) {
-        end = count - i > MEDIAN_WAITING ? i + MEDIAN_WAITING : count;
-        for (size_t k = i; k < end; k++)
-            places[k - i] = medians_place(m, rows[k], medians_bucket(values[k]));
-        medians_raise(m, places, end - i);
-    }
+    for (size_t i = 0; i < count; i++)
+        medians_add(m, rows[i], values[i]);
 }
 
 /* The counts of a page. */
@@ -152,7 +172,7 @@ static void medians_read(const struct medians *m, uint32_t page, uint64_t *count
 {
     for (unsigned i = 0; i < MEDIAN_PAGE; i++)
         counts[i] = m->pages.data[page].counts[i];
-    if (map_find(&m->full, MEDIAN_FULL + page) == NULL)
+    if (map_count(&m->full) == 0 || map_find(&m->full, MEDIAN_FULL + page) == NULL)
         return;
     for (unsigned i = 0; i < MEDIAN_PAGE; i++) {
         const uint64_t *times = map_find(&m->full, (uint64_t)page * MEDIAN_PAGE + i);
@@ -175,6 +195,15 @@ static void medians_join_page(struct medians *m, uint32_t page, const struct med
     }
 }
 
+/* Nothing was ever counted in it. */
+static bool medians_is_empty(const struct medians *m, uint32_t page)
+{
+    unsigned any = 0;
+    for (unsigned i = 0; i < MEDIAN_PAGE; i++)
+        any |= m->pages.data[page].counts[i];
+    return any == 0 && (map_count(&m->full) == 0 || map_find(&m->full, MEDIAN_FULL + page) == NULL);
+}
+
 void medians_join(struct medians *m, uint32_t row, struct medians *from, uint32_t from_row)
 {
     medians_flush(m);
@@ -182,7 +211,7 @@ void medians_join(struct medians *m, uint32_t row, struct medians *from, uint32_
     m->failed = m->failed || from->failed;
     for (unsigned p = 0; p < MEDIAN_PAGES && from->pages.count != 0; p++) {
         uint32_t page = medians_find(from, from_row, p);
-        if (page == 0)
+        if (page == 0 || medians_is_empty(from, page - 1))
             continue;
         if (medians_find(m, row, p) == 0 && !medians_make(m, row, p)) {
             m->failed = true;
@@ -193,27 +222,23 @@ void medians_join(struct medians *m, uint32_t row, struct medians *from, uint32_
 }
 
 /* The value in the middle of a row; its counts are added to `all`. */
-static uint64_t medians_settle_row(const struct medians *m, const struct median_set *set, uint64_t *all)
+static uint64_t medians_settle_row(const struct medians *m, uint32_t row, uint64_t *all)
 {
-    uint64_t sum = 0, seen = 0, counts[MEDIAN_PAGE];
+    uint64_t sum = 0, seen = 0, counts[MEDIAN_BUCKETS] = {0};
     for (unsigned p = 0; p < MEDIAN_PAGES; p++) {
-        if (set->pages[p] == 0)
+        uint32_t page = medians_find(m, row, p);
+        if (page == 0 || medians_is_empty(m, page - 1))
             continue;
-        medians_read(m, set->pages[p] - 1, counts);
-        for (unsigned i = 0; i < MEDIAN_PAGE; i++) {
-            all[p * MEDIAN_PAGE + i] += counts[i];
+        medians_read(m, page - 1, &counts[p * MEDIAN_PAGE]);
+        for (unsigned i = p * MEDIAN_PAGE; i < (p + 1) * MEDIAN_PAGE; i++) {
+            all[i] += counts[i];
             sum += counts[i];
         }
     }
-    for (unsigned p = 0; p < MEDIAN_PAGES; p++) {
-        if (set->pages[p] == 0)
-            continue;
-        medians_read(m, set->pages[p] - 1, counts);
-        for (unsigned i = 0; i < MEDIAN_PAGE; i++) {
-            seen += counts[i];
-            if (seen > (sum - 1) / 2)
-                return median_value(p * MEDIAN_PAGE + i);
-        }
+    for (unsigned i = 0; i < MEDIAN_BUCKETS && sum > 0; i++) {
+        seen += counts[i];
+        if (seen > (sum - 1) / 2)
+            return median_value(i);
     }
     return 0;
 }
@@ -221,9 +246,9 @@ static uint64_t medians_settle_row(const struct medians *m, const struct median_
 bool medians_settle(struct medians *m, uint64_t *medians, size_t rows, uint64_t *all)
 {
     medians_flush(m);
-    for (size_t row = 0; row < m->of_row.count && row < rows; row++)
-        if (m->of_row.data[row] != 0)
-            medians[row] = medians_settle_row(m, &m->sets.data[m->of_row.data[row] - 1], all);
+    size_t known = m->of_row.count > m->prepared ? m->of_row.count : m->prepared;
+    for (uint32_t row = 0; row < known && row < rows; row++)
+        medians[row] = medians_settle_row(m, row, all);
     return !m->failed;
 }
 

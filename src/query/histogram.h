@@ -10,7 +10,8 @@
  *     row -> set of a row: its pages, by bucket / 64 -> page: counts
  *
  * Rows and pages take memory only when they have something in them.  Where there are many a count is in no cache, so values wait
- * until they can be counted together.
+ * until they can be counted together.  Where rows are known to be few (medians_prepare) all their pages stand in order from the
+ * beginning, and nothing has to be looked up; what has no values is never touched.
  */
 #ifndef HW_QUERY_HISTOGRAM_H
 #define HW_QUERY_HISTOGRAM_H
@@ -25,9 +26,14 @@
 
 enum { MEDIAN_BUCKETS = 59 * 64 };
 
+static inline unsigned histogram_bucket(uint64_t value)
+{
+    return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
+}
+
 static inline void histogram_add(struct query_histogram *h, uint64_t value, uint64_t blocks, uint64_t bytes)
 {
-    unsigned bucket = value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
+    unsigned bucket = histogram_bucket(value);
     h->blocks[bucket] += blocks;
     h->bytes[bucket] += bytes;
 }
@@ -65,7 +71,8 @@ struct median_value {
 };
 
 struct medians {
-    VEC(uint32_t) of_row; /* set + 1, or 0 */
+    uint32_t prepared;    /* rows from 0 on whose pages stand in order */
+    VEC(uint32_t) of_row; /* others: set + 1, or 0 */
     VEC(struct median_set) sets;
     VEC(struct median_page) pages;
     struct map
@@ -77,8 +84,11 @@ struct medians {
 
 void medians_init(struct medians *m);
 void medians_release(struct medians *m);
+/* There will be so many rows, or more: makes what follows quicker, where it can. */
+void medians_prepare(struct medians *m, size_t rows);
 /* For the inline function below. */
 void medians_flush(struct medians *m);
+void medians_carry(struct medians *m, uint32_t at);
 
 static inline unsigned medians_bucket(uint64_t value)
 {
@@ -90,9 +100,17 @@ static inline unsigned medians_bucket(uint64_t value)
 /* Where there is no memory medians_settle says so. */
 static inline void medians_add(struct medians *m, uint32_t row, uint64_t value)
 {
+    unsigned bucket = medians_bucket(value);
+    if (__builtin_expect(row < m->prepared, 1)) {
+        uint16_t *counts =
+            m->pages.data[row * MEDIAN_PAGES].counts; /* of all its pages, one behind the other */
+        if (__builtin_expect(++counts[bucket] == 0, 0))
+            medians_carry(m, row * MEDIAN_BUCKETS + bucket);
+        return;
+    }
     if (__builtin_expect(m->count == MEDIAN_WAITING, 0))
         medians_flush(m);
-    m->waiting[m->count++] = (struct median_value){row, medians_bucket(value)};
+    m->waiting[m->count++] = (struct median_value){row, bucket};
 }
 
 /* Many at once. */

@@ -14,14 +14,17 @@ enum { MANY = 66000, FEWER = 60000, ROW = 3 }; /* MANY: more than a count has bi
 static void medians_count_beyond_16_bits(void **state)
 {
     (void)state;
-    for (unsigned at_once = 0; at_once < 2; at_once++) {
+    for (unsigned way = 0; way < 6; way++) {
+        bool at_once = way % 2 != 0;
         struct medians m;
         uint64_t found[ROW + 1] = {0}, all[MEDIAN_BUCKETS] = {0};
         medians_init(&m);
+        if (way / 2 != 0) /* the row is one of those that are prepared; or the next */
+            medians_prepare(&m, way / 2 == 1 ? ROW + 1 : ROW);
         for (unsigned i = 0; i < MANY + FEWER; i++) {
             const uint32_t row = ROW;
             const uint64_t value = i < MANY ? 1000 : 100;
-            if (at_once != 0)
+            if (at_once)
                 medians_add_many(&m, &row, &value, 1);
             else
                 medians_add(&m, row, value);
@@ -33,14 +36,15 @@ static void medians_count_beyond_16_bits(void **state)
     }
 }
 
-/* Of counts that have more than 16 bits, or only together. */
-static void joined_medians_are_those_of_all_values(void **state)
+/* Of counts that have more than 16 bits, or only together.  Rows may be prepared or not. */
+static void join_and_compare(size_t prepared, size_t prepared_other)
 {
-    (void)state;
     struct medians m, other;
     uint64_t found[ROW + 1] = {0}, all[MEDIAN_BUCKETS] = {0};
     medians_init(&m);
     medians_init(&other);
+    medians_prepare(&m, prepared);
+    medians_prepare(&other, prepared_other);
     for (unsigned i = 0; i < FEWER; i++) {
         medians_add(&m, ROW, 1000);
         medians_add(&other, ROW + 5, i % 3 == 0 ? 1000 : 100);
@@ -66,18 +70,27 @@ static void joined_medians_are_those_of_all_values(void **state)
     medians_release(&other);
 }
 
+static void joined_medians_are_those_of_all_values(void **state)
+{
+    (void)state;
+    for (size_t prepared = 0; prepared <= ROW + 1; prepared++)
+        for (size_t other = 0; other <= ROW + 10; other += ROW + 2)
+            join_and_compare(prepared, other);
+}
+
 static void many_values_are_those_one_by_one(void **state)
 {
     (void)state;
+    enum { COUNT = HISTOGRAM_MANY - 1 };
     static struct query_histogram right, ours;
-    static uint64_t values[HISTOGRAM_MANY];
-    static uint32_t sizes[HISTOGRAM_MANY];
-    for (size_t i = 0; i < HISTOGRAM_MANY; i++) {
+    static uint64_t values[COUNT];
+    static uint32_t sizes[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
         values[i] = i % 3 == 0 ? 5 : i % 67 == 0 ? 0 : UINT64_MAX >> i % 64;
         sizes[i] = UINT32_MAX - (uint32_t)(i % 2);
         histogram_add(&right, values[i], 1, sizes[i]);
     }
-    histogram_add_many(&ours, values, sizes, HISTOGRAM_MANY);
+    histogram_add_many(&ours, values, sizes, COUNT);
     assert_memory_equal(&ours, &right, sizeof right);
 }
 

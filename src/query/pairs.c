@@ -32,6 +32,7 @@ static PAIRS_INLINE size_t pairs_size(enum pairs_entry entry)
 static __attribute__((noinline)) void pairs_set_large(struct scan *s, uint64_t number, uint64_t size)
 {
     s->failed = !map_set(&s->large, number, size) || s->failed;
+    s->has_odd = s->has_odd || size >= SCAN_ODD;
 }
 
 static __attribute__((noinline)) uint64_t pairs_unset_large(struct scan *s, uint64_t number)
@@ -264,6 +265,7 @@ void pairs_count(struct scan *s, const struct wake_block *b, uint32_t end)
     uint32_t frees = pairs_find(b->free_at, s->next_free, b->free_count, end);
     s->births = all + s->next_birth;
     s->birth_count = births - s->next_birth;
+    s->has_odd = false;
     loops->births(s, b);
     if (s->stages != NULL && s->stages->trail.words == NULL)
         pairs_note_highest(s);

@@ -80,8 +80,8 @@ static void scan_level(struct scan *s, const struct wake_block *b, uint32_t firs
 {
     struct tally_level *level = &s->tally.level;
     uint64_t most;
-    bool wraps = __builtin_add_overflow(level->live_bytes, s->rise_bytes, &most) || s->rise_bytes >= SCAN_ODD;
-    if (s->is_open && (most > level->peak_bytes || wraps))
+    bool wraps = __builtin_add_overflow(level->live_bytes, s->rise_bytes, &most);
+    if (s->is_open && (most > level->peak_bytes || wraps || s->has_odd))
         scan_look_for_peak(s, b, first, end);
     level->live_bytes += s->rise_bytes - s->fall_bytes;
     level->live_blocks += s->rise_blocks - s->fall_blocks;
@@ -365,6 +365,8 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
     numbered_init(&s->live);
     map_init(&s->large);
     medians_init(&s->medians);
+    if ((s->want & WANT_MEDIAN) != 0)
+        medians_prepare(&s->medians, f->stack_count);
     filter_restart(f);
     bool fine = slots_init(&s->slots, q, p) && tally_init(&s->tally, q->split, f->stack_count);
     return fine ? 0 : scan_no_memory(err);
@@ -432,8 +434,12 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
         return code;
     if (!s->is_timed && s->tally.level.epoch != 0)
         s->tally.level.peak_time_ns = scan_time_of(s->peak_event, reader, process);
-    if (!s->is_timed)
+    struct wake_span last = {0};
+    size_t spans = wake_reader_span_count(reader, process);
+    if (!s->is_timed && watch->interrupted)
         s->seen_ns = scan_time_of(s->seen_event, reader, process);
+    else if (!s->is_timed && spans > 0 && wake_reader_span(reader, process, spans - 1, &last))
+        s->seen_ns = last.last_ns;
     scan_finish(s, p);
     return 0;
 }

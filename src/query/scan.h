@@ -33,7 +33,7 @@ struct scan_block {
 };
 
 #define SCAN_LARGE STAGE_LARGE
-#define SCAN_ODD (UINT64_C(1) << 60) /* bytes of some events that no sound file has: sums may wrap */
+#define SCAN_ODD (UINT64_C(1) << 50) /* bytes of a block that no sound file has: sums may wrap */
 
 /* The same where nobody asks for times: eight fill one. */
 struct scan_brief {
@@ -105,6 +105,7 @@ struct scan {
     uint32_t birth_count, death_count;
     const uint16_t *births;
     uint64_t rise_bytes, rise_blocks, fall_bytes, fall_blocks;
+    bool has_odd; /* one of the births has SCAN_ODD bytes, or more */
     uint16_t death_at[WAKE_BLOCK_MAX];
     uint16_t some[WAKE_BLOCK_MAX];   /* of those releases */
     uint64_t change[WAKE_BLOCK_MAX]; /* of live bytes, by each event; wraps */
