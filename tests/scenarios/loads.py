@@ -24,7 +24,7 @@ FULL = os.environ.get("LOADS") == "full"
 ONLY = os.environ.get("LOADS_ONLY", "").split()
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 COPIES = 10  # of a recording in the large one
-support.TIMEOUT_S = 20000 if FULL else 200
+support.TIMEOUT_S = 20000 if FULL else 200 * support.PATIENCE
 check = Check()
 
 

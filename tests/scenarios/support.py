@@ -25,7 +25,8 @@ from format import wake_bytes
 HEAPWAKE = os.environ["HEAPWAKE"]
 PROBE = os.environ["PROBE"]
 WORKLOADS = os.environ["WORKLOADS"]
-TIMEOUT_S = 60  # a hang becomes a failure with a name
+PATIENCE = int(os.environ.get("PATIENCE", "1"))  # of tests/run
+TIMEOUT_S = 60 * PATIENCE  # a hang becomes a failure with a name
 
 # What verify says of a recording that was cut off, and of no other.
 UNFINISHED = ("sound: ", "its end is not in the file.", "events are missing from the file.",
@@ -90,7 +91,7 @@ def tool(*argv):
 
 def ask(*argv):
     """A command of heapwake's as people see it: what it says is text."""
-    return subprocess.run([HEAPWAKE, *argv], capture_output=True, text=True, timeout=60, errors="replace", check=False)
+    return subprocess.run([HEAPWAKE, *argv], capture_output=True, text=True, timeout=TIMEOUT_S, errors="replace", check=False)
 
 
 def put(name, data):
