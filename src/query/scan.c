@@ -341,7 +341,6 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
         .when = w,
         .filter = f,
         .chosen = chosen,
-        .allowed = f->stacks,
         .stack_count = f->stack_count,
         .result = result,
         .watch = watch,

@@ -51,8 +51,7 @@ struct scan {
     const struct query *query;
     const struct when *when;
     struct filter *filter;
-    struct bitset *chosen;  /* what conditions at death decided; NULL: there are none */
-    const uint8_t *allowed; /* stacks of the filter; NULL: all */
+    struct bitset *chosen; /* what conditions at death decided; NULL: there are none */
     size_t stack_count;
     struct query_result *result;
     struct watch *watch;
