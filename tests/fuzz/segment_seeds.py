@@ -35,7 +35,7 @@ probe = os.path.join(folder, "libheapwake.so")
 shutil.copy(os.environ["PROBE"], probe)
 for number, program in enumerate(PROGRAMS):
     subprocess.run([os.path.join(os.environ["WORKLOADS"], program[0]), *program[1:]], cwd=folder, check=False,
-                   env={**os.environ, "LD_PRELOAD": probe, "HEAPWAKE_OUTPUT": f"{number}.wake"},
+                   env={**os.environ, "LD_PRELOAD": probe, "PATH": "/nonexistent", "HEAPWAKE_OUTPUT": f"{number}.wake"},
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 os.unlink(probe)
 for path in glob.glob(os.path.join(folder, "*.spool")):

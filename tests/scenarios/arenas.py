@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 
-from support import PROBE, Check, allocators, events, native, put, record, tool, truth, workload
+from support import Check, allocators, events, lonely, native, put, record, tool, truth, workload
 
 OWN = ["--where", "function=^make_"]
 GOLDEN = os.path.join(os.environ["ROOT"], "tests/golden")
@@ -81,9 +81,7 @@ check.equal("truth", [0, 0], told["many"][1])
 compare(told, "main.wake")
 
 check.about("spool")
-os.mkdir("lonely")
-shutil.copy(PROBE, "lonely/libheapwake.so")
-told = truth(native([workload("arenas")], {"LD_PRELOAD": os.path.abspath("lonely/libheapwake.so")}))
+told = truth(native([workload("arenas")], lonely()))
 compare(told, *glob.glob("*.spool"))
 check_usable(told, *glob.glob("*.spool"))
 

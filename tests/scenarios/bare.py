@@ -5,12 +5,11 @@ sees; where there is no collector, a spool file holds the same, however the
 program ends, and all commands read it."""
 import glob
 import os
-import shutil
 import signal
 import subprocess
 import time
 
-from support import PROBE, Check, Ledger, events, info, native, tool, truth, truths, workload, writers
+from support import PROBE, Check, Ledger, events, info, lonely, native, tool, truth, truths, workload, writers
 
 
 # Becomes who is given its orphans, loads the probe, and asks whether it has a child.
@@ -63,9 +62,6 @@ def compare(check, path, line):
 
 
 check = Check()
-lonely = os.path.abspath("lonely/libheapwake.so")
-os.mkdir("lonely")
-shutil.copy(PROBE, lonely)
 for way in ("return", "_exit", "abort", "kill"):
     program = [workload("ends"), way, 4, 8000]
     alone = native(program)
@@ -82,7 +78,7 @@ for way in ("return", "_exit", "abort", "kill"):
             os.unlink(found[0])
 
         check.about(f"without a collector, {way}")
-        run = native(program, {"LD_PRELOAD": lonely})
+        run = native(program, lonely())
         check.equal("exit status", alone.status, run.status)
         check.equal("stderr", alone.err, run.err)
         pid = truth(run)["pid"]
@@ -96,7 +92,7 @@ for way in ("return", "_exit", "abort", "kill"):
             os.unlink(found[0])
 
 check.about("a tree without a collector")
-run = native([workload("family"), "fork"], {"LD_PRELOAD": lonely})
+run = native([workload("family"), "fork"], lonely())
 told = {line["pid"]: line for line in truths(run)}
 spools = glob.glob("*.spool")
 check.equal("processes in spools", sorted(told), sorted(info(path)["pid"] for path in spools))
@@ -147,7 +143,7 @@ if os.geteuid() == 0 and native(["unshare", "-p", "-f", "true"]).status == 0:
 check.about("a spool file that is replaced")
 alone = native([workload("steady"), 600000, "wait"], stdin=None, input=b"\n")
 program = subprocess.Popen([workload("steady"), "600000", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                           env={**os.environ, "LD_PRELOAD": lonely, "HEAPWAKE_OUTPUT": "moved.wake"})
+                           env={**os.environ, **lonely(), "HEAPWAKE_OUTPUT": "moved.wake"})
 check.equal("first line", b"half\n", program.stdout.readline())
 os.rename("moved.wake.spool", "kept.spool")
 with open("moved.wake.spool", "wb") as f:
@@ -160,7 +156,7 @@ check.holds(facts["allocations"] >= 600000 and (facts["lost_events"] > 0 or fact
 
 check.about("HEAPWAKE_COLLECTOR")
 run = native([workload("ends"), "exit", 2, 2000],
-             {"LD_PRELOAD": lonely, "HEAPWAKE_COLLECTOR": os.environ["HEAPWAKE"], "HEAPWAKE_OUTPUT": "given-%p.wake"})
+             {**lonely(), "HEAPWAKE_COLLECTOR": os.environ["HEAPWAKE"], "HEAPWAKE_OUTPUT": "given-%p.wake"})
 if check.equal("files", 1, len(wait_for(f"given-{truth(run)['pid']}.wake"))):
     compare(check, f"given-{truth(run)['pid']}.wake", truth(run))
 check.done()

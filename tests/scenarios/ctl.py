@@ -7,13 +7,12 @@ import glob
 import json
 import os
 import re
-import shutil
 import socket
 import struct
 import subprocess
 import time
 
-from support import HEAPWAKE, PROBE, Check, Ledger, events, info, native, tool, truth, workload
+from support import HEAPWAKE, PROBE, Check, Ledger, events, info, lonely, native, tool, truth, workload
 
 
 class Idle:
@@ -179,14 +178,11 @@ def check_other_versions(check):
 def check_spool(check):
     """Without a collector there is nobody to tell; the program's own calls end all the same."""
     check.about("spool")
-    os.mkdir("lonely")
-    shutil.copy(PROBE, "lonely/libheapwake.so")
-    lonely = {"LD_PRELOAD": os.path.abspath("lonely/libheapwake.so")}
-    program = Idle([], lonely)
+    program = Idle([], lonely())
     done = ctl(program.pid, "disable")
     check.holds(done.status == 1 and b"writes a spool by itself" in done.err and done.err.count(b"\n") == 1, f"disable: {done}")
     check.equal("exit status", 0, program.end())
-    told = truth(native([workload("told"), "calls"], lonely))
+    told = truth(native([workload("told"), "calls"], lonely()))
     check.equal("answers", {"report": -1, "again": -1, "snapshot": -1, "flush": -1, "off": 0, "on": 1, "errno": 77}, told)
     spools = [path for path in glob.glob("*.spool") if Ledger(events(path)).made[7103] == 1]
     check.equal("spools with what it made", 1, len(spools))

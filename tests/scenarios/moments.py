@@ -3,10 +3,8 @@
 """Of a program with one thread that does little, every event has its own time: that at which it happened by the
 program's own clock, although the collector looks only every ten milliseconds, or there is none."""
 import glob
-import os
-import shutil
 
-from support import PROBE, Check, events, native, record, workload
+from support import Check, events, lonely, native, record, workload
 
 SLACK_NS = 500_000  # the rate of the counter is measured, and what is a microsecond apart shares its time
 check = Check()
@@ -46,8 +44,6 @@ for i in range(3):
     compare("out.wake", moments(record([workload("moments")])))
 
 check.about("without a collector")
-os.mkdir("lonely")
-shutil.copy(PROBE, "lonely/libheapwake.so")
-told = moments(native([workload("moments")], {"LD_PRELOAD": os.path.abspath("lonely/libheapwake.so")}))
+told = moments(native([workload("moments")], lonely()))
 compare(*glob.glob("*.spool"), told)
 check.done()

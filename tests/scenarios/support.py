@@ -16,6 +16,7 @@ import gzip
 import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -77,6 +78,14 @@ def native(argv, env=None, **options):
 def record(argv, output="out.wake", options=(), env=None, **more):
     """Runs a program under `heapwake record -q`."""
     return native([HEAPWAKE, "record", "-q", "-o", output, *options, "--", *argv], env, **more)
+
+
+def lonely():
+    """The environment of a program that is recorded and finds no collector, not even one that is installed."""
+    if not os.path.exists("lonely"):
+        os.mkdir("lonely")
+        shutil.copy(PROBE, "lonely/libheapwake.so")
+    return {"LD_PRELOAD": os.path.abspath("lonely/libheapwake.so"), "PATH": "/nonexistent"}
 
 
 def died_alike(alone, recorded):
