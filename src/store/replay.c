@@ -180,10 +180,9 @@ static inline __attribute__((always_inline)) uint32_t replay_count(const uint8_t
 }
 
 /* Each event gets what holds since the latest op with a bit: values[0] before the first.  Where there are many, without
- * a branch on whether there is one: with several threads nobody could predict it.  wide or narrow: where to. */
-static inline __attribute__((always_inline)) void replay_spread(const struct replay *r, unsigned bit,
-                                                                uint32_t count, bool is_sparse,
-                                                                uint64_t *wide, uint32_t *narrow)
+ * a branch on whether there is one: with several threads nobody could predict it.  to: 64 bits each (wide) or 32. */
+static inline __attribute__((always_inline)) void
+replay_spread(const struct replay *r, unsigned bit, uint32_t count, bool is_sparse, void *to, bool is_wide)
 {
     const uint8_t *ops = r->at[COLUMN_OP];
     const uint64_t *value = r->arrays->values;
@@ -197,7 +196,10 @@ static inline __attribute__((always_inline)) void replay_spread(const struct rep
                 value += (ops[k] & bit) / bit;
                 same = *value;
             }
-            wide != NULL ? (wide[k] = same) : (narrow[k] = (uint32_t)same);
+            if (is_wide)
+                ((uint64_t *)to)[k] = same;
+            else
+                ((uint32_t *)to)[k] = (uint32_t)same;
         }
     }
 }
@@ -214,9 +216,9 @@ static void replay_times(struct replay *r, uint32_t count)
         sums[j] = now;
     }
     if (values < count / REPLAY_FEW)
-        replay_spread(r, OP_TIME, count, true, r->arrays->time_ns, NULL);
+        replay_spread(r, OP_TIME, count, true, r->arrays->time_ns, true);
     else
-        replay_spread(r, OP_TIME, count, false, r->arrays->time_ns, NULL);
+        replay_spread(r, OP_TIME, count, false, r->arrays->time_ns, true);
     r->bad = r->bad || bad;
     r->time_ns = now;
 }
@@ -244,9 +246,9 @@ static void replay_threads(struct replay *r, uint32_t count)
     for (uint32_t j = 1; j <= values; j++)
         sums[j] = thread += (uint32_t)varint_unzigzag(sums[j]);
     if (values < count / REPLAY_FEW)
-        replay_spread(r, OP_THREAD, count, true, NULL, r->arrays->thread);
+        replay_spread(r, OP_THREAD, count, true, r->arrays->thread, false);
     else
-        replay_spread(r, OP_THREAD, count, false, NULL, r->arrays->thread);
+        replay_spread(r, OP_THREAD, count, false, r->arrays->thread, false);
     r->thread = thread;
 }
 
