@@ -12,6 +12,7 @@
 #ifndef HW_COLLECT_COLLECTOR_H
 #define HW_COLLECT_COLLECTOR_H
 
+#include "collect/allowance.h"
 #include "collect/awaited.h"
 #include "collect/image.h"
 #include "collect/launch.h"
@@ -104,6 +105,7 @@ struct collector {
     VEC(struct tracee *) tracees;
     VEC(struct visitor *) visitors; /* connected, have not said hello */
     struct awaited awaited;
+    struct allowance allowance;
     uint64_t start_ns, last_tick_ns, last_order_ns;
     uint32_t root; /* the first process, 0 = not known yet */
     bool has_complained;

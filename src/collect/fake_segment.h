@@ -62,7 +62,7 @@ static inline bool fake_segment_map(struct fake_segment *s, uint32_t chunks, con
     h->next_offset = FAKE_NEXT_AT;
     h->pass_offset = FAKE_PASS_AT;
     h->chunk_offset = chunk_at;
-    h->chunk_max = h->chunk_limit = chunks;
+    h->chunk_max = h->chunk_limit = h->pool = chunks;
     h->pid = (uint32_t)getpid();
     h->ppid = (uint32_t)getppid();
     h->start_ns = fake_ns(CLOCK_MONOTONIC);

@@ -147,7 +147,7 @@ bool image_is_due(struct image *m, uint64_t now_ns)
 {
     enum { EVENT_BYTES = 16 };
     const struct segment_head *head = m->view.head;
-    uint64_t room = (uint64_t)m->view.fixed.chunk_max * SEGMENT_CHUNK_SIZE / EVENT_BYTES;
+    uint64_t room = (uint64_t)m->view.fixed.pool * SEGMENT_CHUNK_SIZE / EVENT_BYTES;
     return pace_is_due(&m->pace, now_ns, room) || image_is_tight(m, now_ns) || image_is_wished(m) ||
            __atomic_load_n(&head->asked, __ATOMIC_ACQUIRE) != m->seen_asked ||
            m->usage.period_ns != 0; /* samples have their place between events */

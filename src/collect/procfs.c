@@ -13,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The start of /proc/PID/name as text; false: not to be had. */
-static bool procfs_read(uint32_t pid, const char *name, char *text, size_t size)
+bool procfs_read(uint32_t pid, const char *name, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%u/%s", pid, name);

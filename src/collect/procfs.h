@@ -9,7 +9,11 @@
 #include "tool/strbuf.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The start of /proc/PID/name as text; false: not to be had. */
+bool procfs_read(uint32_t pid, const char *name, char *text, size_t size);
 
 /* The parent of a process; 0: not known. */
 uint32_t procfs_parent(uint32_t pid);

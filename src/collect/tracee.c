@@ -236,6 +236,7 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
     }
     tracee_say(c, LEVEL_INFO, "Process %u (%.200s) is recorded into %.200s.", t->pid, t->image->view.exe,
                t->file->name);
+    view_allow(&t->image->view, (uint32_t)(allowance_find(&c->allowance, t->pid) / SEGMENT_CHUNK_SIZE));
     robust_add(&c->robust, t->image->view.head);
     image_tick(t->image, timebase_now());
     __atomic_store_n(&t->image->view.head->collector, SEGMENT_ATTACHED, __ATOMIC_RELEASE);

@@ -136,6 +136,14 @@ int view_open_spool(struct view *v, int fd, struct err *err)
     return view_map(v, fd, err);
 }
 
+void view_allow(struct view *v, uint32_t chunks)
+{
+    if (v->fixed.pool != 0)
+        return;
+    v->fixed.pool = chunks;
+    __atomic_store_n(&v->head->pool, chunks, __ATOMIC_RELAXED);
+}
+
 void view_close(struct view *v)
 {
     if (v->base != NULL)

@@ -40,6 +40,9 @@ int view_open_spool(struct view *v, int fd, struct err *err);
 /* Accepts a zeroed view. */
 void view_close(struct view *v);
 
+/* The program's threads need not wait before they have used so many chunks, unless its user has said how many. */
+void view_allow(struct view *v, uint32_t chunks);
+
 static inline uint64_t *view_chunk(const struct view *v, uint32_t index)
 {
     return (uint64_t *)(void *)(v->chunks + (size_t)index * SEGMENT_CHUNK_SIZE);

@@ -16,13 +16,12 @@ enum {
     CREATE_FILTER_AT = CREATE_PASS_AT + SEGMENT_PASS_SIZE,
     CREATE_CHUNKS_AT = CREATE_FILTER_AT + sizeof(struct filter),
     CREATE_CHUNKS_MIN = 16,
-    CREATE_POOL_MIN = 1 << 20,
-    CREATE_POOL_USUAL = 32 << 20, /* on a machine with 1 GiB or more; else half of it at most ... */
-    CREATE_POOL_PART = 16,        /* ... and of its memory one part in so many */
+    CREATE_POOL_MIN =
+        1 << 20, /* this much also until the collector has come and says what there is room for */
     CREATE_POOL_MAX = SHARE_WINDOWS_MAX * SHARE_WINDOW_CHUNKS / 1024 * SEGMENT_CHUNK_SIZE * 1024,
 };
 
-/* How many chunks a file may hold under the program's own limits. */
+/* How many chunks a file may hold under the program's own limits; sets share.pool. */
 uint32_t create_chunks(void);
 
 /* Maps the first window of fd, a file of `chunks` chunks, and fills in the head. */

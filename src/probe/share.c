@@ -92,12 +92,14 @@ static bool share_grow(void)
     struct segment_head *head = share.head;
     uint32_t limit = __atomic_load_n(&head->chunk_limit, __ATOMIC_ACQUIRE);
     uint32_t first = head->chunk_max < SHARE_WINDOW_CHUNKS ? head->chunk_max : SHARE_WINDOW_CHUNKS;
-    bool wanted = head->collector == SEGMENT_SPOOL || limit < share.pool ||
-                  __atomic_load_n(&head->lane_count, __ATOMIC_RELAXED) > limit / 2;
-    if (!wanted)
+    uint32_t told = __atomic_load_n(&head->pool, __ATOMIC_RELAXED), pool = told != 0 ? told : share.pool;
+    bool is_crowded =
+        head->collector == SEGMENT_SPOOL || __atomic_load_n(&head->lane_count, __ATOMIC_RELAXED) > limit / 2;
+    if (!is_crowded && limit >= pool)
         return false;
-    if (limit < first) { /* a small pool: they are mapped */
-        __atomic_compare_exchange_n(&head->chunk_limit, &limit, first, false, __ATOMIC_ACQ_REL,
+    if (limit < first) { /* they are mapped */
+        uint32_t next = is_crowded || pool > first ? first : pool;
+        __atomic_compare_exchange_n(&head->chunk_limit, &limit, next, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED);
         return true;
     }

@@ -41,7 +41,7 @@ struct share {
     uint32_t stamp_kind;    /* enum segment_stamp, or SHARE_STAMP_CLOCK */
     uint32_t growing;       /* 1: a thread maps the next window */
     uint64_t spun_ns;       /* all threads together, since one of those that waited has got a chunk */
-    uint32_t pool;          /* HEAPWAKE_POOL: chunks that are used before a thread waits */
+    uint32_t pool;          /* chunks that are used before a thread waits, until the head says how many */
     const uint32_t *pass;   /* the pass list */
     uint32_t first_control; /* what the head begins with */
 };

@@ -150,12 +150,6 @@ static inline int sys_is_readable(uint64_t address)
 }
 
 struct stat;
-struct sysinfo;
-
-static inline long sys_sysinfo(struct sysinfo *system)
-{
-    return SYS_CALL(SYS_sysinfo, system, 0, 0, 0, 0, 0);
-}
 
 static inline long sys_fstat(int fd, struct stat *st)
 {

@@ -57,7 +57,7 @@
 #include <stdint.h>
 
 #define SEGMENT_MAGIC UINT64_C(0x31474553454b4157) /* "WAKESEG1" */
-#define SEGMENT_VERSION 7u
+#define SEGMENT_VERSION 8u
 
 enum {
     SEGMENT_HEAD_SIZE = 4096,
@@ -138,6 +138,8 @@ struct segment_head {
     uint64_t robust_entry;       /* struct robust_list of the kernel, collector's addresses */
     uint32_t owner;              /* the robust futex word */
     uint32_t control;            /* enum segment_state and a count of changes; the program writes it too */
+    uint32_t
+        pool; /* chunks that may be used before a thread waits; the program writes it where its user has said. 0: not known yet */
 
     /* Written by the probe while it runs. */
     _Alignas(64) uint64_t free_list; /* low half: chunk index + 1, high half: a count against ABA */

@@ -10,7 +10,7 @@ import struct
 import subprocess
 import time
 
-from support import HEAPWAKE, Check, Ledger, events, native, record, tool, truth, workload
+from support import HEAPWAKE, Check, Ledger, events, leave_out, native, record, tool, truth, workload
 
 
 def check_zero(check):
@@ -79,28 +79,75 @@ def buffers(pid):
     return seen[-1]
 
 
-def check_small_machine(check):
-    """How much is told before a program waits, where the kernel says that the machine has little memory."""
+def check_buffers(check, around, find_recorder, pool):
+    """How much is told before a program waits: its recorder is stopped. `around` is what runs the recorder."""
     blocks = 1000000
+    process = subprocess.Popen([*around, HEAPWAKE, "record", "-q", "-o", "small.wake", "--", workload("steady"), str(blocks),
+                                "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    check.equal("first line", b"half\n", process.stdout.readline())
+    recorder = find_recorder(process.pid)
+    os.kill(recorder, signal.SIGSTOP)
+    process.stdin.write(b"\n")
+    process.stdin.flush()
+    used = buffers(child(recorder))
+    os.kill(recorder, signal.SIGCONT)
+    process.communicate()
+    check.equal("exit status", 8, process.returncode)
+    check.holds(pool * 1000 < used < pool * 1024 + 512, f"The buffers take {used} KiB; {pool} MiB were expected.")
+    check.equal("blocks", 2 * blocks, Ledger(events("small.wake")).made[7069])
+    check.sound("small.wake")
+
+
+def check_small_machine(check):
+    """Where the kernel says that the machine has little memory."""
     for memory, pool in ((64, 4), (8, 1)):
         check.about(f"a machine with {memory} MiB")
         system = struct.pack("<4Q6QHxxxxxx2QI4x", *[0] * 4, memory << 20, *[0] * 5, 1, 0, 0, 1)
-        process = subprocess.Popen(["strace", "-f", "-qq", "-o", "log", "-e", "trace=sysinfo",
-                                    "-e", f"inject=sysinfo:poke_exit=@arg1={system.hex()}", HEAPWAKE, "record", "-q",
-                                    "-o", "small.wake", "--", workload("steady"), str(blocks), "wait"],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        check.equal("first line", b"half\n", process.stdout.readline())
-        recorder = child(process.pid)
-        os.kill(recorder, signal.SIGSTOP)
-        process.stdin.write(b"\n")
-        process.stdin.flush()
-        used = buffers(child(recorder))
-        os.kill(recorder, signal.SIGCONT)
-        process.communicate()
-        check.equal("exit status", 8, process.returncode)
-        check.holds(pool * 1000 < used < pool * 1024 + 512, f"The buffers take {used} KiB; {pool} MiB were expected.")
-        check.equal("blocks", 2 * blocks, Ledger(events("small.wake")).made[7069])
-        check.sound("small.wake")
+        check_buffers(check, ["strace", "-f", "-qq", "-o", "log", "-e", "trace=sysinfo",
+                              "-e", f"inject=sysinfo:poke_exit=@arg1={system.hex()}"], child, pool)
+
+
+def control_group(memory):
+    """A new control group with so many bytes, or None; and the file that takes processes into it."""
+    for top, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+        group = os.path.join(top, f"heapwake-{os.getpid()}")
+        try:
+            os.mkdir(group)
+        except OSError:
+            continue
+        try:
+            with open(os.path.join(group, limit), "w", encoding="ascii") as f:
+                f.write(str(memory))
+            return group
+        except OSError:
+            os.rmdir(group)
+    return None
+
+
+def remove_group(group):
+    """With what is still in there."""
+    while True:
+        with open(os.path.join(group, "cgroup.procs"), encoding="ascii") as f:
+            left = f.read().split()
+        for pid in left:
+            os.kill(int(pid), signal.SIGKILL)
+        if not left:
+            break
+        time.sleep(0.1)
+    os.rmdir(group)
+
+
+def check_control_group(check):
+    """Where the machine has memory enough, but the program is in a container that has not: it would be killed."""
+    group = control_group(48 << 20)
+    if group is None:
+        leave_out("a control group with little memory: none can be made here.")
+        return
+    check.about("a control group with 48 MiB")
+    try:
+        check_buffers(check, ["sh", "-c", f"echo $$ > {group}/cgroup.procs && exec \"$@\"", "sh"], lambda pid: pid, 3)
+    finally:
+        remove_group(group)
 
 
 if __name__ == "__main__":
@@ -110,4 +157,5 @@ if __name__ == "__main__":
     check_times(check)
     check_pool(check)
     check_small_machine(check)
+    check_control_group(check)
     check.done()
