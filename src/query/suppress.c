@@ -8,35 +8,6 @@
 
 #include <string.h>
 
-/* Functions are compared with the name alone, modules with the file name; both
- * are patterns. */
-static const struct suppress_rule suppress_built_in[] = {
-    {.pattern = "emergency pool of libstdc++", .innermost_module = "^libstdc++.so", .size = 72704},
-    {.pattern = "emergency pool of libstdc++", .innermost_module = "^libstdc++.so", .size = 73728},
-    {.pattern = "emergency pool of libstdc++", .innermost_function = "^__gnu_cxx::__freeres$"},
-    {.pattern = "emergency pool of libstdc++", .innermost_function = "^(anonymous namespace)::pool::pool$"},
-    {.pattern = "structures of the loader", .innermost_module = "^ld-linux"},
-    {.pattern = "structures of the loader", .innermost_module = "^ld-musl"},
-    {.pattern = "structures of the loader", .innermost_module = "^libc.so", .innermost_function = "^_dl_"},
-    {.pattern = "stdio buffers",
-     .innermost_module = "^libc.so",
-     .innermost_function = "^_IO_file_doallocate$"},
-    {.pattern = "list of exit functions",
-     .innermost_module = "^libc.so",
-     .innermost_function = "^__new_exitfn$"},
-    {.pattern = "locales", .innermost_module = "^libc.so", .innermost_function = "^_nl_"},
-    {.pattern = "locales", .innermost_module = "^libc.so", .innermost_function = "^new_composite_name$"},
-    {.pattern = "locales", .innermost_module = "^libc.so", .innermost_function = "^setlocale$"},
-    {.pattern = "character conversions", .innermost_module = "^libc.so", .innermost_function = "^__gconv_"},
-    {.pattern = "character conversions", .innermost_module = "^libc.so", .innermost_function = "^__wcsmbs_"},
-    {.pattern = "time zones", .innermost_module = "^libc.so", .innermost_function = "^__tzfile_"},
-    {.pattern = "time zones", .innermost_module = "^libc.so", .innermost_function = "^__tzstring"},
-    {.pattern = "time zones", .innermost_module = "^libc.so", .innermost_function = "^tzset_internal"},
-    {.pattern = "name services", .innermost_module = "^libc.so", .innermost_function = "^__nss_"},
-    {.pattern = "name services", .innermost_module = "^libc.so", .innermost_function = "^nss_"},
-    {.pattern = "name services", .innermost_module = "^libc.so", .innermost_function = "^__res"},
-};
-
 void suppress_init(struct suppress *s)
 {
     memset(s, 0, sizeof *s);
@@ -49,20 +20,9 @@ void suppress_release(struct suppress *s)
     arena_release(&s->arena);
 }
 
-static int suppress_no_memory(struct err *err)
+int suppress_no_memory(struct err *err)
 {
     return err_set(err, ERR_MEMORY, "There is no memory for the suppressions.");
-}
-
-int suppress_add_built_in(struct suppress *s, struct err *err)
-{
-    for (size_t i = 0; i < sizeof suppress_built_in / sizeof *suppress_built_in; i++) {
-        struct suppress_rule rule = suppress_built_in[i];
-        rule.built_in = true;
-        if (!vec_push(&s->rules, rule))
-            return suppress_no_memory(err);
-    }
-    return 0;
 }
 
 /* ------------------------------------------------------------------- parsing */
@@ -159,23 +119,65 @@ static bool suppress_rule_matches_frame(const struct suppress_rule *r, const str
            suppress_matches(r->pattern, f->module) || suppress_matches(r->pattern, f->linkage);
 }
 
-/* Names are short; what does not fit is no name of the C library, whose debug
- * information has its own prefix for some. */
-static bool suppress_name_matches(const char *pattern, const char *function)
+/* Names are short; what does not fit is no name of the C library. */
+enum { SUPPRESS_NAME_MAX = 256 };
+
+/* The name alone, "" = too long.  The debug information of the C library has a prefix for some. */
+static void suppress_take_name(char name[SUPPRESS_NAME_MAX], const char *function)
 {
     static const char internal[] = "__GI_";
-    char name[256];
     size_t length;
     const char *begin = frame_find_name(function, &length);
     if (length >= sizeof internal && memcmp(begin, internal, sizeof internal - 1) == 0) {
         begin += sizeof internal - 1;
         length -= sizeof internal - 1;
     }
-    if (length >= sizeof name)
-        return false;
+    length = length < SUPPRESS_NAME_MAX ? length : 0;
     memcpy(name, begin, length);
     name[length] = '\0';
-    return suppress_matches(pattern, name);
+}
+
+static void suppress_drop_end(char *name, const char *end)
+{
+    size_t length = strlen(name), n = strlen(end);
+    if (length > n && strcmp(name + length - n, end) == 0)
+        name[length - n] = '\0';
+}
+
+/* Is it one of these, under any of the names that one function has: puts and _IO_puts, printf and __printf_chk,
+ * fputs and fputs_unlocked, getpwuid and getpwuid_r? */
+static bool suppress_is_any(const char *const *list, const char *function)
+{
+    char name[SUPPRESS_NAME_MAX];
+    suppress_take_name(name, function);
+    const char *bare = strncmp(name, "_IO_", 4) == 0 ? name + 4 : name + strspn(name, "_");
+    suppress_drop_end(name, "_unlocked");
+    suppress_drop_end(name, "_chk");
+    suppress_drop_end(name, "_r");
+    for (; *list != NULL; list++) {
+        if (strcmp(*list, bare) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool suppress_is_libc(const struct frame *f)
+{
+    static const char *const modules[] = {"^libc.so.", "^ld-linux", "^libnss_", "^libresolv.so"};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        if (suppress_matches(modules[i], frame_basename(f->module)))
+            return true;
+    }
+    return false;
+}
+
+/* What the program called, where the innermost frames are the C library's: the outermost of these.  NULL: they are not. */
+static const struct frame *suppress_find_called(const struct traces *c, uint32_t at)
+{
+    const struct frame *called = NULL;
+    for (; at != 0 && suppress_is_libc(traces_frame(c, at)); at = traces_parent(c, at))
+        called = traces_frame(c, at);
+    return called;
 }
 
 /* Are they blocks of this size? A sample counts more than once, always by the same. */
@@ -201,11 +203,17 @@ static bool suppress_rule_matches(const struct suppress_rule *r, const struct tr
         at = traces_parent(c, at);
     if (at == 0)
         return false;
+    if (r->called != NULL) {
+        const struct frame *called = suppress_find_called(c, at);
+        return called != NULL && suppress_is_any(r->called, called->function);
+    }
     const struct frame *f = traces_frame(c, at);
+    char name[SUPPRESS_NAME_MAX];
+    suppress_take_name(name, f->function);
     return (r->size == 0 || suppress_has_size(m, r->size, rate)) &&
            (r->innermost_module == NULL ||
             suppress_matches(r->innermost_module, frame_basename(f->module))) &&
-           (r->innermost_function == NULL || suppress_name_matches(r->innermost_function, f->function));
+           (r->innermost_function == NULL || suppress_matches(r->innermost_function, name));
 }
 
 int suppress_apply(struct suppress *s, struct traces *c, struct query_result *r, struct err *err)

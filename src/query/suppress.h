@@ -8,8 +8,9 @@
  * stack; `*` stands for any text, `^` at its beginning and `$` at its end for
  * the beginning and end of the name.
  *
- * The built-in rules know blocks that libc, the loader and the C++ library keep
- * on purpose.  They look at the innermost frame alone: a program's own leak below
+ * The built-in rules (suppress_known.c) know blocks that libc, the loader and the C++ library keep
+ * on purpose.  They look at the innermost frame, or at the function of libc that the program called
+ * where the innermost frames are libc's: a program's own leak below
  * a static constructor has the loader in its stack too.
  *
  * Rules keep account of what they suppressed.  Not for several threads.
@@ -30,7 +31,8 @@
 struct suppress_rule {
     const char *pattern;                               /* as written; of a built-in rule: what it is about */
     const char *innermost_module, *innermost_function; /* built-in only; NULL = any */
-    uint64_t size;                                     /* built-in only: of each block; 0 = any */
+    const char *const *called; /* built-in only: one of these functions of libc; NULL = any */
+    uint64_t size;             /* built-in only: of each block; 0 = any */
     bool built_in;
     uint64_t blocks, bytes; /* suppressed so far */
 };
@@ -43,7 +45,8 @@ struct suppress {
 void suppress_init(struct suppress *s);
 void suppress_release(struct suppress *s);
 
-/* ERR_MEMORY. */
+int suppress_no_memory(struct err *err);
+/* (suppress_known.c)  ERR_MEMORY. */
 int suppress_add_built_in(struct suppress *s, struct err *err);
 /* name: of the file, for the sentence.  ERR_INPUT: "lsan.txt, line 3: ..."; ERR_MEMORY. */
 int suppress_add_text(struct suppress *s, const char *name, const char *text, size_t length, struct err *err);

@@ -159,6 +159,36 @@ static void built_in_rules_know_the_runtime(void **state)
     assert_int_equal(left("main > libc.so.6:strdup", 1, 5), 5);
 }
 
+static void what_libc_keeps_is_known_by_what_was_called(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        left("main > libc.so.6:setlocale > libc.so.6:read_alias_file > libc.so.6:extend_alias_table", 1, 9),
+        0);
+    assert_int_equal(left("main > libc.so.6:setlocale > libc.so.6:? > libc.so.6:?", 1, 9), 0);
+    assert_int_equal(left("main > libc.so.6:setlocale > libc.so.6:? > malloc", 1, 9), 0);
+    assert_int_equal(left("main > libc.so.6:__bindtextdomain > libc.so.6:__strdup", 1, 9), 0);
+    assert_int_equal(left("main > libc.so.6:_IO_puts > libc.so.6:?", 1, 1024), 0);
+    assert_int_equal(left("main > libc.so.6:__fprintf_chk > libc.so.6:?", 1, 1024), 0);
+    assert_int_equal(left("main > libc.so.6:fputs_unlocked > libc.so.6:?", 1, 1024), 0);
+    assert_int_equal(left("main > libc.so.6:getpwuid_r > libnss_files.so.2:?", 1, 9), 0);
+    assert_int_equal(left("main > libc.so.6:getpwuid", 1, 1024), 0);
+    assert_int_equal(left("libc.so.6:__libc_start_main > libc.so.6:__cxa_atexit > libc.so.6:?", 1, 9), 0);
+}
+
+static void what_libc_hands_over_is_the_programs(void **state)
+{
+    (void)state;
+    assert_int_equal(left("main > libc.so.6:getaddrinfo > libc.so.6:?", 1, 9), 9);
+    assert_int_equal(left("main > libc.so.6:getline > libc.so.6:?", 1, 9), 9);
+    assert_int_equal(left("main > libc.so.6:fopen > libc.so.6:?", 1, 9), 9);
+    assert_int_equal(left("main > libc.so.6:? > libc.so.6:?", 1, 9), 9);
+    assert_int_equal(left("libc.so.6:__libc_start_main > main > libc.so.6:strdup", 1, 9), 9);
+    assert_int_equal(left("main > libc.so.6:tzset > hook", 1, 9), 9);
+    assert_int_equal(left("main > libown.so:setlocale > libc.so.6:strdup", 1, 9), 9);
+    assert_int_equal(left("main > setlocale", 1, 9), 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +197,8 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_said_with_its_line),
         cmocka_unit_test(suppressed_leaks_are_kept_apart),
         cmocka_unit_test(built_in_rules_know_the_runtime),
+        cmocka_unit_test(what_libc_keeps_is_known_by_what_was_called),
+        cmocka_unit_test(what_libc_hands_over_is_the_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

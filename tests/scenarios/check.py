@@ -10,7 +10,7 @@ import shutil
 import xml.dom.minidom
 import xml.etree.ElementTree
 
-from support import HEAPWAKE, Check, info, native, record, tool, truth, workload
+from support import HEAPWAKE, Check, info, leave_out, native, record, tool, truth, workload
 
 check = Check()
 DRIFT = workload("drift")
@@ -194,6 +194,49 @@ def check_switched():
     check.equal("off for", 0, json.loads(tool("check", "--max-leak", "1G", "--json", "one.wake").out)["off_ns"])
 
 
+PATIENT = """#define _GNU_SOURCE
+#include <libintl.h>
+#include <locale.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+/* Calls what libc keeps something for (not what jumps on to functions that have no name), and leaks so many bytes itself, through libc too. */
+int main(int argc, char **argv)
+{
+    setlocale(LC_ALL, "");
+    bindtextdomain("patient", "/nowhere");
+    textdomain("patient");
+    printf("%s %d\\n", "hello", getpwuid(getuid()) != NULL);
+    tzset();
+    return argc > 1 ? (int)strlen(strdup(argv[1])) - 7 : 0;
+}
+"""
+
+
+def check_what_libc_keeps():
+    """What libc keeps is no leak, whether its debug information is installed or not: a limit must not depend on that."""
+    with open("patient.c", "w", encoding="utf-8") as f:
+        f.write(PATIENT)
+    check.equal("compiled", 0, native(["gcc", "-g", "-o", "patient", "patient.c"]).status)
+    ways = {"as it is": []}
+    if os.geteuid() == 0 and native(["unshare", "-m", "mount", "-t", "tmpfs", "none", "."]).status == 0 and os.path.isdir("/usr/lib/debug"):
+        ways["without debug information"] = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /usr/lib/debug && exec "$@"', "sh"]
+    else:
+        leave_out("libc without debug information: /usr/lib/debug cannot be covered here.")
+    for about, around in ways.items():
+        check.about(about)
+        done = native([*around, HEAPWAKE, "check", "--max-leak", "0", "--", "./patient"])
+        check.equal("exit status", (0, ""), (done.status, "" if done.status == 0 else done.out.decode()))
+        check.holds(b"suppressed" in done.out, f"Nothing is suppressed: this tests too little. {done.out}")
+        done = native([*around, HEAPWAKE, "check", "--max-leak", "7", "--", "./patient", "sevenup"])
+        check.equal("exit status with a leak of 8 bytes", 1, done.status)
+        check.holds(b"patient.c:18" in done.out, f"It is blamed on {done.out}")
+    check.about(None)
+
+
 told = truth(record([DRIFT, 10, 20, 5, 7], "one.wake"))
 record([DRIFT, 10, 120, 5, 7], "grown.wake")
 check_edges(told)
@@ -204,4 +247,5 @@ check_files(told)
 check_limits_in_files()
 check_misuse()
 check_switched()
+check_what_libc_keeps()
 check.done()
