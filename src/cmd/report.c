@@ -25,6 +25,7 @@
 #include "present/section_timeline.h"
 #include "present/section_tree.h"
 #include "present/units.h"
+#include "query/fold.h"
 #include "store/reader.h"
 
 #include <string.h>
@@ -69,6 +70,24 @@ static size_t report_limit(const struct report_options *o, size_t usual)
     return o->has_limit ? o->limit : o->json ? REPORT_JSON_SHOWN : usual;
 }
 
+static bool report_is_judged(enum measure measure)
+{
+    return measure == MEASURE_PEAK || measure == MEASURE_LEAKED;
+}
+
+/* *shown: the sites in their order; on a page those that look the same are one, in `folded`, which is released by the
+ * caller in any case. */
+static int report_order(const struct report *r, struct sites *sites, enum measure measure,
+                        struct sites *folded, struct sites **shown, struct err *err)
+{
+    sites_init(folded);
+    *shown = r->options->json ? sites : folded;
+    if (!r->options->json)
+        return fold_sites(folded, sites, &r->data.traces, measure, err);
+    sites_sort(sites, &r->data.traces, measure);
+    return 0;
+}
+
 /* Verdicts of the sites that will be shown, by what they held at the peak or leaked. */
 static int report_judge(struct report *r, struct sites *sites, struct verdicts *verdicts,
                         const enum measure *measures, size_t count, struct err *err)
@@ -76,18 +95,21 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
     const struct report_options *o = r->options;
     size_t limit = report_limit(o, o->measures == 0 ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN);
     VEC(uint32_t) traces = {0};
-    bool fine = true;
-    for (size_t i = 0; i < count; i++) {
-        if (measures[i] != MEASURE_PEAK && measures[i] != MEASURE_LEAKED)
+    int code = 0;
+    for (size_t i = 0; i < count && code == 0; i++) {
+        if (!report_is_judged(measures[i]))
             continue;
-        sites_sort(sites, &r->data.traces, measures[i]);
-        for (size_t k = 0; k < sites->list.count && (limit == 0 || k < limit) && fine; k++) {
-            if (measure_blocks(&sites->list.data[k].m, measures[i]) > 0)
-                fine = vec_push(&traces, sites->list.data[k].trace);
+        struct sites folded, *shown;
+        code = report_order(r, sites, measures[i], &folded, &shown, err);
+        for (size_t k = 0; code == 0 && k < shown->list.count && (limit == 0 || k < limit); k++) {
+            if (measure_blocks(&shown->list.data[k].m, measures[i]) > 0 &&
+                !vec_push(&traces, shown->list.data[k].trace))
+                code = err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
         }
+        sites_release(&folded);
     }
-    int code = fine ? report_verdicts_find(&r->data, verdicts, traces.data, traces.count, o->verdicts, err)
-                    : err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+    if (code == 0)
+        code = report_verdicts_find(&r->data, verdicts, traces.data, traces.count, o->verdicts, err);
     vec_release(&traces);
     return code;
 }
@@ -100,10 +122,42 @@ static enum unknown report_unknown(const struct report *r)
                                               : UNKNOWN_NONE;
 }
 
-static int report_sites(struct report *r, const enum measure *measures, size_t count, struct err *err)
+static int report_sites_by(struct report *r, struct sites *sites, enum measure measure,
+                           const struct verdicts *verdicts, struct err *err)
 {
     const struct report_options *o = r->options;
     bool brief = o->measures == 0;
+    struct sites folded;
+    struct section_sites s = {
+        .traces = &r->data.traces,
+        .measure = measure,
+        .moment_ns = r->data.recordings == 1 ? r->data.result.moment_ns : UINT64_MAX,
+        .limit = report_limit(o, brief ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN),
+        .threshold = o->has_threshold                     ? o->threshold
+                     : brief && !o->json && !o->has_limit ? 0.01
+                                                          : 0,
+        .brief = brief,
+        .is_of_each = r->data.recordings > 1,
+        .suppress = &r->data.suppress,
+        .verdicts = report_is_judged(measure) ? verdicts : NULL,
+        .explain = o->verdicts,
+        .details = o->details,
+        .sample_rate = r->data.head.sample_rate,
+        .unknown = report_unknown(r),
+    };
+    int code = report_order(r, sites, measure, &folded, &s.sites, err);
+    if (code == 0 && o->json) {
+        section_sites_json(&r->json, &s);
+    } else if (code == 0) {
+        page_end_line(&r->page);
+        section_sites_text(&r->page, &s);
+    }
+    sites_release(&folded);
+    return code;
+}
+
+static int report_sites(struct report *r, const enum measure *measures, size_t count, struct err *err)
+{
     struct sites sites;
     struct verdicts verdicts;
     sites_init(&sites);
@@ -111,33 +165,8 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
     int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     if (code == 0)
         code = report_judge(r, &sites, &verdicts, measures, count, err);
-    for (size_t i = 0; i < count && code == 0; i++) {
-        bool is_judged = measures[i] == MEASURE_PEAK || measures[i] == MEASURE_LEAKED;
-        struct section_sites s = {
-            .traces = &r->data.traces,
-            .sites = &sites,
-            .measure = measures[i],
-            .moment_ns = r->data.recordings == 1 ? r->data.result.moment_ns : UINT64_MAX,
-            .limit = report_limit(o, brief ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN),
-            .threshold = o->has_threshold                     ? o->threshold
-                         : brief && !o->json && !o->has_limit ? 0.01
-                                                              : 0,
-            .brief = brief,
-            .is_of_each = r->data.recordings > 1,
-            .suppress = &r->data.suppress,
-            .verdicts = is_judged ? &verdicts : NULL,
-            .explain = o->verdicts,
-            .details = o->details,
-            .sample_rate = r->data.head.sample_rate,
-            .unknown = report_unknown(r),
-        };
-        if (o->json) {
-            section_sites_json(&r->json, &s);
-        } else {
-            page_end_line(&r->page);
-            section_sites_text(&r->page, &s);
-        }
-    }
+    for (size_t i = 0; i < count && code == 0; i++)
+        code = report_sites_by(r, &sites, measures[i], &verdicts, err);
     verdicts_release(&verdicts);
     sites_release(&sites);
     return code;

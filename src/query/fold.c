@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * fold: see fold.h.
+ *
+ *     looks[trace]    equal for traces that look the same from that frame outwards
+ *
+ * is made of looks[parent] and of what a reader sees of the frame, callers first: a parent has a lower number.
+ */
+#include "query/fold.h"
+
+#include "tool/map.h"
+#include "tool/memory.h"
+
+#include <stdlib.h>
+
+#define FOLD_SYMBOL UINT32_C(0x80000000)
+
+static uint32_t fold_see_frame(const struct traces *c, uint32_t trace)
+{
+    const struct frame *f = traces_frame(c, trace);
+    return f->line != 0 ? c->traces.data[trace].frame : FOLD_SYMBOL | f->symbol;
+}
+
+/* NULL: no memory. */
+static uint32_t *fold_see_all(const struct traces *c)
+{
+    uint32_t *looks = memory_new_zeroed(c->traces.count + 1, sizeof *looks);
+    struct map known;
+    map_init(&known);
+    for (uint32_t i = 1; looks != NULL && i < c->traces.count; i++) {
+        uint64_t look = (uint64_t)looks[traces_parent(c, i)] << 32 | fold_see_frame(c, i);
+        const uint64_t *first = map_find(&known, look);
+        looks[i] = first == NULL ? i : (uint32_t)*first;
+        if (first == NULL && !map_set(&known, look, i)) {
+            free(looks);
+            looks = NULL;
+        }
+    }
+    map_release(&known);
+    return looks;
+}
+
+static bool fold_add(struct sites *folded, struct map *slots, uint32_t look, const struct site *one)
+{
+    const uint64_t *known = map_find(slots, look);
+    size_t at = known == NULL ? folded->list.count : (size_t)*known;
+    if (known == NULL &&
+        (!map_set(slots, look, at) || !vec_push(&folded->list, (struct site){.trace = one->trace})))
+        return false;
+    measure_add(&folded->list.data[at].m, &one->m);
+    folded->list.data[at].rows += one->rows;
+    return true;
+}
+
+int fold_sites(struct sites *folded, struct sites *from, const struct traces *c, enum measure measure,
+               struct err *err)
+{
+    uint32_t *looks = fold_see_all(c);
+    struct map slots; /* look -> index in the list */
+    bool fine = looks != NULL;
+    map_init(&slots);
+    sites_sort(from, c, measure);
+    for (size_t i = 0; i < from->list.count && fine; i++) {
+        const struct site *one = &from->list.data[i];
+        fine = fold_add(folded, &slots, one->trace == 0 ? 0 : looks[traces_find_own(c, one->trace)], one);
+    }
+    folded->total = from->total;
+    sites_sort(folded, c, measure);
+    map_release(&slots);
+    free(looks);
+    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the list of sites.");
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * fold: sites that look the same to a reader, as one.
+ *
+ * A page begins each site with the innermost frame of the reader's own code.  What stands in libraries below it is left out,
+ * and a frame without a line is its function's name alone.  So stacks that differ there alone would be rows
+ * that look alike, each with a part of what belongs together.
+ */
+#ifndef HW_QUERY_FOLD_H
+#define HW_QUERY_FOLD_H
+
+#include "query/measure.h"
+#include "query/site.h"
+#include "query/trace.h"
+#include "tool/err.h"
+
+/* Into `folded`, which is sites_init'ed; both are put in the order of the measure.  A site of several has the trace of the
+ * largest of them, by that measure.  ERR_MEMORY. */
+int fold_sites(struct sites *folded, struct sites *from, const struct traces *c, enum measure measure,
+               struct err *err);
+
+#endif
