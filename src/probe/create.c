@@ -32,21 +32,14 @@ static uint64_t create_ns(int clock)
     return (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
 }
 
-/* Chunks that may be used before a thread waits, as HEAPWAKE_POOL has it; 0: the collector is to say. */
-static uint32_t create_wished_pool(void)
-{
-    return (uint32_t)(environment_size("HEAPWAKE_POOL", CREATE_POOL_MIN, CREATE_POOL_MAX, 0) /
-                      SEGMENT_CHUNK_SIZE);
-}
-
-/* How many chunks the file may hold under the program's own limits.  share.pool: how many of them are used until the
- * head says otherwise. */
+/* How many chunks the file may hold under the program's own limits.  share.pool: how many of them are used as long as
+ * threads do not need more. */
 uint32_t create_chunks(void)
 {
     uint64_t limit[2];
-    uint32_t wished = create_wished_pool();
-    share.pool = wished != 0 ? wished : CREATE_POOL_MIN / SEGMENT_CHUNK_SIZE;
     uint64_t chunks = (uint64_t)SHARE_WINDOWS_MAX * SHARE_WINDOW_CHUNKS;
+    uint64_t wished = environment_size("HEAPWAKE_POOL", CREATE_POOL_MIN, CREATE_POOL_MAX, 0);
+    share.pool = (uint32_t)(wished / SEGMENT_CHUNK_SIZE);
     if (sys_failed(sys_getrlimit(RLIMIT_FSIZE, limit)))
         return (uint32_t)chunks;
     uint64_t most = limit[0] < CREATE_CHUNKS_AT ? 0 : (limit[0] - CREATE_CHUNKS_AT) / SEGMENT_CHUNK_SIZE;
@@ -75,9 +68,10 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->chunk_offset = CREATE_CHUNKS_AT;
     head->chunk_max = chunks;
     head->chunk_limit = chunks < SHARE_WINDOW_CHUNKS ? chunks : SHARE_WINDOW_CHUNKS;
-    if (share.pool < head->chunk_limit)
-        head->chunk_limit = share.pool;
-    head->pool = create_wished_pool();
+    uint32_t pool = share.pool != 0 ? share.pool : SHARE_POOL_FIRST;
+    if (pool < head->chunk_limit)
+        head->chunk_limit = pool;
+    head->pool = share.pool;
     head->pid = (uint32_t)sys_getpid();
     head->ppid = (uint32_t)sys_getppid();
     head->forked = forked;
@@ -115,7 +109,7 @@ bool create_map(int fd, uint32_t chunks, bool forked)
     uint32_t first = chunks < SHARE_WINDOW_CHUNKS ? chunks : SHARE_WINDOW_CHUNKS;
     size_t length = CREATE_CHUNKS_AT + (size_t)first * SEGMENT_CHUNK_SIZE;
     long at = sys_mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (sys_failed(at) && share.pool < first) { /* there is no room for more */
+    if (sys_failed(at) && share.pool != 0 && share.pool < first) { /* there is no room for more */
         chunks = first = share.pool;
         length = CREATE_CHUNKS_AT + (size_t)first * SEGMENT_CHUNK_SIZE;
         at = sys_mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -16,8 +16,7 @@ enum {
     CREATE_FILTER_AT = CREATE_PASS_AT + SEGMENT_PASS_SIZE,
     CREATE_CHUNKS_AT = CREATE_FILTER_AT + sizeof(struct filter),
     CREATE_CHUNKS_MIN = 16,
-    CREATE_POOL_MIN =
-        1 << 20, /* this much also until the collector has come and says what there is room for */
+    CREATE_POOL_MIN = 1 << 20,
     CREATE_POOL_MAX = SHARE_WINDOWS_MAX * SHARE_WINDOW_CHUNKS / 1024 * SEGMENT_CHUNK_SIZE * 1024,
 };
 

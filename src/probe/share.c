@@ -92,7 +92,8 @@ static bool share_grow(void)
     struct segment_head *head = share.head;
     uint32_t limit = __atomic_load_n(&head->chunk_limit, __ATOMIC_ACQUIRE);
     uint32_t first = head->chunk_max < SHARE_WINDOW_CHUNKS ? head->chunk_max : SHARE_WINDOW_CHUNKS;
-    uint32_t told = __atomic_load_n(&head->pool, __ATOMIC_RELAXED), pool = told != 0 ? told : share.pool;
+    uint32_t told = __atomic_load_n(&head->pool, __ATOMIC_RELAXED),
+             pool = told != 0 ? told : SHARE_POOL_FIRST;
     bool is_crowded =
         head->collector == SEGMENT_SPOOL || __atomic_load_n(&head->lane_count, __ATOMIC_RELAXED) > limit / 2;
     if (!is_crowded && limit >= pool)

@@ -25,6 +25,8 @@ enum {
     SHARE_WINDOW_CHUNKS = 2048, /* 16 MiB */
     SHARE_WINDOWS_MAX = 32,     /* 512 MiB: some 65,000 threads */
     SHARE_LANES_MAX = 65536,
+    SHARE_POOL_FIRST =
+        128, /* 1 MiB: chunks that are used until the collector has come and says what there is room for */
 };
 
 /* share.stamp_kind, beside what the segment's head can say: the program may no longer look at the
@@ -37,12 +39,12 @@ struct share {
     uint32_t *next;
     struct filter *filter; /* which blocks are samples */
     uint8_t *window[SHARE_WINDOWS_MAX];
-    size_t first_length;    /* bytes mapped for window 0, head included */
-    uint32_t stamp_kind;    /* enum segment_stamp, or SHARE_STAMP_CLOCK */
-    uint32_t growing;       /* 1: a thread maps the next window */
-    uint64_t spun_ns;       /* all threads together, since one of those that waited has got a chunk */
-    uint32_t pool;          /* chunks that are used before a thread waits, until the head says how many */
-    const uint32_t *pass;   /* the pass list */
+    size_t first_length;  /* bytes mapped for window 0, head included */
+    uint32_t stamp_kind;  /* enum segment_stamp, or SHARE_STAMP_CLOCK */
+    uint32_t growing;     /* 1: a thread maps the next window */
+    uint64_t spun_ns;     /* all threads together, since one of those that waited has got a chunk */
+    uint32_t pool;        /* HEAPWAKE_POOL: chunks that are used before a thread waits; 0: as the head says */
+    const uint32_t *pass; /* the pass list */
     uint32_t first_control; /* what the head begins with */
 };
 

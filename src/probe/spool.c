@@ -134,7 +134,7 @@ bool spool_open(bool forked)
     if (sys_failed(fd))
         return false;
     bool has_room = !sys_failed(sys_fallocate((int)fd, 0, 0, spool_size(first)));
-    if (!has_room && share.pool < first) {
+    if (!has_room && share.pool != 0 && share.pool < first) {
         chunks = share.pool;
         has_room = !sys_failed(sys_fallocate((int)fd, 0, 0, spool_size(chunks)));
     }
