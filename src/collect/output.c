@@ -303,19 +303,30 @@ static void output_tell_unrecorded(struct output *o, struct output_file *f)
     o->unrecorded = 0;
 }
 
-/* Few events, or none, of such a process are no sign that it allocates little. */
-static void output_tell_bypassed(struct output_file *f)
+/* What a recording that is whole does not say of its processes: few events, or none, are no sign that they allocated
+ * little. */
+static void output_tell_of_processes(struct output_file *f)
 {
     char text[200];
-    if (f->bypassed == 0)
-        return;
-    int length =
-        snprintf(text, sizeof text,
-                 "Another malloc stands before heapwake's in %llu process%s: what it does not pass on "
-                 "is not recorded.",
-                 (unsigned long long)f->bypassed, f->bypassed == 1 ? "" : "es");
-    wake_writer_add_note(f->writer, text, (size_t)length);
-    f->bypassed = 0;
+    int length;
+    if (f->bypassed != 0) {
+        length =
+            snprintf(text, sizeof text,
+                     "Another malloc stands before heapwake's in %llu process%s: what it does not pass on "
+                     "is not recorded.",
+                     (unsigned long long)f->bypassed, f->bypassed == 1 ? "" : "es");
+        wake_writer_add_note(f->writer, text, (size_t)length);
+    }
+    if (f->strangers != 0) {
+        length =
+            snprintf(text, sizeof text,
+                     "%llu process%s went on as %s that cannot be recorded: statically linked, set-user-ID, "
+                     "of another kind of machine, or built with a sanitizer.",
+                     (unsigned long long)f->strangers, f->strangers == 1 ? "" : "es",
+                     f->strangers == 1 ? "a program" : "programs");
+        wake_writer_add_note(f->writer, text, (size_t)length);
+    }
+    f->bypassed = f->strangers = 0;
 }
 
 static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns, bool publish)
@@ -325,7 +336,7 @@ static void output_close_file(struct output *o, struct output_file *f, uint64_t 
     if (f->writer == NULL)
         return;
     output_tell_unrecorded(o, f);
-    output_tell_bypassed(f);
+    output_tell_of_processes(f);
     if (wake_writer_close(f->writer, cpu_ns, &err) != 0 && o->failure.code == 0)
         o->failure = err;
     f->writer = NULL;
@@ -372,7 +383,7 @@ bool output_turn(struct output *o, struct output_file *f, uint64_t now_ns)
     f->part_ns = now_ns;
     f->retry_ns = now_ns + OUTPUT_REST_NS;
     output_tell_unrecorded(o, f);
-    output_tell_bypassed(f);
+    output_tell_of_processes(f);
     struct output_file *next = memory_new_zeroed(1, sizeof *next);
     if (next != NULL && output_open_next(o, f, next)) {
         f->next = next;

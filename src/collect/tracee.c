@@ -361,6 +361,7 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     uint32_t lanes = t->image->drain.lane_count;
     image_end(t->image, status, execed, gone, t->is_stopped, rss, timebase_now(), &end);
     tracee_sum(c, &end);
+    t->file->strangers += gone && !execed && end.process.execed; /* and never came back */
     tracee_say(c, LEVEL_INFO, "Process %u %s after %llu events.", t->pid,
                execed ? "went on in another image" : "ended", (unsigned long long)end.events);
     tracee_say(c, LEVEL_DEBUG,
