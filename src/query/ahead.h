@@ -35,4 +35,16 @@ static inline uint32_t ahead_step(const struct numbered *live, const struct wake
     return near < end ? near : end;
 }
 
+/* The same for who goes through all events of a block: to be called before each release. */
+struct ahead {
+    uint32_t next, stop; /* of the block's list */
+};
+
+static inline void ahead_release(struct ahead *a, const struct numbered *live, const struct wake_block *b,
+                                 size_t size)
+{
+    if (a->next++ == a->stop)
+        a->stop = ahead_step(live, b, a->stop, b->free_count, size);
+}
+
 #endif

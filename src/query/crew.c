@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * crew: see parts.h.
+ * crew: see crew.h.
  */
 #include "query/crew.h"
 

@@ -279,12 +279,12 @@ static int decide_block(const struct wake_block *b, void *context)
     filter_flag_births(d->filter, &d->slots, b, d->pass);
     if (d->has_threads)
         slots_count_made(&d->slots, b, d->slot, d->made);
-    for (uint32_t i = 0, k = 0, stop = 0; i < b->count; i++) {
+    struct ahead ahead = {0};
+    for (uint32_t i = 0; i < b->count; i++) {
         if (b->event[i] == WAKE_ALLOC) {
             decide_alloc(d, b, i);
         } else if (b->event[i] == WAKE_FREE) {
-            if (k++ == stop)
-                stop = ahead_step(&d->live, b, stop, b->free_count, sizeof(struct decide_block));
+            ahead_release(&ahead, &d->live, b, sizeof(struct decide_block));
             decide_free(d, b, i);
         }
     }

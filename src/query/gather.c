@@ -64,12 +64,12 @@ static inline void gather_free(struct gather *g, uint64_t number)
 static int gather_levels(const struct wake_block *b, void *context)
 {
     struct gather *g = context;
-    for (uint32_t i = 0, k = 0, stop = 0; i < b->count; i++) {
+    struct ahead ahead = {0};
+    for (uint32_t i = 0; i < b->count; i++) {
         if (b->event[i] == WAKE_ALLOC) {
             gather_alloc(g, b, i);
         } else if (b->event[i] == WAKE_FREE) {
-            if (k++ == stop)
-                stop = ahead_step(&g->live, b, stop, b->free_count, sizeof(struct gather_block));
+            ahead_release(&ahead, &g->live, b, sizeof(struct gather_block));
             gather_free(g, b->number[i]);
         }
     }

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool/memory.h"
 
@@ -79,9 +80,10 @@ void medians_prepare(struct medians *m, size_t rows)
     size_t pages = (rows < most ? rows : most) * MEDIAN_PAGES;
     if (m->pages.count != 0)
         return;
-    struct median_page *all = memory_new_zeroed(pages, sizeof *all);
+    struct median_page *all = memory_try_large(pages * sizeof *all);
     if (all == NULL)
         return;
+    memset(all, 0, pages * sizeof *all);
     vec_release(&m->pages);
     m->pages.data = all;
     m->pages.count = m->pages.capacity = pages;

@@ -12,7 +12,7 @@ struct late_block {
     uint64_t size, slack;
     uint64_t born_ns;
     uint32_t row;
-    uint32_t slot, made;    /* as in struct scan_block */
+    uint32_t slot, made;    /* as in struct scan_dated */
     uint32_t group : 31;    /* in the ridge */
     uint32_t is_leaked : 1; /* as the file has it */
 };
@@ -151,12 +151,12 @@ static int late_events(const struct wake_block *b, void *context)
 {
     struct late *l = context;
     filter_flag_births(l->filter, &l->slots, b, l->pass);
-    for (uint32_t i = 0, k = 0, stop = 0; i < b->count; i++) {
+    struct ahead ahead = {0};
+    for (uint32_t i = 0; i < b->count; i++) {
         if (b->event[i] == WAKE_ALLOC) {
             late_alloc(l, b, i);
         } else if (b->event[i] == WAKE_FREE) {
-            if (k++ == stop)
-                stop = ahead_step(&l->live, b, stop, b->free_count, sizeof(struct late_block));
+            ahead_release(&ahead, &l->live, b, sizeof(struct late_block));
             late_free(l, b, i);
         }
     }

@@ -347,15 +347,15 @@ static int ledger_events(const struct wake_block *b, void *context)
 {
     struct ledger_making *m = context;
     m->is_odd = !whole_meet(&m->whole, b) || m->is_odd;
-    for (uint32_t i = 0; i < b->count && !m->is_odd && !m->failed;) {
-        uint32_t stop = ahead_step(&m->live, b, i, b->count, sizeof(struct ledger_block));
-        for (; i < stop && !m->is_odd && !m->failed; i++) {
-            if (b->event[i] == WAKE_ALLOC)
-                ledger_alloc(m, b, i, ledger_time(m, b->time_ns[i]));
-            else if (b->event[i] == WAKE_FREE)
-                ledger_free(m, b, i, ledger_time(m, b->time_ns[i]));
-            else if (b->event[i] == WAKE_MARK)
-                m->mark = b->number[i] < m->marks.count ? m->marks.data[b->number[i]] : 0;
+    struct ahead ahead = {0};
+    for (uint32_t i = 0; i < b->count && !m->is_odd && !m->failed; i++) {
+        if (b->event[i] == WAKE_ALLOC) {
+            ledger_alloc(m, b, i, ledger_time(m, b->time_ns[i]));
+        } else if (b->event[i] == WAKE_FREE) {
+            ahead_release(&ahead, &m->live, b, sizeof(struct ledger_block));
+            ledger_free(m, b, i, ledger_time(m, b->time_ns[i]));
+        } else if (b->event[i] == WAKE_MARK) {
+            m->mark = b->number[i] < m->marks.count ? m->marks.data[b->number[i]] : 0;
         }
     }
     m->failed = m->failed || m->slots.failed;

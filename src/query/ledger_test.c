@@ -148,6 +148,29 @@ static bool ask_ledger(struct twins *t, const char *key, const char *value)
     return t->ours.events == 0;
 }
 
+/* More than caches hold: what releases will look at is asked for ahead. */
+static void many_live_blocks_are_told_as_they_are(void **state)
+{
+    (void)state;
+    enum { LIVE = 20000, PAIRS = 9000 };
+    struct wake_writer *w;
+    struct twins t;
+    struct wake_stream *s = begin_recording(&w);
+    for (uint64_t i = 0; i < LIVE; i++)
+        wake_stream_alloc(s, 1000 + i, 1, KIND_MALLOC, 0, 0x1000 + i * 16, 10 + i % 7, 24, 0);
+    for (uint64_t i = 0; i < PAIRS; i++) {
+        wake_stream_free(s, 1000 + LIVE + i, 1, HOW_FREE, i, 10 + i % 7);
+        if (i % 3 != 0)
+            wake_stream_alloc(s, 1000 + LIVE + i, 1, KIND_MALLOC, 0, 0x1000 + i * 16, 10, 24, 0);
+    }
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    open_twins(&t, NULL);
+    (void)ask_ledger(&t, "size-min", "12");
+    assert_true(ask_ledger(&t, "size-min", "13"));
+    assert_true(ask_ledger(&t, "lifetime-max", "20us"));
+    close_twins(&t);
+}
+
 /* Blocks at the ends of many regions, highest first, or as `stray` has the last one. */
 static void make_far_apart(uint64_t regions, uint64_t stray)
 {
@@ -261,6 +284,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(long_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(groups_of_culled_recordings_are_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_ledger_does_not_know_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(many_live_blocks_are_told_as_they_are, setup, teardown),
         cmocka_unit_test_setup_teardown(addresses_are_ordered_whenever_they_are_met, setup, teardown),
         cmocka_unit_test_setup_teardown(addresses_that_have_no_code_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(chains_are_known_by_all_their_links, setup, teardown),

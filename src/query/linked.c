@@ -118,12 +118,12 @@ static LINKED_INLINE void linked_free(struct linked *l, const struct linked_sing
 static LINKED_INLINE void linked_events(struct linked *l, const struct wake_block *b, bool has_sizes)
 {
     const struct linked_single one = l->single; /* stays in registers */
-    for (uint32_t i = 0, k = 0, stop = 0; i < b->count; i++) {
+    struct ahead ahead = {0};
+    for (uint32_t i = 0; i < b->count; i++) {
         if (b->event[i] == WAKE_ALLOC) {
             linked_alloc(l, b, i, has_sizes);
         } else if (b->event[i] == WAKE_FREE) {
-            if (k++ == stop)
-                stop = ahead_step(&l->live, b, stop, b->free_count, sizeof(struct linked_block));
+            ahead_release(&ahead, &l->live, b, sizeof(struct linked_block));
             linked_free(l, &one, b, i, has_sizes);
         }
     }

@@ -206,6 +206,7 @@ static inline void naive_alloc(struct naive_maker *m, uint32_t thread, uint32_t 
         uint64_t above = 16 * (1 + naive_below(n, 3)); /* of its first page: more where it is aligned */
         b.address = (b.address & ~UINT64_C(4095)) + above;
         b.usable = ((b.size + above + 4095) & ~UINT64_C(4095)) - above;
+        b.size -= b.usable == b.size; /* glibc has a word behind it */
     }
     size_t owner = m->owners[(b.address - NAIVE_HEAP) / NAIVE_PAGE];
     b.mapping = owner == 0 ? 0 : n->mappings.data[owner - 1].number;

@@ -32,7 +32,6 @@ static PAIRS_INLINE size_t pairs_size(enum pairs_entry entry)
 static __attribute__((noinline)) void pairs_set_large(struct scan *s, uint64_t number, uint64_t size)
 {
     s->failed = !map_set(&s->large, number, size) || s->failed;
-    s->has_odd = s->has_odd || size >= SCAN_ODD;
 }
 
 static __attribute__((noinline)) uint64_t pairs_unset_large(struct scan *s, uint64_t number)
@@ -72,7 +71,7 @@ static PAIRS_INLINE void pairs_births(struct scan *s, const struct wake_block *b
     const uint32_t *stacks = b->stack;
     const size_t stack_count = s->stack_count;
     uint32_t count = s->birth_count, *rows = s->row;
-    uint64_t *bytes = s->bytes, rise_bytes = 0, rise_blocks = 0;
+    uint64_t *bytes = s->bytes, rise_bytes = 0, rise_blocks = 0, bits = 0;
     for (uint32_t j = 0; j < count; j++) {
         uint32_t i = births[j];
         uint64_t number = numbers[i], size = sizes[i];
@@ -95,7 +94,9 @@ static PAIRS_INLINE void pairs_births(struct scan *s, const struct wake_block *b
         tally_rise(tally_touch(s->tally.rows.data, epoch, row), weight.blocks, weight.bytes);
         rise_blocks += weight.blocks;
         rise_bytes += weight.bytes;
+        bits |= weight.bytes;
     }
+    s->has_odd = bits >= SCAN_ODD;
     s->rise_bytes = rise_bytes;
     s->rise_blocks = rise_blocks;
 }
@@ -265,7 +266,6 @@ void pairs_count(struct scan *s, const struct wake_block *b, uint32_t end)
     uint32_t frees = pairs_find(b->free_at, s->next_free, b->free_count, end);
     s->births = all + s->next_birth;
     s->birth_count = births - s->next_birth;
-    s->has_odd = false;
     loops->births(s, b);
     if (s->stages != NULL && s->stages->trail.words == NULL)
         pairs_note_highest(s);

@@ -25,8 +25,8 @@
  *     not reach it, in the map.
  *  2. An old page has more than NUMBERED_SPARSE entries.
  *
- * Numbers that go down or jump (a damaged file) are taken as they come; only
- * when the same number is added a second time may an entry be lost sight of.
+ * Numbers that jump or go down (a damaged file) are taken as they come; where they go down,
+ * entries with numbers near those that come again may be lost sight of.
  *
  * `size` is sizeof the entry: a constant, the same in every call.  Not for
  * several threads.
