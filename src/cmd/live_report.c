@@ -33,7 +33,11 @@ static uint32_t live_report_frame(struct live_report *l, const struct collector_
     const struct wake_module_info *m = book_module(r->book, frame->module);
     const struct binary_frame *found = NULL;
     struct binary *binary;
-    struct frame f = {"", "", "", "", 0, 0, frame->address & ~RECORD_FRAME_EXACT, false, 0};
+    struct frame f = {.function = "",
+                      .linkage = "",
+                      .file = "",
+                      .module = "",
+                      .address = frame->address & ~RECORD_FRAME_EXACT};
     size_t count = 0;
     if (m != NULL) {
         f.address -= m->bias;

@@ -20,7 +20,7 @@
 
 static void expect_name(const char *function, const char *expected)
 {
-    struct frame f = {function, "", "", "/lib/libx.so", 0, 0, 0x12, false, 0};
+    struct frame f = {function, "", "", "/lib/libx.so", 0, 0, 0x12, false, 0, false};
     struct strbuf out;
     strbuf_init(&out);
     frames_add_name(&out, &f);
@@ -375,9 +375,9 @@ static void every_line_fits_the_page(void **state)
             memset(name, 'n', sizeof name);
             memcpy(name, evil, sizeof evil - 1);
             snprintf(name + 60 + i * 4, 100, "_%u_%u", width, i < 30 ? 0 : i);
-            struct frame f = {name,       "",    "/a/very/long/path/with\033[31m/a_long_file_name.cc",
-                              "/bin/app", i,     0,
-                              i,          false, 0};
+            struct frame f = {
+                name, "",   "/a/very/long/path/with\033[31m/a_long_file_name.cc", "/bin/app", i, 0, i, false,
+                0,    false};
             trace = traces_add(&c, i % 7 == 0 ? 0 : trace, &f);
         }
         struct site site = {trace, 1, {.leaked_blocks = 1u << 30, .leaked_bytes = UINT64_MAX >> (2 + width)}};

@@ -12,7 +12,7 @@
 
 static uint32_t call(struct traces *c, uint32_t parent, const char *function, uint32_t line)
 {
-    struct frame f = {function, "", "a.c", "/a", line, 0, line, false, 0};
+    struct frame f = {function, "", "a.c", "/a", line, 0, line, false, 0, false};
     return traces_add(c, parent, &f);
 }
 

@@ -80,8 +80,13 @@ static void two_calls_of_a_function_without_lines_are_one_site(void **state)
 {
     struct fake f;
     struct sites from, folded;
-    struct frame first = {"init", "", "", "/lib/liba.so", 0, 7, 0x100, false, 0}, second = first,
-                 nameless = first;
+    struct frame first = {.function = "init",
+                          .linkage = "",
+                          .file = "",
+                          .module = "/lib/liba.so",
+                          .address = 0x100,
+                          .symbol = 7};
+    struct frame second = first, nameless = first;
     (void)state;
     second.address = 0x200;
     nameless.function = "";

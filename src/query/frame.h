@@ -31,6 +31,7 @@ struct frame {
     uint64_t address;   /* in its module as the ELF file counts; absolute without a module */
     bool inlined;       /* into the frame that follows */
     uint8_t role;       /* enum frame_role */
+    bool wraps; /* the reader has named it a wrapper: what it calls to make a block is the allocator's */
 };
 
 /* What the names and the module tell. */

@@ -230,7 +230,8 @@ static void names_are_found_in_signatures(void **state)
         memcpy(copy, name, length);
         assert_string_equal(copy, cases[i][1]);
     }
-    struct frame f = {"void a::b<int>::c(char) const", "_ZN1a", "", "", 0, 0, 0, false, 0};
+    struct frame f = {
+        .function = "void a::b<int>::c(char) const", .linkage = "_ZN1a", .file = "", .module = ""};
     assert_true(frame_is_called(&f, "c"));
     assert_true(frame_is_called(&f, "b<int>::c"));
     assert_true(frame_is_called(&f, "void a::b<int>::c(char) const"));
@@ -295,11 +296,11 @@ static void roles_are_known(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct frame f = {cases[i].function, "", cases[i].file, cases[i].module, 0, 0, 0, false, 0};
+        struct frame f = {cases[i].function, "", cases[i].file, cases[i].module, 0, 0, 0, false, 0, false};
         assert_int_equal(frame_find_role(&f), cases[i].role);
     }
     struct frame of_d = {
-        "core.internal.container.common.xmalloc(ulong)", "_D4core", "", "/bin/app", 0, 0, 0, false, 0};
+        "core.internal.container.common.xmalloc(ulong)", "_D4core", "", "/bin/app", 0, 0, 0, false, 0, false};
     assert_int_equal(frame_find_role(&of_d), FRAME_LIBRARY);
 }
 

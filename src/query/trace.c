@@ -85,8 +85,10 @@ static uint32_t traces_add_frame(struct traces *c, const struct frame *from)
     struct frame f = *from;
     if (f.role != FRAME_GAP)
         f.role = (uint8_t)frame_find_role(&f);
-    for (size_t i = 0; i < c->wrapper_count && f.role == FRAME_OWN; i++)
-        f.role = frame_is_called(&f, c->wrappers[i]) ? FRAME_LIBRARY : FRAME_OWN;
+    for (size_t i = 0; i < c->wrapper_count && !f.wraps && f.role != FRAME_GAP; i++)
+        f.wraps = frame_is_called(&f, c->wrappers[i]);
+    if (f.wraps && f.role == FRAME_OWN)
+        f.role = FRAME_LIBRARY;
     if (c->veil != NULL && !veil_frame(c->veil, &f))
         return 0;
     f.function = words_add_text(&c->words, f.function);
@@ -229,7 +231,11 @@ out:
 static bool traces_name_place(struct traces *c, struct trace_process *p, struct trace_place *place)
 {
     bool exact = (place->address & RECORD_FRAME_EXACT) != 0;
-    struct frame f = {"", "", "", "", 0, 0, place->address & ~RECORD_FRAME_EXACT, false, 0};
+    struct frame f = {.function = "",
+                      .linkage = "",
+                      .file = "",
+                      .module = "",
+                      .address = place->address & ~RECORD_FRAME_EXACT};
     const struct name_place *named = NULL;
     uint32_t image = p->images[0];
     if (place->module != 0 && place->module <= p->process->modules.count) {
@@ -289,7 +295,8 @@ static uint32_t traces_add_node(struct traces *c, struct trace_process *p, uint3
 
 static uint32_t traces_add_gap(struct traces *c, uint32_t parent)
 {
-    static const struct frame gap = {"(frames left out)", "", "", "", 0, 0, 0, false, FRAME_GAP};
+    static const struct frame gap = {
+        .function = "(frames left out)", .linkage = "", .file = "", .module = "", .role = FRAME_GAP};
     return traces_add(c, parent, &gap);
 }
 
@@ -337,10 +344,21 @@ int traces_find(struct traces *c, uint32_t process, uint32_t stack, uint32_t *tr
     return 0;
 }
 
+/* The caller of the outermost wrapper that was named, or the trace itself. */
+static uint32_t traces_pass_wrappers(const struct traces *c, uint32_t trace)
+{
+    uint32_t outside = trace;
+    for (uint32_t at = c->wrapper_count == 0 ? 0 : trace; at != 0; at = traces_parent(c, at)) {
+        if (traces_frame(c, at)->wraps && traces_parent(c, at) != 0)
+            outside = traces_parent(c, at);
+    }
+    return outside;
+}
+
 uint32_t traces_find_own(const struct traces *c, uint32_t trace)
 {
     uint32_t library = 0;
-    for (uint32_t at = trace; at != 0; at = traces_parent(c, at)) {
+    for (uint32_t at = traces_pass_wrappers(c, trace); at != 0; at = traces_parent(c, at)) {
         unsigned role = traces_frame(c, at)->role;
         if (role == FRAME_OWN)
             return at;

@@ -180,9 +180,12 @@ with open("wrapped.c", "w", encoding="ascii") as f:
 void *volatile kept;
 __attribute__((noinline)) void *grab(size_t size) { void *block = malloc(size); if (block == NULL) abort(); return block; }
 __attribute__((noinline)) void *xmalloc(size_t size) { void *block = malloc(size); if (block == NULL) abort(); return block; }
+__attribute__((noinline)) void *carve(size_t size) { void *block = malloc(size); if (block == NULL) abort(); return block; }
+__attribute__((noinline)) void *pool(size_t size) { void *block = carve(size); if (block == NULL) abort(); return block; }
+__attribute__((noinline)) void third(void) { kept = pool(3000); }
 __attribute__((noinline)) void first(void) { kept = grab(1000); }
 __attribute__((noinline)) void second(void) { kept = xmalloc(2000); }
-int main(void) { first(); second(); return 0; }
+int main(void) { first(); second(); third(); return 0; }
 """)
 subprocess.run(["gcc", "-g", "-O1", "-o", "wrapped", "wrapped.c"], check=True)
 record(["./wrapped"], "wrapped.wake")
@@ -194,12 +197,13 @@ def blamed(*options):
     return {g["self_bytes"]: g["name"] for g in json.loads(done.out)["leaks"]["groups"] if g["self_bytes"] != 0}
 
 
-check.equal("known wrappers", {2000: "second", 1000: "grab"}, blamed())
-check.equal("named wrappers", {2000: "second", 1000: "first"}, blamed("--wrapper", "grab"))
+check.equal("known wrappers", {2000: "second", 1000: "grab", 3000: "carve"}, blamed())
+check.equal("named wrappers", {2000: "second", 1000: "first", 3000: "carve"}, blamed("--wrapper", "grab"))
+check.equal("what a named wrapper calls", {2000: "second", 1000: "grab", 3000: "third"}, blamed("--wrapper", "pool"))
 text = tool("report", "--wrapper", "grab", "wrapped.wake").out.decode()
-check.holds(re.search(r" second  wrapped.c:6 .*\n +in xmalloc < main", text), f"The wrapper is not told:\n{text}")
+check.holds(re.search(r" second  wrapped.c:9 .*\n +in xmalloc < main", text), f"The wrapper is not told:\n{text}")
 text = tool("diff", "--leaks", "--wrapper", "grab", "siblings.wake", "wrapped.wake").out.decode()
-check.holds(re.search(r"\+1000 bytes .* first  wrapped.c:5\n +in grab  wrapped.c:3\n", text), f"diff does not know it:\n{text}")
+check.holds(re.search(r"\+1000 bytes .* first  wrapped.c:8\n +in grab  wrapped.c:3\n", text), f"diff does not know it:\n{text}")
 check.equal("no name", 2, tool("report", "--wrapper", "", "wrapped.wake").status)
 for words in (["report", "wrapped.wake"], ["report", "--json", "wrapped.wake"], ["diff", "siblings.wake", "wrapped.wake"]):
     said = tool(*words, "--wrapper", "grab", "--wrapper", "grabb").err.decode()
