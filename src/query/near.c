@@ -35,3 +35,12 @@ bool near_is(const char *asked, const char *word)
     bool begins = length >= 3 && strncmp(word, asked, length) == 0;
     return length > 0 && (begins || near_distance(asked, word) <= 2);
 }
+
+int near_find(const char *asked, const char *word)
+{
+    size_t length = strlen(asked);
+    unsigned most = length > 3 ? 2 : length > 1 ? 1 : 0, distance = near_distance(asked, word);
+    if (length >= 3 && strncmp(word, asked, length) == 0)
+        return 0;
+    return length > 0 && distance <= most ? (int)distance : -1;
+}

@@ -9,5 +9,8 @@
 
 /* Whether `word` begins like what was asked for, or differs from it in two letters at most. */
 bool near_is(const char *asked, const char *word);
+/* The same with a measure, to choose by: 0 = it begins like it, else how many letters differ.  Of three letters one
+ * may differ, of one none.  Negative: it is not near. */
+int near_find(const char *asked, const char *word);
 
 #endif
