@@ -56,6 +56,16 @@ static void diagnose_find(const char *argv0, struct strbuf *path)
     strbuf_clear(path);
 }
 
+bool diagnose_has_program(const char *argv0)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    diagnose_find(argv0, &path);
+    bool found = path.length > 0 && !path.failed && diagnose_is_program(strbuf_get(&path));
+    strbuf_release(&path);
+    return found;
+}
+
 static size_t diagnose_read(const char *path, uint8_t *bytes)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

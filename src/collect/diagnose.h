@@ -20,4 +20,7 @@ bool diagnose_is_foreign(const char *argv0, struct err *err);
 /* Is it built with a sanitizer, beside which nothing can be recorded?  Then err says so. */
 bool diagnose_is_sanitized(const char *argv0, struct err *err);
 
+/* Is there a program that argv0 names, found as above? */
+bool diagnose_has_program(const char *argv0);
+
 #endif
