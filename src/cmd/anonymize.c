@@ -5,6 +5,7 @@
  */
 #include "cmd/asking.h"
 #include "cmd/command.h"
+#include "cmd/guess.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "query/disguise.h"
@@ -28,9 +29,7 @@ static int anonymize_take(struct anonymize_options *o, int argc, char **argv, st
                 return err_set(err, ERR_USAGE, "--level takes partial or full, not '%s'.", value);
             o->level = value[0] == 'p' ? VEIL_PARTIAL : VEIL_FULL;
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return err_set(err, ERR_USAGE,
-                           "'heapwake anonymize' has no option '%s'; 'heapwake help anonymize' lists them.",
-                           argv[i]);
+            return guess_option("anonymize", argv[i], err);
         } else if (o->file != NULL) {
             return err_set(err, ERR_USAGE, "'heapwake anonymize' takes one recording.");
         } else {

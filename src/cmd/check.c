@@ -8,6 +8,8 @@
 #include "cmd/check_run.h"
 #include "cmd/command.h"
 #include "cmd/facts.h"
+#include "cmd/guess.h"
+#include "cmd/program.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
 #include "cmd/whole_file.h"
@@ -89,8 +91,7 @@ static int check_take_option(struct check_options *o, char **argv, int *at, stru
     else if (command_option(argv, at, "--no-built-in-suppressions", NULL))
         o->no_built_in = true;
     else
-        return err_set(err, ERR_USAGE,
-                       "'heapwake check' has no option '%s'; 'heapwake help check' lists them.", argv[*at]);
+        return guess_option("check", argv[*at], err);
     return 0;
 }
 
@@ -115,6 +116,10 @@ static int check_take(struct check_options *o, int argc, char **argv, struct err
     if (runs == (o->file != NULL))
         return err_set(err, ERR_USAGE,
                        "A recording or a program is checked: heapwake check [OPTION...] FILE | -- PROGRAM");
+    if (!runs && program_is_one(o->file))
+        return err_set(err, ERR_USAGE,
+                       "%s is a program and not a recording; to run it: heapwake check --max-leak 0 -- %s%s",
+                       o->file, program_prefix(o->file), o->file);
     if (o->output != NULL && !runs)
         return err_set(err, ERR_USAGE, "-o is for a program that is run; this is a recording.");
     code = command_spare(o->file, o->junit, err);

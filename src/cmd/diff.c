@@ -4,6 +4,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/facts.h"
+#include "cmd/guess.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
 #include "cmd/where.h"
@@ -103,8 +104,7 @@ static int diff_take_option(struct diff_options *o, char **argv, int *at, struct
         if (!vec_push(&o->wrappers, value))
             return err_set(err, ERR_MEMORY, "There is no memory for the options.");
     } else {
-        return err_set(err, ERR_USAGE, "'heapwake diff' has no option '%s'; 'heapwake help diff' lists them.",
-                       argv[*at]);
+        return guess_option("diff", argv[*at], err);
     }
     return 0;
 }

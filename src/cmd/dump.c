@@ -7,6 +7,7 @@
  * since frees carry none.
  */
 #include "cmd/command.h"
+#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/labels.h"
@@ -234,8 +235,7 @@ int command_dump(int argc, char **argv)
         else if (command_option(argv, &i, "--stacks", NULL))
             d.stacks = true;
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return command_misused("'heapwake dump' has no option '%s'; 'heapwake help dump' lists them.",
-                                   argv[i]);
+            return guess_option_say("dump", argv[i]);
         else if (path != NULL)
             return command_misused(
                 "'heapwake dump' takes one recording; a series of files is a pattern in quotes.");

@@ -7,6 +7,7 @@
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/drawing.h"
+#include "cmd/guess.h"
 #include "cmd/where.h"
 #include "tool/file.h"
 #include "tool/memory.h"
@@ -203,8 +204,21 @@ static bool export_take_measure(struct export_request *q, const char *option)
     return false;
 }
 
+/* "export html x.wake": the format stands where recordings do. */
+static int export_refuse_format(const char *format, const char *input)
+{
+    return command_misused("The format stands behind -f: heapwake export -f %s %s", format, input);
+}
+
+static bool export_is_format(const char *word)
+{
+    return word != NULL && export_find(word) != NULL && access(word, F_OK) != 0;
+}
+
 static int export_check(const struct export_request *q)
 {
+    if (export_is_format(q->input) && q->format == NULL)
+        return export_refuse_format(q->input, "FILE");
     if (q->input == NULL || q->format == NULL)
         return command_misused("No %s given: heapwake export -f FORMAT [-o FILE] FILE",
                                q->input == NULL ? "recording" : "format");
@@ -245,8 +259,11 @@ static int export_parse(struct export_request *q, int argc, char **argv)
             if (err.code != 0)
                 return command_misused("%s", err.text);
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return command_misused("'heapwake export' has no option '%s'; 'heapwake help export' lists them.",
-                                   argv[i]);
+            return guess_option_say("export", argv[i]);
+        } else if (q->input != NULL && export_is_format(q->input)) {
+            return export_refuse_format(q->input, argv[i]);
+        } else if (q->input != NULL && export_is_format(argv[i])) {
+            return export_refuse_format(argv[i], q->input);
         } else if (q->input != NULL) {
             return command_misused(
                 "'heapwake export' takes one recording; a series of files is a pattern in quotes.");

@@ -11,6 +11,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/elf_id.h"
+#include "cmd/guess.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "tool/file.h"
@@ -231,8 +232,7 @@ int command_extract(int argc, char **argv)
         else if (command_option(argv, &i, "--force", NULL))
             x.force = true;
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return command_misused(
-                "'heapwake extract' has no option '%s'; 'heapwake help extract' lists them.", argv[i]);
+            return guess_option_say("extract", argv[i]);
         else if (path != NULL)
             return command_misused(
                 "'heapwake extract' takes one recording; a series of files is a pattern in quotes.");

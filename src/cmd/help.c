@@ -3,6 +3,7 @@
  * help: lists the commands, or explains one.
  */
 #include "cmd/command.h"
+#include "cmd/guess.h"
 #include "cmd/help_page.h"
 #include "query/parse.h"
 
@@ -49,8 +50,7 @@ int command_help(int argc, char **argv)
     } else if (argc == 2) {
         const struct command *c = command_find(argv[1]);
         if (c == NULL)
-            return command_misused("There is no command '%s'; 'heapwake help' lists those there are.",
-                                   argv[1]);
+            return guess_command(argv[1], NULL);
         return command_print_help(c);
     } else {
         help_list(&text);

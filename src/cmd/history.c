@@ -5,6 +5,7 @@
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/facts.h"
+#include "cmd/guess.h"
 #include "cmd/screen.h"
 #include "present/labels.h"
 #include "present/section_history.h"
@@ -31,9 +32,7 @@ static int history_take(struct history_options *o, int argc, char **argv, struct
             if (!quantity_count(value, &o->pid))
                 return err_set(err, ERR_USAGE, "--pid takes the number of a process, not '%s'.", value);
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return err_set(err, ERR_USAGE,
-                           "'heapwake history' has no option '%s'; 'heapwake help history' lists them.",
-                           argv[i]);
+            return guess_option("history", argv[i], err);
         } else if (o->file == NULL) {
             o->file = argv[i];
         } else if (o->has_address || !quantity_address(argv[i], &o->address)) {

@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/facts.h"
 #include "cmd/finish.h"
+#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/units.h"
@@ -56,8 +57,7 @@ static int import_parse(struct import_options *o, int argc, char **argv)
         } else if (command_option(argv, &i, "-q", NULL) || command_option(argv, &i, "--quiet", NULL)) {
             o->quiet = true;
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return command_misused("'heapwake import' has no option '%s'; 'heapwake help import' lists them.",
-                                   argv[i]);
+            return guess_option_say("import", argv[i]);
         } else if (o->request.input != NULL) {
             return command_misused("'heapwake import' takes one file.");
         } else {

@@ -4,6 +4,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/facts.h"
+#include "cmd/guess.h"
 #include "cmd/recording_file.h"
 #include "present/json.h"
 #include "present/safe.h"
@@ -295,8 +296,7 @@ int command_info(int argc, char **argv)
         if (command_option(argv, &i, "--json", NULL))
             as_json = true;
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return command_misused("'heapwake info' has no option '%s'; 'heapwake help info' lists them.",
-                                   argv[i]);
+            return guess_option_say("info", argv[i]);
         else if (path != NULL)
             return command_misused(
                 "'heapwake info' takes one recording; a series of files is a pattern in quotes.");

@@ -3,6 +3,7 @@
  * main: the table of commands.
  */
 #include "cmd/command.h"
+#include "cmd/guess.h"
 #include "tool/memory.h"
 
 #include <fcntl.h>
@@ -303,7 +304,7 @@ int main(int argc, char **argv)
         name = "version";
     const struct command *command = command_find(name);
     if (command == NULL)
-        return command_misused("There is no command '%s'; 'heapwake help' lists those there are.", name);
+        return guess_command(name, argv[2]);
     bool wants_help = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
     if (wants_help)
         return command_print_help(command);

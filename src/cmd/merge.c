@@ -5,6 +5,7 @@
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
+#include "cmd/guess.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "store/splice.h"
@@ -22,8 +23,7 @@ static int merge_take(struct merge *m, int argc, char **argv, struct err *err)
         if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value))
             m->output = value;
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return err_set(err, ERR_USAGE,
-                           "'heapwake merge' has no option '%s'; 'heapwake help merge' lists them.", argv[i]);
+            return guess_option("merge", argv[i], err);
         else if (!vec_push(&m->files, argv[i]))
             return err_set(err, ERR_MEMORY, "There is no memory for the names of files.");
     }

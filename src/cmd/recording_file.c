@@ -6,6 +6,7 @@
 
 #include "cmd/command.h"
 #include "cmd/parts.h"
+#include "cmd/program.h"
 #include "cmd/unfinished.h"
 #include "collect/spool.h"
 #include "import/import.h"
@@ -68,6 +69,15 @@ static void recording_file_look_for_import(const char *path, struct err *err)
                       path, format->name);
 }
 
+static void recording_file_look_for_program(const char *path, struct err *err)
+{
+    const char *prefix = program_prefix(path);
+    if (program_is_one(path))
+        (void)err_set(err, ERR_INPUT,
+                      "%s is a program and not a recording; to record it: heapwake record %s%s", path, prefix,
+                      path);
+}
+
 /* A recording stays open as long as it may be asked; of an MPI job there are thousands. */
 static void recording_file_allow_many(void)
 {
@@ -96,8 +106,10 @@ static struct wake_reader *recording_file_open_one(const char *path)
     }
     if (code == ERR_ABSENT)
         recording_file_look_for_partial(path, &err);
-    if (code == ERR_INPUT)
+    if (code == ERR_INPUT) {
         recording_file_look_for_import(path, &err);
+        recording_file_look_for_program(path, &err);
+    }
     if (code != 0)
         command_say("%s", err.text);
     return code == 0 ? r : NULL;

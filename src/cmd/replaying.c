@@ -6,6 +6,7 @@
 #include "cmd/allocators.h"
 #include "cmd/asking.h"
 #include "cmd/command.h"
+#include "cmd/guess.h"
 #include "cmd/playing.h"
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
@@ -93,8 +94,7 @@ static int replaying_take_one(struct replaying *o, char **argv, int *i, struct e
             return err_set(err, ERR_USAGE, "--runs takes a number from 1 to %d, not '%s'.",
                            REPLAYING_RUNS_MAX, value);
     } else if (argv[*i][0] == '-' && argv[*i][1] != '\0') {
-        return err_set(err, ERR_USAGE,
-                       "'heapwake replay' has no option '%s'; 'heapwake help replay' lists them.", argv[*i]);
+        return guess_option("replay", argv[*i], err);
     } else if (o->file != NULL) {
         return err_set(err, ERR_USAGE,
                        "'heapwake replay' takes one recording; a series of files is a pattern in quotes.");

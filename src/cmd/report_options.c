@@ -6,6 +6,8 @@
 
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
+#include "cmd/guess.h"
+#include "cmd/newest.h"
 #include "cmd/where.h"
 #include "query/drift.h"
 #include "query/parse.h"
@@ -340,8 +342,7 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
             o->measures |= 1u << MEASURE_LIVE;
         return err->code;
     }
-    return err_set(err, ERR_USAGE, "'heapwake report' has no option '%s'; 'heapwake help report' lists them.",
-                   argv[*at]);
+    return guess_option("report", argv[*at], err);
 }
 
 /* A recording, or a pattern that the shell has left alone. */
@@ -363,6 +364,17 @@ static int report_options_add_file(struct report_options *o, const char *name, s
         if (!vec_push(&o->files, o->globbed.gl_pathv[i]))
             return err_set(err, ERR_MEMORY, "There is no memory for the options.");
     return 0;
+}
+
+static int report_options_ask_for_file(struct err *err)
+{
+    struct strbuf newest;
+    strbuf_init(&newest);
+    bool found = newest_find(&newest);
+    int code = err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...%s%s%s",
+                       found ? "; the newest here is " : "", strbuf_get(&newest), found ? "." : "");
+    strbuf_release(&newest);
+    return code;
 }
 
 bool report_options_list_blocks(const struct report_options *o)
@@ -443,7 +455,7 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
             return code;
     }
     if (o->files.count == 0)
-        return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
+        return report_options_ask_for_file(err);
     o->files.count = duplicates_drop(o->files.data, o->files.count);
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;

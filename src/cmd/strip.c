@@ -4,6 +4,7 @@
  */
 #include "cmd/asking.h"
 #include "cmd/command.h"
+#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
@@ -71,8 +72,7 @@ int command_strip(int argc, char **argv)
         } else if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
             to = value;
         } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return command_misused("'heapwake strip' has no option '%s'; 'heapwake help strip' lists them.",
-                                   argv[i]);
+            return guess_option_say("strip", argv[i]);
         } else if (path != NULL) {
             return command_misused(
                 "'heapwake strip' takes one recording; a series of files is a pattern in quotes.");

@@ -5,6 +5,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/finish.h"
+#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "collect/spool.h"
 #include "present/safe.h"
@@ -163,8 +164,7 @@ int command_symbolize(int argc, char **argv)
         else if (command_option(argv, &i, "--embed-binaries", NULL))
             f.embeds = true;
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return command_misused(
-                "'heapwake symbolize' has no option '%s'; 'heapwake help symbolize' lists them.", argv[i]);
+            return guess_option_say("symbolize", argv[i]);
         else if (path != NULL)
             return command_misused("'heapwake symbolize' takes one recording.");
         else

@@ -11,6 +11,7 @@
  */
 #include "cmd/audit.h"
 #include "cmd/command.h"
+#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
@@ -76,7 +77,7 @@ int command_verify(int argc, char **argv)
     const char *path = NULL;
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return command_misused("'heapwake verify' has no option '%s'.", argv[i]);
+            return guess_option_say("verify", argv[i]);
         if (path != NULL)
             return command_misused(
                 "'heapwake verify' takes one recording; a series of files is a pattern in quotes.");
