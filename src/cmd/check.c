@@ -9,6 +9,7 @@
 #include "cmd/command.h"
 #include "cmd/facts.h"
 #include "cmd/guess.h"
+#include "cmd/once.h"
 #include "cmd/program.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
@@ -34,6 +35,7 @@ struct check_setting {
 
 struct check_options {
     struct budget budget;
+    struct once once;
     VEC(struct check_setting) settings;
     const char *config, *file, *output, *junit, *markdown;
     char **program; /* NULL: a recording is checked */
@@ -61,31 +63,31 @@ static int check_take_growth(struct check_options *o, char **argv, int *at, cons
 
 static int check_take_option(struct check_options *o, char **argv, int *at, struct err *err)
 {
-    static const char *const limits[] = {"max-peak", "max-leak", "max-leak-per-site", "max-allocations",
-                                         "suppressions"};
+    static const char *const limits[] = {"--max-peak", "--max-leak", "--max-leak-per-site",
+                                         "--max-allocations"};
     const struct {
-        const char *name;
+        const char *name, *other;
         const char **to;
-    } files[] = {{"--config", &o->config},
-                 {"--junit", &o->junit},
-                 {"--markdown", &o->markdown},
-                 {"--output", &o->output},
-                 {"-o", &o->output}};
+    } files[] = {{"--config", NULL, &o->config},
+                 {"--junit", NULL, &o->junit},
+                 {"--markdown", NULL, &o->markdown},
+                 {"--output", "-o", &o->output}};
     const char *value;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        char name[32] = "--";
-        strncat(name, limits[i], sizeof name - 3);
-        if (command_option(argv, at, name, &value))
-            return check_push(o, limits[i], value, err);
+        if (once_take(&o->once, argv, at, limits[i], NULL, &value, err))
+            return err->code != 0 ? err->code : check_push(o, limits[i] + 2, value, err);
     }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (command_option(argv, at, files[i].name, files[i].to))
-            return (*files[i].to)[0] != '\0'
-                       ? 0
-                       : err_set(err, ERR_USAGE, "%s needs the name of a file.", files[i].name);
+        if (!once_take(&o->once, argv, at, files[i].name, files[i].other, files[i].to, err))
+            continue;
+        if (err->code == 0 && (*files[i].to)[0] == '\0')
+            (void)err_set(err, ERR_USAGE, "%s needs the name of a file.", files[i].name);
+        return err->code;
     }
-    if (command_option(argv, at, "--max-growth-vs", &value))
-        return check_take_growth(o, argv, at, value, err);
+    if (once_take(&o->once, argv, at, "--max-growth-vs", NULL, &value, err))
+        return err->code != 0 ? err->code : check_take_growth(o, argv, at, value, err);
+    if (command_option(argv, at, "--suppressions", &value))
+        return check_push(o, "suppressions", value, err);
     if (command_option(argv, at, "--json", NULL))
         o->json = true;
     else if (command_option(argv, at, "--no-built-in-suppressions", NULL))

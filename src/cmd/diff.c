@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/facts.h"
 #include "cmd/guess.h"
+#include "cmd/once.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
 #include "cmd/where.h"
@@ -30,6 +31,7 @@ struct diff_options {
     VEC(const char *) wrappers;
     const char *svg;
     uint64_t limit;
+    struct once once;
     bool has_limit, json, built_in;
 };
 
@@ -88,11 +90,11 @@ static int diff_take_option(struct diff_options *o, char **argv, int *at, struct
         o->json = true;
     } else if (command_option(argv, at, "--no-built-in-suppressions", NULL)) {
         o->built_in = false;
-    } else if (command_option(argv, at, "-n", &value)) {
+    } else if (once_take(&o->once, argv, at, "-n", NULL, &value, err)) {
         o->has_limit = true;
         if (!quantity_count(value, &o->limit))
             return err_set(err, ERR_USAGE, "-n takes a number (0 = all), not '%s'.", value);
-    } else if (command_option(argv, at, "--svg", &o->svg)) {
+    } else if (once_take(&o->once, argv, at, "--svg", NULL, &o->svg, err)) {
         if (o->svg[0] == '\0')
             return err_set(err, ERR_USAGE, "--svg needs the name of a file.");
     } else if (command_option(argv, at, "--suppressions", &value)) {
@@ -106,7 +108,7 @@ static int diff_take_option(struct diff_options *o, char **argv, int *at, struct
     } else {
         return guess_option("diff", argv[*at], err);
     }
-    return 0;
+    return err->code;
 }
 
 static int diff_take(struct diff_options *o, int argc, char **argv, struct err *err)

@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/drawing.h"
 #include "cmd/guess.h"
+#include "cmd/once.h"
 #include "cmd/where.h"
 #include "tool/file.h"
 #include "tool/memory.h"
@@ -18,6 +19,7 @@
 
 struct export_request {
     const struct export_format *format;
+    struct once once;
     const char *input, *output; /* output NULL: standard output */
     enum measure measure;
     const char *measure_option; /* as it was given; NULL = none */
@@ -36,13 +38,16 @@ struct export_target {
     bool is_unheard; /* whoever read has seen enough and gone */
 };
 
-static int export_list_formats(const char *wrong)
+static int export_take_format(struct export_request *q, const char *name, struct err *err)
 {
     struct strbuf names;
+    q->format = export_find(name);
+    if (q->format != NULL)
+        return 0;
     strbuf_init(&names);
     for (const struct export_format *f = export_list; f->name != NULL; f++)
         strbuf_addf(&names, "%s%s", f == export_list ? "" : ", ", f->name);
-    int code = command_misused("There is no format '%s'; there are %s.", wrong, strbuf_get(&names));
+    int code = err_set(err, ERR_USAGE, "There is no format '%.60s'; there are %s.", name, strbuf_get(&names));
     strbuf_release(&names);
     return code;
 }
@@ -205,9 +210,9 @@ static bool export_take_measure(struct export_request *q, const char *option)
 }
 
 /* "export html x.wake": the format stands where recordings do. */
-static int export_refuse_format(const char *format, const char *input)
+static int export_refuse_format(const char *format, const char *input, struct err *err)
 {
-    return command_misused("The format stands behind -f: heapwake export -f %s %s", format, input);
+    return err_set(err, ERR_USAGE, "The format stands behind -f: heapwake export -f %s %s", format, input);
 }
 
 static bool export_is_format(const char *word)
@@ -215,63 +220,72 @@ static bool export_is_format(const char *word)
     return word != NULL && export_find(word) != NULL && access(word, F_OK) != 0;
 }
 
-static int export_check(const struct export_request *q)
+static int export_check(const struct export_request *q, struct err *err)
 {
-    if (export_is_format(q->input) && q->format == NULL)
-        return export_refuse_format(q->input, "FILE");
+    if (q->format == NULL && export_is_format(q->input))
+        return export_refuse_format(q->input, "FILE", err);
     if (q->input == NULL || q->format == NULL)
-        return command_misused("No %s given: heapwake export -f FORMAT [-o FILE] FILE",
-                               q->input == NULL ? "recording" : "format");
+        return err_set(err, ERR_USAGE, "No %s given: heapwake export -f FORMAT [-o FILE] FILE",
+                       q->input == NULL ? "recording" : "format");
     if (q->measure_option != NULL && (q->format->options & EXPORT_MEASURE) == 0)
-        return command_misused("%s does not show one measure alone; %s has no meaning for it.",
-                               q->format->name, q->measure_option);
+        return err_set(err, ERR_USAGE, "%s does not show one measure alone; %s has no meaning for it.",
+                       q->format->name, q->measure_option);
     if (q->has_two_measures)
-        return command_misused("%s shows one measure; two are given.", q->format->name);
+        return err_set(err, ERR_USAGE, "%s shows one measure; two are given.", q->format->name);
     if (q->query.moment.when != WHEN_UNSET && (q->format->options & EXPORT_MOMENT) == 0)
-        return command_misused("%s does not tell what is live at a moment; 'at' has no meaning for it. "
-                               "'--where alive-at' leaves the blocks that are live then.",
-                               q->format->name);
-    struct err err;
-    err_init(&err);
-    bool fine = command_spare(q->input, q->output, &err) == 0 && query_suits_blocks(&q->query, &err) == 0;
-    return fine ? EXIT_DONE : command_misused("%s", err.text);
+        return err_set(err, ERR_USAGE,
+                       "%s does not tell what is live at a moment; 'at' has no meaning for it. "
+                       "'--where alive-at' leaves the blocks that are live then.",
+                       q->format->name);
+    int code = command_spare(q->input, q->output, err);
+    return code == 0 ? query_suits_blocks(&q->query, err) : code;
+}
+
+static int export_take_option(struct export_request *q, char **argv, int *at, struct err *err)
+{
+    const char *value;
+    if (export_take_measure(q, argv[*at]) || where_take(&q->query, argv, at, &q->conditions, err))
+        return err->code;
+    if (once_take(&q->once, argv, at, "--format", "-f", &value, err))
+        return err->code != 0 ? err->code : export_take_format(q, value, err);
+    if (once_take(&q->once, argv, at, "--output", "-o", &value, err)) {
+        q->output = strcmp(value, "-") == 0 ? NULL : value;
+        return err->code;
+    }
+    if (!once_take(&q->once, argv, at, "--anonymize", NULL, &value, err))
+        return guess_option("export", argv[*at], err);
+    if (err->code == 0 && strcmp(value, "partial") != 0 && strcmp(value, "full") != 0)
+        (void)err_set(err, ERR_USAGE, "--anonymize takes partial or full, not '%s'.", value);
+    q->veil = value[0] == 'p' ? VEIL_PARTIAL : VEIL_FULL;
+    return err->code;
+}
+
+static int export_take_file(struct export_request *q, const char *name, struct err *err)
+{
+    if (q->input == NULL)
+        q->input = name;
+    else if (export_is_format(q->input))
+        return export_refuse_format(q->input, name, err);
+    else if (export_is_format(name))
+        return export_refuse_format(name, q->input, err);
+    else
+        return err_set(err, ERR_USAGE,
+                       "'heapwake export' takes one recording; a series of files is a pattern in quotes.");
+    return 0;
 }
 
 static int export_parse(struct export_request *q, int argc, char **argv)
 {
-    const char *value;
     struct err err;
+    int code = 0;
     err_init(&err);
-    for (int i = 1; i < argc; i++) {
-        if (command_option(argv, &i, "-f", &value) || command_option(argv, &i, "--format", &value)) {
-            q->format = export_find(value);
-            if (q->format == NULL)
-                return export_list_formats(value);
-        } else if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
-            q->output = strcmp(value, "-") == 0 ? NULL : value;
-        } else if (export_take_measure(q, argv[i])) {
-            continue;
-        } else if (command_option(argv, &i, "--anonymize", &value)) {
-            if (strcmp(value, "partial") != 0 && strcmp(value, "full") != 0)
-                return command_misused("--anonymize takes partial or full, not '%s'.", value);
-            q->veil = value[0] == 'p' ? VEIL_PARTIAL : VEIL_FULL;
-        } else if (where_take(&q->query, argv, &i, &q->conditions, &err)) {
-            if (err.code != 0)
-                return command_misused("%s", err.text);
-        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return guess_option_say("export", argv[i]);
-        } else if (q->input != NULL && export_is_format(q->input)) {
-            return export_refuse_format(q->input, argv[i]);
-        } else if (q->input != NULL && export_is_format(argv[i])) {
-            return export_refuse_format(argv[i], q->input);
-        } else if (q->input != NULL) {
-            return command_misused(
-                "'heapwake export' takes one recording; a series of files is a pattern in quotes.");
-        } else {
-            q->input = argv[i];
-        }
+    for (int i = 1; i < argc && code == 0; i++) {
+        bool is_option = argv[i][0] == '-' && argv[i][1] != '\0';
+        code = is_option ? export_take_option(q, argv, &i, &err) : export_take_file(q, argv[i], &err);
     }
-    return export_check(q);
+    if (code == 0)
+        code = export_check(q, &err);
+    return code == 0 ? EXIT_DONE : command_misused("%s", err.text);
 }
 
 int command_export(int argc, char **argv)

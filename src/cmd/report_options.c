@@ -106,8 +106,6 @@ static int report_option_at(struct report_options *o, const char *value, struct 
 
 static int report_option_since(struct report_options *o, const char *value, struct err *err)
 {
-    if (o->since_text != NULL)
-        return err_set(err, ERR_USAGE, "--since is given twice.");
     struct query q = o->query; /* for the words that a moment is given in */
     q.moment = (struct query_time){0};
     memset(q.given, 0, sizeof q.given);
@@ -121,8 +119,6 @@ static int report_option_since(struct report_options *o, const char *value, stru
 
 static int report_option_until(struct report_options *o, const char *value, struct err *err)
 {
-    if (o->until_text != NULL)
-        return err_set(err, ERR_USAGE, "--until is given twice.");
     o->until_text = value;
     o->changes = true;
     return report_option_moment(o, value, err);
@@ -282,44 +278,44 @@ static int report_option_json(struct report_options *o, const char *value, struc
 
 static const struct {
     const char *name;
-    bool has_value;
+    enum { REPORT_SWITCH, REPORT_ONE, REPORT_LIST } takes; /* no value, one, or one each time */
     report_option_fn *set;
     enum measure measure; /* that is asked for, where there is no function */
 } report_option_list[] = {
-    {"--json", false, report_option_json, 0},
-    {"--worst", true, report_option_worst, 0},
-    {"--leaks", false, NULL, MEASURE_LEAKED},
-    {"--peak", false, NULL, MEASURE_PEAK},
-    {"--allocated", false, NULL, MEASURE_ALLOCATED},
-    {"--calls", false, NULL, MEASURE_CALLS},
-    {"--temporary", false, NULL, MEASURE_TEMPORARY},
-    {"--at", true, report_option_at, 0},
-    {"--since", true, report_option_since, 0},
-    {"--until", true, report_option_until, 0},
-    {"--depth", true, report_option_depth, 0},
-    {"--histogram", false, report_option_histogram, 0},
-    {"--verdict", false, report_option_verdict, 0},
-    {"--details", false, report_option_details, 0},
-    {"--misuse", false, report_option_misuse, 0},
-    {"--advice", false, report_option_advice, 0},
-    {"--without", true, report_option_without, 0},
-    {"--earlier", true, report_option_earlier, 0},
-    {"--maps", false, report_option_maps, 0},
-    {"--sort", true, report_option_sort, 0},
-    {"--reverse", false, report_option_reverse, 0},
-    {"--pools", false, report_option_pools, 0},
-    {"--by", true, report_option_by, 0},
-    {"--tree", false, report_option_tree, 0},
-    {"--top-down", false, report_option_top_down, 0},
-    {"--callers", true, report_option_callers, 0},
-    {"--callees", true, report_option_callees, 0},
-    {"-n", true, report_option_limit, 0},
-    {"--threshold", true, report_option_threshold, 0},
-    {"--include", true, report_option_include, 0},
-    {"--exclude", true, report_option_exclude, 0},
-    {"--suppressions", true, report_option_suppressions, 0},
-    {"--wrapper", true, report_option_wrapper, 0},
-    {"--no-built-in-suppressions", false, report_option_no_built_in, 0},
+    {"--json", REPORT_SWITCH, report_option_json, 0},
+    {"--worst", REPORT_ONE, report_option_worst, 0},
+    {"--leaks", REPORT_SWITCH, NULL, MEASURE_LEAKED},
+    {"--peak", REPORT_SWITCH, NULL, MEASURE_PEAK},
+    {"--allocated", REPORT_SWITCH, NULL, MEASURE_ALLOCATED},
+    {"--calls", REPORT_SWITCH, NULL, MEASURE_CALLS},
+    {"--temporary", REPORT_SWITCH, NULL, MEASURE_TEMPORARY},
+    {"--at", REPORT_ONE, report_option_at, 0},
+    {"--since", REPORT_ONE, report_option_since, 0},
+    {"--until", REPORT_ONE, report_option_until, 0},
+    {"--depth", REPORT_ONE, report_option_depth, 0},
+    {"--histogram", REPORT_SWITCH, report_option_histogram, 0},
+    {"--verdict", REPORT_SWITCH, report_option_verdict, 0},
+    {"--details", REPORT_SWITCH, report_option_details, 0},
+    {"--misuse", REPORT_SWITCH, report_option_misuse, 0},
+    {"--advice", REPORT_SWITCH, report_option_advice, 0},
+    {"--without", REPORT_LIST, report_option_without, 0},
+    {"--earlier", REPORT_ONE, report_option_earlier, 0},
+    {"--maps", REPORT_SWITCH, report_option_maps, 0},
+    {"--sort", REPORT_ONE, report_option_sort, 0},
+    {"--reverse", REPORT_SWITCH, report_option_reverse, 0},
+    {"--pools", REPORT_SWITCH, report_option_pools, 0},
+    {"--by", REPORT_ONE, report_option_by, 0},
+    {"--tree", REPORT_SWITCH, report_option_tree, 0},
+    {"--top-down", REPORT_SWITCH, report_option_top_down, 0},
+    {"--callers", REPORT_ONE, report_option_callers, 0},
+    {"--callees", REPORT_ONE, report_option_callees, 0},
+    {"-n", REPORT_ONE, report_option_limit, 0},
+    {"--threshold", REPORT_ONE, report_option_threshold, 0},
+    {"--include", REPORT_LIST, report_option_include, 0},
+    {"--exclude", REPORT_LIST, report_option_exclude, 0},
+    {"--suppressions", REPORT_LIST, report_option_suppressions, 0},
+    {"--wrapper", REPORT_LIST, report_option_wrapper, 0},
+    {"--no-built-in-suppressions", REPORT_SWITCH, report_option_no_built_in, 0},
 };
 
 /* Takes the option at argv[*at].  0, or why not. */
@@ -327,9 +323,11 @@ static int report_options_take(struct report_options *o, char **argv, int *at, s
 {
     for (size_t i = 0; i < sizeof report_option_list / sizeof *report_option_list; i++) {
         const char *value = NULL, *name = report_option_list[i].name;
-        if (!command_option(argv, at, name, report_option_list[i].has_value ? &value : NULL))
+        if (!command_option(argv, at, name, report_option_list[i].takes == REPORT_SWITCH ? NULL : &value))
             continue;
-        if (report_option_list[i].has_value && value[0] == '\0')
+        if (report_option_list[i].takes == REPORT_ONE && once_note(&o->once, name, err) != 0)
+            return err->code;
+        if (value != NULL && value[0] == '\0')
             return err_set(err, ERR_USAGE, "%s needs a value; 'heapwake help report' says which.", name);
         if (report_option_list[i].set != NULL)
             return report_option_list[i].set(o, value, err);

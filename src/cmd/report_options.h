@@ -5,6 +5,7 @@
 #ifndef HW_CMD_REPORT_OPTIONS_H
 #define HW_CMD_REPORT_OPTIONS_H
 
+#include "cmd/once.h"
 #include "cmd/worst.h"
 #include "query/maps.h"
 #include "query/measure.h"
@@ -25,6 +26,7 @@ enum report_shape { REPORT_SITES, REPORT_GROUPS, REPORT_TREE };
 
 struct report_options {
     VEC(const char *) files;
+    struct once once;               /* which options of one value were given */
     VEC(const char *) suppressions; /* files */
     VEC(const char *) wrappers;     /* functions that pass malloc on */
     struct query query;             /* which blocks, which stretch of time */

@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A question that makes no sense, or of which a part would be passed over, is refused in one sentence with exit
+status 2; and an answer that is empty because nothing meets the conditions says so."""
+import subprocess
+
+from support import Check, record, tool
+
+check = Check()
+with open("small.c", "w", encoding="ascii") as f:
+    f.write("""#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+void *volatile kept;
+int main(void)
+{
+    for (int i = 0; i < 100; i++) {
+        kept = malloc(1000);
+        kept = malloc(10);
+        free(kept);
+        usleep(1000);
+    }
+    mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return 0;
+}
+""")
+subprocess.run(["gcc", "-g", "-o", "small", "small.c"], check=True)
+record(["./small"], "x.wake")
+record(["./small"], "y.wake")
+
+
+def refused(argv, sentence):
+    done = tool(*argv)
+    check.about(" ".join(argv))
+    check.equal("exit status", 2, done.status)
+    check.equal("standard output", b"", done.out)
+    check.equal("standard error", f"heapwake: {sentence}\n", done.err.decode())
+
+
+def accepted(argv, said=""):
+    done = tool(*argv)
+    check.about(" ".join(argv))
+    check.equal("exit status", 0, done.status)
+    check.equal("standard error", said and f"heapwake: {said}\n", done.err.decode())
+    return done.out.decode()
+
+
+# One value, given twice.
+for command, option, values, files in (
+        ("check", "--max-peak", ("1", "200M"), ["x.wake"]), ("check", "--max-leak", ("1", "1"), ["x.wake"]),
+        ("check", "--max-leak-per-site", ("1", "2"), ["x.wake"]), ("check", "--max-allocations", ("1", "2"), ["x.wake"]),
+        ("check", "--config", ("a", "b"), ["x.wake"]), ("check", "--junit", ("a", "b"), ["x.wake"]),
+        ("check", "--markdown", ("a", "b"), ["x.wake"]),
+        ("export", "--output", ("x1", "x2"), ["x.wake"]), ("export", "--format", ("csv", "json"), ["x.wake"]),
+        ("export", "--anonymize", ("full", "partial"), ["x.wake"]),
+        ("diff", "--svg", ("a", "b"), ["x.wake", "y.wake"]), ("diff", "-n", ("1", "2"), ["x.wake", "y.wake"]),
+        ("report", "-n", ("1", "2"), ["x.wake"]), ("report", "--threshold", ("1", "2"), ["x.wake"]),
+        ("report", "--sort", ("size", "time"), ["x.wake"]), ("report", "--worst", ("rss", "peak"), ["x.wake"]),
+        ("report", "--depth", ("1", "2"), ["x.wake"]), ("report", "--earlier", ("1s", "2s"), ["x.wake"]),
+        ("report", "--since", ("1%", "2%"), ["x.wake"]), ("report", "--until", ("1%", "2%"), ["x.wake"]),
+        ("report", "--by", ("line", "file"), ["x.wake"]), ("report", "--callers", ("main", "f"), ["x.wake"])):
+    refused([command, option, values[0], option, values[1], *files], f"'{option}' is given twice; it takes one value.")
+refused(["export", "-o", "x1", "--output=x2", "x.wake"], "'--output' is given twice; it takes one value.")
+refused(["check", "--max-growth-vs", "x.wake", "1%", "--max-growth-vs", "y.wake", "2%", "x.wake"],
+        "'--max-growth-vs' is given twice; it takes one value.")
+with open("known", "w", encoding="ascii") as f:
+    f.write("leak:nobody\n")
+accepted(["report", "--include", "main", "--include", "small", "--exclude", "nobody", "--exclude", "nobody", "x.wake"])
+accepted(["check", "--max-leak", "1G", "--suppressions", "known", "--suppressions", "known", "x.wake"])
+check.done()
