@@ -190,7 +190,7 @@ static int export_run(struct export_request *q)
         command_say("%s", q->format->cannot);
     if (code == 0 && !is_unheard && q->remarks.length > 0)
         command_say("%s", strbuf_get(&q->remarks));
-    return code == 0 ? EXIT_DONE : EXIT_FAILED;
+    return code == 0 ? EXIT_DONE : code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
 /* --leaks and its like, as in `heapwake report`. */
@@ -200,7 +200,7 @@ static bool export_take_measure(struct export_request *q, const char *option)
                                             MEASURE_TEMPORARY};
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
         if (strncmp(option, "--", 2) == 0 && strcmp(option + 2, measure_name(measures[i])) == 0) {
-            q->has_two_measures = q->measure_option != NULL && q->measure != measures[i];
+            q->has_two_measures |= q->measure_option != NULL && q->measure != measures[i];
             q->measure = measures[i];
             q->measure_option = option;
             return true;

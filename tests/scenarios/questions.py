@@ -67,4 +67,11 @@ with open("known", "w", encoding="ascii") as f:
     f.write("leak:nobody\n")
 accepted(["report", "--include", "main", "--include", "small", "--exclude", "nobody", "--exclude", "nobody", "x.wake"])
 accepted(["check", "--max-leak", "1G", "--suppressions", "known", "--suppressions", "known", "x.wake"])
+
+# Export.
+for measures in (("--peak", "--leaks"), ("--peak", "--leaks", "--leaks"), ("--leaks", "--leaks", "--peak")):
+    refused(["export", "-f", "folded", *measures, "x.wake"], "folded shows one measure; two are given.")
+accepted(["export", "-f", "folded", "--leaks", "--leaks", "x.wake"], "folded has one number a stack: no times, threads and lifetimes.")
+for argv in (["report", "x.wake"], ["export", "-f", "json", "x.wake"], ["diff", "x.wake", "y.wake"]):
+    check.equal(f"{argv}, a window that ends before it begins", 2, tool(*argv, "--from", "5ms", "--to", "1ms").status)
 check.done()
