@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/facts.h"
 #include "cmd/guess.h"
+#include "cmd/nothing_fits.h"
 #include "cmd/once.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
@@ -265,6 +266,20 @@ static int diff_write_svg(struct diff *d, struct err *err)
     return code;
 }
 
+/* On one side alone it is what is to be seen. */
+static void diff_say_nothing_fits(const struct diff *d)
+{
+    struct metrics total = {0};
+    uint64_t allocations = 0;
+    for (size_t i = 0; i < 2; i++) {
+        struct facts facts;
+        facts_gather(&facts, d->sides[i].reader);
+        allocations += d->sides[i].is_asked_again ? 0 : facts.allocations;
+        measure_add(&total, &d->sides[i].result.total);
+    }
+    nothing_fits_say(&total, allocations);
+}
+
 int command_diff(int argc, char **argv)
 {
     struct diff_options o = {.built_in = true};
@@ -293,6 +308,8 @@ int command_diff(int argc, char **argv)
         diff_text(&d);
     if (code == 0)
         wrapping_warn(&d.traces);
+    if (code == 0 && o.queries[0].conditions > 0)
+        diff_say_nothing_fits(&d);
     if (code == 0 && command_print(&d.out))
         status = EXIT_DONE;
     else if (code == ERR_USAGE)

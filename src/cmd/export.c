@@ -7,7 +7,9 @@
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/drawing.h"
+#include "cmd/facts.h"
 #include "cmd/guess.h"
+#include "cmd/nothing_fits.h"
 #include "cmd/once.h"
 #include "cmd/where.h"
 #include "tool/file.h"
@@ -24,6 +26,7 @@ struct export_request {
     enum measure measure;
     const char *measure_option; /* as it was given; NULL = none */
     bool has_two_measures;
+    struct metrics total; /* of what was written */
     enum veil_level veil;
     struct query query;
     struct strbuf remarks; /* of the exporter */
@@ -80,6 +83,7 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
         code = query_run(&query, r, &result, err);
     if (code == 0)
         asking_tell_moments(a, &q->query, r, &result);
+    q->total = result.total;
     if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
     const struct export_job job = {r,          &query,  &result,        &traces,
@@ -163,6 +167,15 @@ static int export_refuse(const struct export_request *q)
     return EXIT_DONE;
 }
 
+static void export_say_more(const struct export_request *q, struct wake_reader *r)
+{
+    struct facts facts;
+    asking_warn(r, q->input);
+    facts_gather(&facts, r);
+    if (q->conditions.length > 0)
+        nothing_fits_say(&q->total, facts.allocations);
+}
+
 static int export_run(struct export_request *q)
 {
     struct asking a = {0};
@@ -181,7 +194,7 @@ static int export_run(struct export_request *q)
         code = export_to(q, &a, r, &is_unheard, &err);
     asking_end(&a);
     if (r != NULL && code == 0)
-        asking_warn(r, q->input);
+        export_say_more(q, r);
     if (r != NULL)
         wake_reader_close(r);
     if (code != 0 && err.text[0] != '\0')

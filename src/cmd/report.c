@@ -9,6 +9,7 @@
  * and the peak is that of the process with the highest.
  */
 #include "cmd/command.h"
+#include "cmd/nothing_fits.h"
 #include "cmd/report_data.h"
 #include "cmd/report_findings.h"
 #include "cmd/report_options.h"
@@ -363,25 +364,6 @@ static void report_say_interrupted(const struct query_result *q)
         command_say("Interrupted: shown is what had been read by then.");
 }
 
-/* A condition that is misspelt must not look like good news. */
-static void report_say_nothing_fits(const struct report *r)
-{
-    char text[UNITS_MAX];
-    const struct report_options *o = r->options;
-    if (o->conditions.length == 0 || o->changes || !report_options_list_blocks(o) ||
-        r->data.head.allocations == 0)
-        return;
-    for (unsigned i = 0; i < MEASURE_COUNT; i++) {
-        if (measure_blocks(&r->data.result.total, (enum measure)i) != 0)
-            return;
-    }
-    if (r->data.head.allocations == 1)
-        command_say("The only allocation does not meet the conditions that were given.");
-    else
-        command_say("None of the %s allocations meets the conditions that were given.",
-                    units_count(text, r->data.head.allocations));
-}
-
 int command_report(int argc, char **argv)
 {
     struct report_options options;
@@ -399,8 +381,8 @@ int command_report(int argc, char **argv)
         code = options.json ? report_json(&r, &err) : report_text(&r, &err);
     if (code == 0 && asking_is_interrupted())
         report_say_interrupted(&r.data.result);
-    else if (code == 0)
-        report_say_nothing_fits(&r);
+    else if (code == 0 && options.conditions.length > 0 && report_options_list_blocks(&options))
+        nothing_fits_say(&r.data.result.total, r.data.head.allocations);
     if (code == 0)
         wrapping_warn(&r.data.traces);
     if (code == 0 && command_print(&r.head) && command_print(&r.out))

@@ -4,6 +4,7 @@
  */
 #include "cmd/report_findings.h"
 
+#include "cmd/nothing_fits.h"
 #include "present/labels.h"
 #include "present/section_advice.h"
 #include "present/section_maps.h"
@@ -163,6 +164,8 @@ static int report_findings_maps(struct report_data *d, const struct report_optio
         maps_order(&f.maps, o->sort, o->is_reverse);
     if (code == 0)
         code = o->json ? section_maps_json(j, &s, err) : section_maps_text(p, &s, err);
+    if (code == 0 && o->conditions.length > 0 && !asking_is_interrupted())
+        nothing_fits_say_mappings(f.maps.chosen.count, f.maps.list.count);
     maps_release(&f.maps);
     return code;
 }

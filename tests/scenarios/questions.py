@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A question that makes no sense, or of which a part would be passed over, is refused in one sentence with exit
 status 2; and an answer that is empty because nothing meets the conditions says so."""
+import json
 import subprocess
 
 from support import Check, record, tool
@@ -74,4 +75,19 @@ for measures in (("--peak", "--leaks"), ("--peak", "--leaks", "--leaks"), ("--le
 accepted(["export", "-f", "folded", "--leaks", "--leaks", "x.wake"], "folded has one number a stack: no times, threads and lifetimes.")
 for argv in (["report", "x.wake"], ["export", "-f", "json", "x.wake"], ["diff", "x.wake", "y.wake"]):
     check.equal(f"{argv}, a window that ends before it begins", 2, tool(*argv, "--from", "5ms", "--to", "1ms").status)
+
+# Nothing meets the conditions.
+calls = json.loads(tool("info", "--json", "x.wake").out)["allocations"]
+both = 2 * calls
+for argv, sentence in ((["report", "--leaks", "x.wake"], f"None of the {calls} allocations"), (["report", "--since", "10%", "x.wake"], f"None of the {calls} allocations"),
+                       (["report", "--tree", "x.wake"], f"None of the {calls} allocations"), (["report", "--at", "10%", "x.wake"], f"None of the {calls} allocations"),
+                       (["report", "--maps", "x.wake"], "The only mapping"), (["diff", "--leaks", "x.wake", "y.wake"], f"None of the {both} allocations"),
+                       (["diff", "x.wake@10%", "x.wake@20%"], f"None of the {calls} allocations")):
+    for condition in ("function=typo", "thread=typo"):
+        accepted([*argv, "--where", condition], sentence + (" does not meet" if "only" in sentence else " meets") + " the conditions that were given.")
+for name in ("folded", "json", "csv", "html"):
+    said = tool("export", "-f", name, "--where", "function=typo", "x.wake").err.decode()
+    check.equal(f"export -f {name}", 1, said.count(f"heapwake: None of the {calls} allocations meets the conditions that were given.\n"))
+for argv in (["report", "--since", "10%", "x.wake"], ["diff", "x.wake", "y.wake"], ["report", "--maps", "x.wake"]):
+    accepted([*argv, "--where", "size-min=20"])
 check.done()
