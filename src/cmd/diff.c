@@ -135,6 +135,8 @@ static int diff_take(struct diff_options *o, int argc, char **argv, struct err *
         code = o->moments[i] == NULL && o->queries[i].to.when == WHEN_UNSET
                    ? query_parse(&o->queries[i], "at", "end", err)
                    : 0;
+    if (code == 0 && has_moment)
+        code = where_suits_moment(&o->queries[0], o->moments[0] == NULL || o->moments[1] == NULL, err);
     for (unsigned i = 0; i < 2 && code == 0; i++)
         code = command_spare(o->files[i], o->svg, err);
     return code;

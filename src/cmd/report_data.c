@@ -273,7 +273,7 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     if (code == 0 && o->since.when != WHEN_UNSET && is_backward && is_open) /* it was over by then */
         code = report_data_ask(d, o, r, &o->query.moment, &answer, err);
     else if (code == 0 && o->since.when != WHEN_UNSET && is_backward)
-        code = err_set(err, ERR_USAGE, "--until lies before --since.");
+        code = err_set(err, ERR_USAGE, "%s lies before --since.", o->until_text != NULL ? "--until" : "--to");
     if (code == 0)
         code = combine_add(&d->since, &answer, base, err);
     query_result_release(&answer);

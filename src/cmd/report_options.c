@@ -395,6 +395,16 @@ static int report_options_agree_on_length(const struct report_options *o, bool h
     return 0;
 }
 
+/* A window goes with what it changes. */
+static int report_options_agree_on_window(const struct report_options *o, struct err *err)
+{
+    bool is_of_moments = o->changes || o->measures == 1u << MEASURE_LIVE;
+    bool has_more = o->histograms || o->maps || o->details;
+    if (!is_of_moments || has_more || o->since.when == WHEN_PEAK_RSS)
+        return 0;
+    return where_suits_moment(&o->query, o->query.moment.when == WHEN_UNSET, err);
+}
+
 /* Whether the options go with each other. */
 static int report_options_agree(const struct report_options *o, struct err *err)
 {
@@ -426,7 +436,7 @@ static int report_options_agree(const struct report_options *o, struct err *err)
         return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
     if ((o->has_sort || o->is_reverse) && !o->maps)
         return err_set(err, ERR_USAGE, "--sort and --reverse go with --maps.");
-    if (report_options_agree_on_length(o, has_more, err) != 0)
+    if (report_options_agree_on_length(o, has_more, err) != 0 || report_options_agree_on_window(o, err) != 0)
         return ERR_USAGE;
     int code = o->maps ? query_suits_mappings(&o->query, err) : 0;
     return code == 0 && report_options_list_blocks(o) ? query_suits_blocks(&o->query, err) : code;

@@ -75,3 +75,17 @@ bool where_take(struct query *q, char **argv, int *at, struct strbuf *said, stru
         strbuf_add(said, argv[i], strlen(argv[i]) + 1);
     return true;
 }
+
+int where_suits_moment(const struct query *q, bool has_end, struct err *err)
+{
+    const struct query_filter *f = &q->filter;
+    bool has_from = query_has_key(q, "from"), has_to = query_has_key(q, "to") && !has_end;
+    if (f->allocated != SIDE_ANY || f->freed != SIDE_ANY || q->moment.when == WHEN_PEAK_RSS ||
+        !(has_from || has_to))
+        return 0;
+    return err_set(
+        err, ERR_USAGE,
+        "What is live at a moment does not depend on --%s; '--where allocated-%s=TIME' leaves what "
+        "was allocated %s then.",
+        has_from ? "from" : "to", has_from ? "from" : "to", has_from ? "since" : "until");
+}

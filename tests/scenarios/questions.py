@@ -90,4 +90,23 @@ for name in ("folded", "json", "csv", "html"):
     check.equal(f"export -f {name}", 1, said.count(f"heapwake: None of the {calls} allocations meets the conditions that were given.\n"))
 for argv in (["report", "--since", "10%", "x.wake"], ["diff", "x.wake", "y.wake"], ["report", "--maps", "x.wake"]):
     accepted([*argv, "--where", "size-min=20"])
+
+# A window beside a moment, which it does not change.
+for key, words, files in (("--from", "allocated-from=TIME' leaves what was allocated since", ["x.wake"]),
+                          ("--to", "allocated-to=TIME' leaves what was allocated until", ["x.wake"])):
+    for asked in (["--at", "50%"], ["--at", "50%", "--tree"], ["--at", "50%", "--by", "thread"], ["--where", "at=50%"], ["--until", "50%"],
+                  ["--since", "10%", "--until", "50%"], *([["--since", "10%"]] if key == "--from" else [])):
+        refused(["report", *asked, key, "30%", "x.wake"],
+                f"What is live at a moment does not depend on {key}; '--where {words} then.")
+    for pair in (["x.wake@10%", "x.wake@50%"],) + ((["x.wake@10%", "x.wake"],) if key == "--from" else ()):
+        refused(["diff", key, "30%", *pair], f"What is live at a moment does not depend on {key}; '--where {words} then.")
+for argv in (["report", "--at", "50%", "--peak", "--from", "30%", "x.wake"], ["report", "--at", "50%", "--histogram", "--from", "30%", "x.wake"],
+             ["report", "--at", "50%", "--maps", "--from", "30%", "x.wake"], ["report", "--at", "50%", "--details", "--to", "30%", "x.wake"],
+             ["report", "--at", "50%", "--from", "30%", "--where", "allocated=inside", "x.wake"],
+             ["report", "--since", "10%", "--until", "50%", "--to", "30%", "--where", "freed=outside", "x.wake"],
+             ["report", "--since", "10%", "--to", "30%", "x.wake"], ["diff", "x.wake@10%", "x.wake", "--to", "30%"],
+             ["diff", "x.wake@10%", "x.wake@20%", "--from", "1%", "--where", "allocated=outside"]):
+    accepted(argv)
+refused(["report", "--since", "60%", "--to", "20%", "x.wake"], "--to lies before --since.")
+refused(["report", "--since", "60%", "--until", "20%", "x.wake"], "--until lies before --since.")
 check.done()

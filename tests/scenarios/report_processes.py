@@ -136,7 +136,7 @@ for asked, words in (("tribe.wake@end", "tribe.wake"), ("tribe.wake", f"tribe.wa
 half = f"{end_ns // 2}ns"
 sides = json.loads(tool("diff", "--json", "--to", half, "tribe.wake@10%", "tribe.wake").out)
 check.equal("an end that is the window's", answer("--at", half, "tribe.wake")["live"]["total_bytes"], sides["after"]["live_bytes"])
-check.equal("since, to the end of the window", tool("report", "--json", "--since", "10%", "--until", half, "--to", half, "tribe.wake").out,
+check.equal("since, to the end of the window", tool("report", "--json", "--since", "10%", "--until", half, "tribe.wake").out,
             tool("report", "--json", "--since", "10%", "--to", half, "tribe.wake").out)
 title = tool("report", "--since", "10%", "--to", half, "tribe.wake").out.decode()
 check.holds("live from 10% to the end of the window" in title, f"The change ends elsewhere:\n{title}")
