@@ -80,9 +80,8 @@ static int report_option_limit(struct report_options *o, const char *value, stru
 
 static int report_option_threshold(struct report_options *o, const char *value, struct err *err)
 {
-    char *end;
-    double percent = strtod(value, &end);
-    if (end == value || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
+    double percent;
+    if (!quantity_share(value, &percent) || percent > 100)
         return err_set(err, ERR_USAGE, "--threshold takes a percentage from 0 to 100, not '%s'.", value);
     o->threshold = percent / 100;
     o->has_threshold = true;

@@ -33,8 +33,8 @@ static void sizes_have_units(void **state)
                 {"0.5T", UINT64_C(1) << 39},
                 {"18446744073709551615", UINT64_MAX}};
     static const char *const bad[] = {
-        "",     "K",   "-1",  "1.", ".5", "4X", "4KK", "18446744073709551616", "99999999999T",
-        "0x10", "1e3", "inf", "4K "};
+        "",     "K",   "-1",  "1.",  ".5",  "4X",  "4KK", "18446744073709551616", "99999999999T",
+        "0x10", "1e3", "inf", "4K ", "1.5", "1.5B"};
     uint64_t bytes;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_true(quantity_size(good[i].text, &bytes));

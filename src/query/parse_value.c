@@ -339,6 +339,8 @@ int parse_pattern(struct query *q, const struct parse_key *key, void *to, const 
                                         (enum query_field)(key->choice & ~(PARSE_NEGATED | PARSE_FREEING)),
                                     .negated = (key->choice & PARSE_NEGATED) != 0};
     (void)to;
+    if (value[0] == '\0') /* it would match everything */
+        return ERR_USAGE;
     int code = pattern_check(value, err);
     if (code != 0)
         return code;

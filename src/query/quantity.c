@@ -89,6 +89,8 @@ static bool quantity_read(const char *text, const struct unit *units, uint64_t *
     for (; units->name != NULL; units++) {
         if (strcasecmp(units->name, behind) != 0)
             continue;
+        if (units->factor == 1 && fraction != 0)
+            return false; /* there is nothing smaller */
         uint64_t part = units->factor / scale * fraction + units->factor % scale * fraction / scale;
         return !__builtin_mul_overflow(number, units->factor, value) &&
                !__builtin_add_overflow(*value, part, value);
@@ -185,14 +187,19 @@ bool quantity_date(const char *text, uint64_t *ns)
            !__builtin_add_overflow(*ns, UINT64_C(1000000000) / scale * fraction, ns);
 }
 
-bool quantity_percent(const char *text, double *percent)
+bool quantity_share(const char *text, double *percent)
 {
     uint64_t number, fraction, scale;
     const char *behind = quantity_number(text, &number, &fraction, &scale);
-    if (behind == NULL || behind[0] != '%' || behind[1] != '\0' || number > 1000000)
+    if (behind == NULL || strcmp(behind, behind[0] == '%' ? "%" : "") != 0 || number > 1000000)
         return false;
     *percent = (double)number + (double)fraction / (double)scale;
     return true;
+}
+
+bool quantity_percent(const char *text, double *percent)
+{
+    return strchr(text, '%') != NULL && quantity_share(text, percent);
 }
 
 bool quantity_count(const char *text, uint64_t *count)

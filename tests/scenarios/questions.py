@@ -109,4 +109,18 @@ for argv in (["report", "--at", "50%", "--peak", "--from", "30%", "x.wake"], ["r
     accepted(argv)
 refused(["report", "--since", "60%", "--to", "20%", "x.wake"], "--to lies before --since.")
 refused(["report", "--since", "60%", "--until", "20%", "x.wake"], "--until lies before --since.")
+
+# Numbers and patterns.
+for value in ("0x10", "1e1", " 5", "+5", "5 %", "%", "nan", "-1", "5%%"):
+    refused(["report", "--leaks", "--threshold", value, "x.wake"], f"--threshold takes a percentage from 0 to 100, not '{value}'.")
+for value in ("5", "5%", "0.5", "100%"):
+    accepted(["report", "--leaks", "--threshold", value, "x.wake"])
+refused(["report", "--where", "size-min=1.5", "x.wake"], '"1.5" is no value for size-min, which takes SIZE (at least: size asked for).')
+refused(["check", "--max-leak", "1.5", "x.wake"], "max-leak takes a size such as 200M, not '1.5'.")
+accepted(["report", "--where", "size-min=0.5K", "x.wake"])
+refused(["report", "--where", "function=", "x.wake"], '"" is no value for function, which takes REGEX '
+        "(a function on its stack matches; without a name it is MODULE+0xADDRESS).")
+for key in ("not-function", "source", "module", "freed-function"):
+    check.equal(f"{key} without a pattern", 2, tool("report", "--where", f"{key}=", "x.wake").status)
+check.equal("--without without a pattern", 2, tool("report", "--without", "function~", "x.wake").status)
 check.done()
