@@ -97,7 +97,7 @@ static const struct parse_key keys[] = {
      parse_pattern, 0, FIELD_MODULE | PARSE_FREEING | PARSE_NEGATED},
     {"kind", "FUNCTION,...",
      "allocated by malloc, calloc, realloc, memalign, aligned_alloc, posix_memalign, valloc, pvalloc, new or "
-     "new[]",
+     "new[]; of the last two, new-aligned and new[]-aligned are those with an alignment alone",
      ABOUT_BLOCKS, parse_kinds, AT(filter.kinds), 0},
 
     {"mapped", yes_words, "glibc gave it a mapping of its own, or did not", ABOUT_BLOCKS, parse_mapped,

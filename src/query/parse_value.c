@@ -200,6 +200,8 @@ int parse_kinds(struct query *q, const struct parse_key *key, void *to, const ch
         {"pvalloc", 1u << KIND_PVALLOC},
         {"new", 1u << KIND_NEW | 1u << KIND_NEW_ALIGNED},
         {"new[]", 1u << KIND_NEW_ARRAY | 1u << KIND_NEW_ARRAY_ALIGNED},
+        {"new-aligned", 1u << KIND_NEW_ALIGNED},
+        {"new[]-aligned", 1u << KIND_NEW_ARRAY_ALIGNED},
         {NULL, 0},
     };
     unsigned kinds;

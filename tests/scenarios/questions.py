@@ -123,4 +123,32 @@ refused(["report", "--where", "function=", "x.wake"], '"" is no value for functi
 for key in ("not-function", "source", "module", "freed-function"):
     check.equal(f"{key} without a pattern", 2, tool("report", "--where", f"{key}=", "x.wake").status)
 check.equal("--without without a pattern", 2, tool("report", "--without", "function~", "x.wake").status)
+
+# Every kind that is shown can be asked for; new stands for both of its own.
+with open("kinds.cc", "w", encoding="ascii") as f:
+    f.write("""#include <new>
+struct alignas(64) wide { char bytes[128]; };
+void *volatile kept;
+int main()
+{
+    kept = new wide;
+    kept = new wide[2];
+    kept = new char[1001];
+    kept = new int;
+}
+""")
+subprocess.run(["g++", "-std=c++17", "-O0", "-o", "kinds", "kinds.cc"], check=True)
+record(["./kinds"], "kinds.wake")
+
+
+def calls_of(*options):
+    return json.loads(accepted(["report", "--json", "--calls", *options, "kinds.wake"]))["calls"]
+
+
+groups = {group["name"]: group["blocks"] for group in calls_of("--by", "kind")["groups"]}
+check.holds({"new", "new[]", "new-aligned", "new[]-aligned"} <= groups.keys(), f"The kinds are {groups}.")
+for kind, count in groups.items():
+    both = count + groups.get(f"{kind}-aligned", 0)
+    check.equal(f"blocks of kind {kind}", both, calls_of("--where", f"kind={kind}")["total_blocks"])
+check.holds("new-aligned and new[]-aligned" in " ".join(accepted(["help", "where"]).split()), "The help does not name them.")
 check.done()
