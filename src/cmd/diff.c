@@ -137,6 +137,8 @@ static int diff_take(struct diff_options *o, int argc, char **argv, struct err *
                    : 0;
     if (code == 0 && has_moment)
         code = where_suits_moment(&o->queries[0], o->moments[0] == NULL || o->moments[1] == NULL, err);
+    if (code == 0)
+        code = where_suits_temporaries(&o->queries[0], (o->measures & 1u << MEASURE_TEMPORARY) != 0, err);
     for (unsigned i = 0; i < 2 && code == 0; i++)
         code = command_spare(o->files[i], o->svg, err);
     return code;

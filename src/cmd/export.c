@@ -250,7 +250,10 @@ static int export_check(const struct export_request *q, struct err *err)
                        "%s does not tell what is live at a moment; 'at' has no meaning for it. "
                        "'--where alive-at' leaves the blocks that are live then.",
                        q->format->name);
+    bool has_temporaries = (q->format->options & EXPORT_MEASURE) == 0 || q->measure == MEASURE_TEMPORARY;
     int code = command_spare(q->input, q->output, err);
+    if (code == 0)
+        code = where_suits_temporaries(&q->query, has_temporaries, err);
     return code == 0 ? query_suits_blocks(&q->query, err) : code;
 }
 

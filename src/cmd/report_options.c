@@ -404,6 +404,12 @@ static int report_options_agree_on_window(const struct report_options *o, struct
     return where_suits_moment(&o->query, o->query.moment.when == WHEN_UNSET, err);
 }
 
+static int report_options_agree_on_temporaries(const struct report_options *o, bool has_more, struct err *err)
+{
+    bool is_screen = o->measures == 0 && o->shape == REPORT_SITES && !o->changes && !has_more;
+    return where_suits_temporaries(&o->query, is_screen || (o->measures & 1u << MEASURE_TEMPORARY) != 0, err);
+}
+
 /* Whether the options go with each other. */
 static int report_options_agree(const struct report_options *o, struct err *err)
 {
@@ -435,7 +441,9 @@ static int report_options_agree(const struct report_options *o, struct err *err)
         return err_set(err, ERR_USAGE, "--depth goes with --since or --until.");
     if ((o->has_sort || o->is_reverse) && !o->maps)
         return err_set(err, ERR_USAGE, "--sort and --reverse go with --maps.");
-    if (report_options_agree_on_length(o, has_more, err) != 0 || report_options_agree_on_window(o, err) != 0)
+    if (report_options_agree_on_length(o, has_more, err) != 0 ||
+        report_options_agree_on_window(o, err) != 0 ||
+        report_options_agree_on_temporaries(o, has_more, err) != 0)
         return ERR_USAGE;
     int code = o->maps ? query_suits_mappings(&o->query, err) : 0;
     return code == 0 && report_options_list_blocks(o) ? query_suits_blocks(&o->query, err) : code;

@@ -89,3 +89,13 @@ int where_suits_moment(const struct query *q, bool has_end, struct err *err)
         "was allocated %s then.",
         has_from ? "from" : "to", has_from ? "from" : "to", has_from ? "since" : "until");
 }
+
+int where_suits_temporaries(const struct query *q, bool has_list, struct err *err)
+{
+    bool is_used = has_list || (q->filter.states & STATE_TEMPORARY) != 0;
+    if (is_used || !query_has_key(q, "temporary"))
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "'temporary' says what counts as temporary, of which nothing is shown here; it goes with "
+                   "--temporary or '--where state=temporary'.");
+}

@@ -18,6 +18,8 @@ bool where_take(struct query *q, char **argv, int *at, struct strbuf *said, stru
 /* The lists are of what is live at the query's moment alone.  ERR_USAGE: a window is given, which that does not
  * depend on, and neither condition nor moment is about it.  has_end: the moment is the end of the window. */
 int where_suits_moment(const struct query *q, bool has_end, struct err *err);
+/* ERR_USAGE: it says what counts as temporary, and no list (has_list) and no condition asks for that. */
+int where_suits_temporaries(const struct query *q, bool has_list, struct err *err);
 /* One key, which an option of its own stands for.  ERR_USAGE: its value makes no sense, or it has one. */
 int where_set(struct query *q, const char *key, const char *value, struct err *err);
 

@@ -151,4 +151,17 @@ for kind, count in groups.items():
     both = count + groups.get(f"{kind}-aligned", 0)
     check.equal(f"blocks of kind {kind}", both, calls_of("--where", f"kind={kind}")["total_blocks"])
 check.holds("new-aligned and new[]-aligned" in " ".join(accepted(["help", "where"]).split()), "The help does not name them.")
+
+# What counts as temporary, where nothing is said of that.
+for argv in (["report", "--peak", "x.wake"], ["report", "--leaks", "--tree", "x.wake"], ["report", "--by", "thread", "x.wake"],
+             ["report", "--maps", "x.wake"], ["report", "--histogram", "x.wake"], ["report", "--since", "10%", "x.wake"],
+             ["report", "--advice", "x.wake"], ["diff", "--leaks", "x.wake", "y.wake"], ["diff", "x.wake", "y.wake"],
+             ["export", "-f", "folded", "x.wake"], ["export", "-f", "folded", "--leaks", "x.wake"]):
+    refused([*argv, "--where", "temporary=2ms"], "'temporary' says what counts as temporary, of which nothing is shown here; it goes with "
+            "--temporary or '--where state=temporary'.")
+for argv in (["report", "x.wake"], ["report", "--peak", "--temporary", "x.wake"], ["report", "--peak", "--where", "state=temporary", "x.wake"],
+             ["report", "--by", "thread", "--temporary", "x.wake"], ["diff", "--temporary", "x.wake", "y.wake"],
+             ["export", "-f", "sqlite", "-o", "x.db", "x.wake"], ["export", "-f", "json", "x.wake"],
+             ["report", "--maps", "--where", "state=temporary", "--where", "thread=small", "x.wake"]):
+    check.equal(f"{argv} with temporaries", 0, tool(*argv, "--where", "temporary=1h").status)
 check.done()
