@@ -45,7 +45,7 @@ static void make_file(int which, uint64_t wall_ns)
     struct wake_writer *w;
     uint8_t head[FORMAT_HEADER_SIZE];
     struct wake_process_info info = {
-        .pid = 100, .has_arenas = which == 1, .exe = "/bin/app", .args = "app\0-x", .args_length = 7};
+        .pid = 100, .has_arenas = which == 1, .exe = "/bin/app", .args = "app\0--hidden", .args_length = 13};
     sample_init(&samples[which], 5 + (uint64_t)which);
     samples[which].has_arenas = which == 1;
     assert_int_equal(wake_writer_open(&w, path[which], NULL), 0);
@@ -168,7 +168,7 @@ static void two_become_one(void **state)
         assert_string_equal(p->usage.data[1].name, "[anon:x]");
         assert_int_equal(p->marks.count, samples[i].marks);
         assert_string_equal(p->threads.data[0].name, "main");
-        assert_int_equal(p->info.args_length, 7);
+        assert_int_equal(p->info.args_length, 13);
         assert_int_equal(child->info.parent, 2 * i + 1);
         assert_int_equal(child->info.start_ns, 77 + w.shift);
         assert_true(child->derived && !child->ended);
@@ -212,8 +212,8 @@ static const char *show_module(void *of, size_t process, uint32_t module)
 static void a_mask_hides_everything(void **state)
 {
     struct names *n = names_new();
-    static const char *const secrets[] = {"/bin/app", "-x",    "main",  "mark",      "libc",
-                                          "first",    "app.c", "anon:", "\1\2\3\4\5"};
+    static const char *const secrets[] = {"/bin/app", "--hidden", "main",  "mark",      "libc",
+                                          "first",    "app.c",    "anon:", "\1\2\3\4\5"};
     (void)state;
     make_file(0, 1);
     make_file(1, 1);
