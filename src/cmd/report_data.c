@@ -29,15 +29,13 @@ void report_data_init(struct report_data *d)
     query_result_init(&d->result);
     query_result_init(&d->since);
     suppress_init(&d->suppress);
-    strbuf_init(&d->nameless);
-    d->head.nameless_modules = "";
     accounts_init(&d->accounts);
 }
 
 void report_data_release(struct report_data *d)
 {
     suppress_release(&d->suppress);
-    strbuf_release(&d->nameless);
+    nameless_release(&d->nameless);
     accounts_release(&d->accounts);
     query_result_release(&d->whole);
     query_result_release(&d->result);
@@ -128,19 +126,6 @@ static int report_data_suppress_head(struct report_data *d, const struct report_
 
 /* ---------------------------------------------------------------------- names */
 
-enum { REPORT_NAMELESS = 8 }; /* modules without lines that are told apart */
-
-struct report_nameless {
-    const char *module;
-    uint64_t bytes;
-};
-
-static int report_nameless_compare(const void *a, const void *b)
-{
-    const struct report_nameless *x = a, *y = b;
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
-}
-
 /* Why there is no file for a module: it has gone, or another one stands in its place; NULL = there is one. */
 static const char *report_data_find_refusal(const struct report_data *d, const char *module)
 {
@@ -158,34 +143,10 @@ static const char *report_data_find_refusal(const struct report_data *d, const c
 /* How much was allocated by own code whose lines are not known. */
 static int report_data_find_nameless(struct report_data *d, struct err *err)
 {
-    struct report_nameless list[REPORT_NAMELESS] = {0};
-    int code = 0;
-    for (size_t i = 0; i < d->whole.rows.count && code == 0; i++) {
-        const struct query_row *row = &d->whole.rows.data[i];
-        uint32_t trace;
-        code = traces_find(&d->traces, row->process, row->stack, &trace, err);
-        if (code != 0 || trace == 0)
-            continue;
-        const struct frame *f = traces_frame(&d->traces, traces_find_own(&d->traces, trace));
-        if (f->line != 0 || f->module[0] == '\0')
-            continue;
-        d->head.nameless_bytes += row->m.allocated_bytes;
-        for (size_t k = 0; k < REPORT_NAMELESS; k++) {
-            if (list[k].module != NULL && strcmp(list[k].module, f->module) != 0)
-                continue;
-            list[k].module = f->module;
-            list[k].bytes += row->m.allocated_bytes;
-            break;
-        }
-    }
-    qsort(list, REPORT_NAMELESS, sizeof *list, report_nameless_compare);
-    for (size_t k = 0; k < REPORT_NAMELESS && list[k].bytes > 0; k++) {
-        strbuf_add_text(&d->nameless, k == 0 ? "" : ", ");
-        safe_add_text(&d->nameless, frame_basename(list[k].module));
-        if (d->head.nameless_remark == NULL)
-            d->head.nameless_remark = report_data_find_refusal(d, list[k].module);
-    }
-    d->head.nameless_modules = strbuf_get(&d->nameless);
+    int code = nameless_find(&d->nameless, &d->traces, &d->whole, err);
+    for (size_t i = 0; i < d->nameless.modules.count && d->head.nameless_remark == NULL; i++)
+        d->head.nameless_remark = report_data_find_refusal(d, d->nameless.modules.data[i].path);
+    d->head.nameless = &d->nameless;
     return code;
 }
 

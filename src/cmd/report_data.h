@@ -10,6 +10,7 @@
 #include "cmd/report_options.h"
 #include "present/section_head.h"
 #include "query/account.h"
+#include "query/nameless.h"
 #include "query/result.h"
 #include "query/suppress.h"
 #include "query/trace.h"
@@ -30,8 +31,8 @@ struct report_data {
     struct asking asking;
     size_t recordings; /* of which some may be several files */
     char end[64];
-    struct strbuf nameless;
-    size_t chosen; /* --worst: which of the files; and what makes it the worst */
+    struct nameless nameless; /* files without lines */
+    size_t chosen;            /* --worst: which of the files; and what makes it the worst */
     uint64_t chosen_value;
 };
 

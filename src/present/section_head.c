@@ -9,6 +9,7 @@
 
 #include "present/safe.h"
 #include "present/units.h"
+#include "present/width.h"
 #include "store/weight.h"
 
 #include <stdarg.h>
@@ -150,18 +151,36 @@ static void section_head_losses(struct page *p, const struct section_head *h)
                           units_count(a, h->unrecorded_processes), h->unrecorded_processes == 1 ? "" : "es");
 }
 
+/* So many of the worst, and how many there are beside them. */
+static void section_head_blame(struct strbuf *line, const struct nameless *n, size_t shown)
+{
+    char count[UNITS_MAX];
+    strbuf_clear(line);
+    strbuf_add_text(line, "of it: no debug information for ");
+    for (size_t i = 0; i < shown && i < n->modules.count; i++) {
+        strbuf_add_text(line, i == 0 ? "" : ", ");
+        safe_add_text(line, n->modules.data[i].name);
+    }
+    if (n->modules.count > shown)
+        strbuf_addf(line, " and %s more", units_count(count, n->modules.count - shown));
+}
+
 /* Only where it matters: a report without lines is half a report. */
 static void section_head_names(struct page *p, const struct section_head *h)
 {
-    enum { MATTERS_PERCENT = 5 };
-    double percent = section_head_percent(h->nameless_bytes, h->allocated_bytes);
+    enum { MATTERS_PERCENT = 5, SHOWN = 2 };
+    double percent = h->nameless == NULL ? 0 : section_head_percent(h->nameless->bytes, h->allocated_bytes);
     if (percent < MATTERS_PERCENT)
         return;
     section_head_label(p, "no lines");
     page_addf(p, COLOUR_PLAIN, "%8.1f %%  ", percent);
     struct strbuf line;
     strbuf_init(&line);
-    strbuf_addf(&line, "of it: no debug information for %s", h->nameless_modules);
+    for (size_t shown = SHOWN; shown > 0; shown--) {
+        section_head_blame(&line, h->nameless, shown);
+        if (HEAD_TEXT + width_of(strbuf_get(&line)) <= p->width)
+            break;
+    }
     page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_TEXT, HEAD_TEXT);
     page_end_line(p);
     if (h->nameless_remark != NULL) {

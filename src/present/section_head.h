@@ -8,6 +8,7 @@
 
 #include "present/json.h"
 #include "present/page.h"
+#include "query/nameless.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,13 +36,12 @@ struct section_head {
     uint64_t omitted_blocks;           /* of these, none is in the lists that follow */
     uint64_t releases_without_stack;   /* nor what these released: stacks of releases are asked for */
     bool complete;
-    bool made_up;                 /* imported from sums: nothing is known of single blocks */
-    const char *origin;           /* a sentence about where it was imported from; NULL: it was not */
-    uint64_t nameless_bytes;      /* allocated where the program's own frame has no line */
-    const char *conditions;       /* that what follows meets, as they were given, a NUL behind each word */
-    size_t conditions_length;     /* 0 = none */
-    const char *nameless_modules; /* whose, the worst first: "libx.so, app"; "" = none */
-    const char *nameless_remark;  /* a sentence about one whose file has gone or is another; NULL = none */
+    bool made_up;                    /* imported from sums: nothing is known of single blocks */
+    const char *origin;              /* a sentence about where it was imported from; NULL: it was not */
+    const char *conditions;          /* that what follows meets, as they were given, a NUL behind each word */
+    size_t conditions_length;        /* 0 = none */
+    const struct nameless *nameless; /* files whose own frames have no lines; NULL = none */
+    const char *nameless_remark;     /* a sentence about one whose file has gone or is another; NULL = none */
 };
 
 void section_head_text(struct page *p, const struct section_head *h);

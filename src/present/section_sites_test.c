@@ -320,12 +320,17 @@ static void the_head_fits_the_page(void **state)
     struct strbuf out;
     struct page page = {&out, 80, false, true};
     const uint64_t count = UINT64_C(9999999999);
+    struct nameless_module modules[] = {{"/usr/bin/cc1", "cc1", 600},
+                                        {"/lib/and-another-one.so", "and-another-one.so", 300},
+                                        {"as", "as", 100}};
+    struct nameless nameless = {.bytes = 1000};
+    nameless.modules.data = modules;
+    nameless.modules.count = 3;
     struct section_head head = {.end = "exit code 0",
                                 .args = "app",
                                 .args_length = 3,
                                 .allocated_bytes = 1000,
-                                .nameless_bytes = 1000,
-                                .nameless_modules = "cc1, libgmp.so.10, as, gcc, and-another-one.so",
+                                .nameless = &nameless,
                                 .nameless_remark =
                                     "/usr/lib/gcc/cc1 has been replaced: its build id is 0123456789abcdef, "
                                     "that of the recorded file is 1123456789abcdef.",
@@ -345,7 +350,7 @@ static void the_head_fits_the_page(void **state)
     (void)state;
     strbuf_init(&out);
     section_head_text(&page, &head);
-    assert_non_null(strstr(strbuf_get(&out), "no debug information for cc1, "));
+    assert_non_null(strstr(strbuf_get(&out), "100.0 %  of it: no debug information for cc1 and 2 more\n"));
     assert_non_null(strstr(strbuf_get(&out), "/usr/lib/gcc/cc1 has been replaced: "));
     assert_non_null(strstr(strbuf_get(&out), "(heapwake record --free-stacks)"));
     for (char *line = strtok(out.text, "\n"); line != NULL; line = strtok(NULL, "\n"))

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * nameless: see nameless.h.
+ *
+ * Texts of frames are words, each of which is in memory once: a module is told
+ * by its address.
+ */
+#include "query/nameless.h"
+
+#include "tool/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int nameless_compare(const void *a, const void *b)
+{
+    const struct nameless_module *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return strcmp(x->path, y->path);
+}
+
+static bool nameless_add(struct nameless *n, struct map *slots, const char *path, uint64_t bytes)
+{
+    const uint64_t *slot = map_find(slots, (uintptr_t)path);
+    n->bytes += bytes;
+    if (slot != NULL) {
+        n->modules.data[*slot].bytes += bytes;
+        return true;
+    }
+    struct nameless_module m = {path, frame_basename(path), bytes};
+    return map_set(slots, (uintptr_t)path, n->modules.count) && vec_push(&n->modules, m);
+}
+
+static void nameless_sort(struct nameless *n)
+{
+    if (n->modules.count > 1)
+        qsort(n->modules.data, n->modules.count, sizeof *n->modules.data, nameless_compare);
+}
+
+/* Goes by the worst first, so that of equal names the worst path stays. */
+static void nameless_merge(struct nameless *n)
+{
+    size_t kept = 0;
+    nameless_sort(n);
+    for (size_t i = 0; i < n->modules.count; i++) {
+        struct nameless_module m = n->modules.data[i];
+        size_t k = 0;
+        while (k < kept && strcmp(n->modules.data[k].name, m.name) != 0)
+            k++;
+        if (k < kept)
+            n->modules.data[k].bytes += m.bytes;
+        else
+            n->modules.data[kept++] = m;
+    }
+    n->modules.count = kept;
+    nameless_sort(n);
+}
+
+int nameless_find(struct nameless *n, struct traces *c, const struct query_result *answer, struct err *err)
+{
+    struct map slots;
+    int code = 0;
+    map_init(&slots);
+    for (size_t i = 0; i < answer->rows.count && code == 0; i++) {
+        const struct query_row *row = &answer->rows.data[i];
+        uint32_t trace;
+        code = traces_find(c, row->process, row->stack, &trace, err);
+        if (code != 0 || trace == 0)
+            continue;
+        const struct frame *f = traces_frame(c, traces_find_own(c, trace));
+        if (f->line == 0 && f->module[0] != '\0' &&
+            !nameless_add(n, &slots, f->module, row->m.allocated_bytes))
+            code = err_set(err, ERR_MEMORY, "There is no memory for the names of files.");
+    }
+    map_release(&slots);
+    nameless_merge(n);
+    return code;
+}
+
+void nameless_release(struct nameless *n)
+{
+    vec_release(&n->modules);
+    *n = (struct nameless){0};
+}
