@@ -10,7 +10,8 @@
  *     | cook_course                | serve     |     <- nothing below: main's own
  *     +----------------------------+-----------+
  *
- * What is narrower than a fraction of a point is one grey box with its
+ * The picture has a size of its own: one that a window gives it would make the text of
+ * deep stacks too small to read.  What is narrower than a fraction of a point is one grey box with its
  * siblings; what is deeper than FLAMEGRAPH_DEPTH is left out, and said.
  */
 #include "export/export.h"
@@ -206,12 +207,13 @@ static void flamegraph_write_head(const struct flamegraph *g)
     strbuf_addf(b,
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"heapwake\" data-total=\"%llu\" "
-                "viewBox=\"0 0 %d %u\" width=\"100%%\" preserveAspectRatio=\"xMinYMin\">\n"
+                "viewBox=\"0 0 %d %u\" width=\"%d\" height=\"%u\">\n"
                 "<style>text{font:12px sans-serif;fill:#222}.box{cursor:pointer}"
                 ".box text{font:11px monospace;pointer-events:none}.box:hover rect{stroke:#222}"
                 ".hit rect{fill:#c050c0}#head{font-size:17px}#reset{cursor:pointer;fill:#2060a0}</style>\n"
                 "<rect width=\"%d\" height=\"%u\" fill=\"#fcfcfa\"/>\n<text id=\"head\" x=\"8\" y=\"24\">",
-                (unsigned long long)g->total, FLAMEGRAPH_WIDTH, height, FLAMEGRAPH_WIDTH, height);
+                (unsigned long long)g->total, FLAMEGRAPH_WIDTH, height, FLAMEGRAPH_WIDTH, height,
+                FLAMEGRAPH_WIDTH, height);
     strbuf_addf(b, "%s: %s in %s blocks</text>\n<text x=\"8\" y=\"46\">", measure_title(g->job->measure),
                 units_bytes(bytes, top->all.bytes), units_count(blocks, top->all.blocks));
     strbuf_init(&command);

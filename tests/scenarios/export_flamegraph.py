@@ -80,7 +80,7 @@ document.getElementById('reset').dispatchEvent(new MouseEvent('click'));
 search.value = 'HOLD';
 search.dispatchEvent(new Event('input'));
 root.setAttribute('data-played', [before, during, shown(), width, box.g.classList.contains('hit'),
-  found.textContent].join('|'));
+  found.textContent, root.getScreenCTM().a].join('|'));
 ]]></script></svg>"""
 
 
@@ -101,11 +101,12 @@ def check_browser():
     played = re.search(r'data-played="([^"]*)"', done.stdout)
     check.holds(played is not None, f"The script did not run: {done.stderr[-500:]}")
     if played:
-        before, during, after, width, hit, found = played.group(1).split("|")
+        before, during, after, width, hit, found, scale = played.group(1).split("|")
         check.equal("boxes at first", sum(1 for _ in boxes_of(root)), int(before))
         check.holds(0 < int(during) < int(before) or own == total, "Zooming hides nothing.")
         check.equal("boxes after going back", before, after)
         check.equal("width of the box that was clicked", "1199.5", width)
+        check.equal("scale of the picture in a small window", "1", scale)
         check.equal("search", ("true", f"{100 * own / total:.2f} % has it"), (hit, found))
 
 
