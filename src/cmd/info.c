@@ -6,9 +6,11 @@
 #include "cmd/facts.h"
 #include "cmd/guess.h"
 #include "cmd/recording_file.h"
+#include "cmd/screen.h"
 #include "present/json.h"
 #include "present/safe.h"
 #include "present/units.h"
+#include "present/width.h"
 
 #include <string.h>
 
@@ -160,39 +162,50 @@ static void info_json(struct strbuf *out, const struct wake_reader *r, const str
 
 /* ---------------------------------------------------------------------- text */
 
-static void info_line(struct strbuf *out, const char *label)
+/* What is said under a label; empties the text for the next. */
+static void info_line(struct page *p, const char *label, struct strbuf *said)
 {
-    strbuf_addf(out, "%-15s", label);
+    enum { INFO_LABEL = 15 };
+    page_addf(p, COLOUR_PLAIN, "%-*s", INFO_LABEL, label);
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(said), INFO_LABEL, INFO_LABEL);
+    page_end_line(p);
+    p->out->failed |= said->failed;
+    strbuf_clear(said);
 }
 
-static void info_text_losses(struct strbuf *out, const struct wake_reader *r, const struct facts *f)
+static void info_text_omissions(struct page *p, struct strbuf *out, const struct facts *f)
 {
     char a[UNITS_MAX];
-    const struct wake_summary *s = wake_reader_summary(r);
     if (f->unknown_frees != 0) {
-        info_line(out, "unknown frees");
-        strbuf_addf(out, "%s\n", units_count(a, f->unknown_frees));
+        strbuf_add_text(out, units_count(a, f->unknown_frees));
+        info_line(p, "unknown frees", out);
     }
     if (f->sample_rate != 0) {
-        info_line(out, "sampled");
         strbuf_addf(out, "%s blocks, one in ", units_count(a, f->samples));
-        strbuf_addf(out, "%s; sums are estimates\n", units_bytes(a, f->sample_rate));
+        strbuf_addf(out, "%s; sums are estimates", units_bytes(a, f->sample_rate));
+        info_line(p, "sampled", out);
     }
     if (f->cull_threshold_ns != 0) {
-        info_line(out, "culled");
         strbuf_addf(out, "%s ", units_count(a, f->culled_blocks));
         if (f->sample_rate == 0)
             strbuf_addf(out, "of %s that lived ", units_bytes(a, f->culled_bytes));
         else
             strbuf_addf(out, "sample%s that lived ", units_plural(f->culled_blocks));
-        strbuf_addf(out, "less than %s\n", units_time(a, f->cull_threshold_ns));
+        strbuf_addf(out, "less than %s", units_time(a, f->cull_threshold_ns));
+        info_line(p, "culled", out);
     }
     if (f->limited_events != 0) {
-        info_line(out, "limited");
         strbuf_addf(out, "events end at %s; ", units_time(a, f->limit_ns));
-        strbuf_addf(out, "%s later ones are in the totals only\n", units_count(a, f->limited_events));
+        strbuf_addf(out, "%s later ones are in the totals only", units_count(a, f->limited_events));
+        info_line(p, "limited", out);
     }
-    info_line(out, "complete");
+}
+
+static void info_text_losses(struct page *p, struct strbuf *out, const struct wake_reader *r,
+                             const struct facts *f)
+{
+    char a[UNITS_MAX];
+    const struct wake_summary *s = wake_reader_summary(r);
     strbuf_addf(out, "%s", f->complete ? "yes" : "no");
     if (f->unrecorded_processes != 0)
         strbuf_addf(out, ", %s more process%s could not be recorded", units_count(a, f->unrecorded_processes),
@@ -207,85 +220,119 @@ static void info_text_losses(struct strbuf *out, const struct wake_reader *r, co
         strbuf_addf(out, ", writing stopped: %s", strerror(s->write_error));
     if (f->complete) /* damage among the events is not known here */
         strbuf_add_text(out, "; the events themselves are checked by 'heapwake verify'");
-    strbuf_add_char(out, '\n');
+    info_line(p, "complete", out);
     for (size_t i = 0; i < wake_reader_damage_count(r); i++) {
-        info_line(out, "damage");
         safe_add_text(out, wake_reader_damage(r, i)->text);
-        strbuf_add_char(out, '\n');
+        info_line(p, "damage", out);
     }
 }
 
-static void info_text_process(struct strbuf *out, const struct wake_process *p)
+/* Its figures, and how it ended and what it was: on one line if there is room. */
+static void info_text_process(struct page *p, struct strbuf *out, const struct wake_process *process)
 {
+    enum { INFO_PROCESS = 10 };
     char a[UNITS_MAX], b[UNITS_MAX], end[64];
-    facts_describe_end(p, end, sizeof end);
-    strbuf_addf(out, "  %-8u%12s %-12s peak %10s, ", p->info.pid, units_count(a, p->end.allocations),
-                p->end.allocations == 1 ? "allocation," : "allocations,", units_bytes(b, p->end.peak_bytes));
-    strbuf_addf(out, "leaked %10s, %s: ", units_bytes(a, p->end.leaked_bytes), end);
-    safe_add_command(out, p->info.args, p->info.args_length);
-    strbuf_add_char(out, '\n');
+    const struct wake_process_end *e = &process->end;
+    strbuf_addf(out, "  %-8u%12s %-12s peak %10s, ", process->info.pid, units_count(a, e->allocations),
+                e->allocations == 1 ? "allocation," : "allocations,", units_bytes(b, e->peak_bytes));
+    strbuf_addf(out, "leaked %10s,", units_bytes(a, e->leaked_bytes));
+    page_add(p, COLOUR_PLAIN, strbuf_get(out));
+    size_t used = width_of(strbuf_get(out)) + 1;
+    strbuf_clear(out);
+    facts_describe_end(process, end, sizeof end);
+    strbuf_addf(out, "%s: ", end);
+    safe_add_command(out, process->info.args, process->info.args_length);
+    bool fits = used + width_of(strbuf_get(out)) <= p->width;
+    page_addf(p, COLOUR_PLAIN, "%s%*s", fits ? "" : "\n", fits ? 1 : INFO_PROCESS, "");
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(out), fits ? used : INFO_PROCESS, INFO_PROCESS);
+    page_end_line(p);
+    strbuf_clear(out);
 }
 
-static void info_text_names(struct strbuf *out, const struct facts_names *n)
+static void info_text_names(struct page *p, struct strbuf *out, const struct facts_names *n)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
-    info_line(out, "names");
     if (n->images == 0)
-        strbuf_add_text(out, "none; 'heapwake symbolize' looks them up\n");
+        strbuf_add_text(out, "none; 'heapwake symbolize' looks them up");
     else
         strbuf_addf(out, "%s addresses in %s file%s", units_count(a, n->places), units_count(b, n->images),
-                    n->images == 1 ? "" : "s");
+                    units_plural(n->images));
     if (n->missing != 0)
         strbuf_addf(out, ", %s of them not found", units_count(a, n->missing));
-    if (n->images != 0)
-        strbuf_add_char(out, '\n');
+    info_line(p, "names", out);
     if (n->binaries == 0)
         return;
-    info_line(out, "binaries");
-    strbuf_addf(out, "%s of %s\n", units_count(a, n->binaries), units_bytes(b, n->binary_bytes));
+    strbuf_addf(out, "%s of %s", units_count(a, n->binaries), units_bytes(b, n->binary_bytes));
+    info_line(p, "binaries", out);
 }
 
-static void info_text(struct strbuf *out, const struct wake_reader *r, const struct facts *f,
+static void info_text_totals(struct page *p, struct strbuf *out, const struct facts *f)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    strbuf_addf(out, "%s, ", units_count(a, f->processes));
+    strbuf_addf(out, "%s thread%s, ran %s", units_count(a, f->threads), units_plural(f->threads),
+                units_time(b, f->runtime_ns));
+    info_line(p, "processes", out);
+    strbuf_addf(out, "%s of ", units_count(a, f->allocations));
+    strbuf_addf(out, "%s, freed %s", units_bytes(a, f->allocated_bytes), units_count(b, f->frees));
+    info_line(p, "allocations", out);
+    strbuf_addf(out, "%s in ", units_bytes(a, f->peak_bytes));
+    strbuf_addf(out, "%s block%s at %s", units_count(a, f->peak_blocks), units_plural(f->peak_blocks),
+                units_time(b, f->peak_time_ns));
+    info_line(p, "peak", out);
+    strbuf_addf(out, "%s in ", units_bytes(a, f->leaked_bytes));
+    strbuf_addf(out, "%s block%s", units_count(a, f->leaked_blocks), units_plural(f->leaked_blocks));
+    info_line(p, "leaked", out);
+    strbuf_addf(out, "%s, ", units_count(a, f->stacks));
+    strbuf_addf(out, "%s of them cut", units_count(a, f->cut_stacks));
+    info_line(p, "stacks", out);
+}
+
+static void info_text_file(struct page *p, struct strbuf *out, const struct wake_summary *s,
+                           const struct facts *f)
+{
+    char a[UNITS_MAX];
+    if (f->peak_rss_bytes != 0) {
+        strbuf_add_text(out, units_bytes(a, f->peak_rss_bytes));
+        info_line(p, "peak resident", out);
+    }
+    strbuf_addf(out, "%s, ", units_bytes(a, s->file_size));
+    strbuf_addf(out, "%s event%s, %.2f bytes each", units_count(a, f->events), units_plural(f->events),
+                info_density(f, s));
+    info_line(p, "file", out);
+    if (f->events != 0 && s->collector_cpu_ns != 0) {
+        strbuf_addf(out, "%s, %.0f ns an event", units_time(a, s->collector_cpu_ns),
+                    (double)s->collector_cpu_ns / (double)f->events);
+        info_line(p, "collector CPU", out);
+    }
+}
+
+static void info_text(struct page *p, const struct wake_reader *r, const struct facts *f,
                       const struct facts_names *n)
 {
-    char a[UNITS_MAX], b[UNITS_MAX], end[64];
-    const struct wake_summary *s = wake_reader_summary(r);
+    char end[64];
+    struct strbuf said;
+    strbuf_init(&said);
     if (f->processes > 0) {
         const struct wake_process *first = wake_reader_process(r, 0);
         facts_describe_end(facts_last_image(r), end, sizeof end);
-        info_line(out, "command");
-        safe_add_command(out, first->info.args, first->info.args_length);
-        strbuf_addf(out, "\n%-15s%u, %s\n", "pid", first->info.pid, end);
+        safe_add_command(&said, first->info.args, first->info.args_length);
+        info_line(p, "command", &said);
+        strbuf_addf(&said, "%u, %s", first->info.pid, end);
+        info_line(p, "pid", &said);
     }
-    strbuf_addf(out, "%-15s%s, ", "processes", units_count(a, f->processes));
-    strbuf_addf(out, "%s thread%s, ran %s\n", units_count(a, f->threads), f->threads == 1 ? "" : "s",
-                units_time(b, f->runtime_ns));
-    strbuf_addf(out, "%-15s%s of ", "allocations", units_count(a, f->allocations));
-    strbuf_addf(out, "%s, freed %s\n", units_bytes(a, f->allocated_bytes), units_count(b, f->frees));
-    strbuf_addf(out, "%-15s%s in ", "peak", units_bytes(a, f->peak_bytes));
-    strbuf_addf(out, "%s block%s at %s\n", units_count(a, f->peak_blocks), units_plural(f->peak_blocks),
-                units_time(b, f->peak_time_ns));
-    strbuf_addf(out, "%-15s%s in ", "leaked", units_bytes(a, f->leaked_bytes));
-    strbuf_addf(out, "%s block%s\n", units_count(a, f->leaked_blocks), f->leaked_blocks == 1 ? "" : "s");
-    strbuf_addf(out, "%-15s%s, ", "stacks", units_count(a, f->stacks));
-    strbuf_addf(out, "%s of them cut\n", units_count(a, f->cut_stacks));
-    info_text_names(out, n);
-    if (f->peak_rss_bytes != 0)
-        strbuf_addf(out, "%-15s%s\n", "peak resident", units_bytes(a, f->peak_rss_bytes));
-    strbuf_addf(out, "%-15s%s, ", "file", units_bytes(a, s->file_size));
-    strbuf_addf(out, "%s event%s, %.2f bytes each\n", units_count(a, f->events), units_plural(f->events),
-                info_density(f, s));
-    if (f->events != 0 && s->collector_cpu_ns != 0)
-        strbuf_addf(out, "%-15s%s, %.0f ns an event\n", "collector CPU", units_time(a, s->collector_cpu_ns),
-                    (double)s->collector_cpu_ns / (double)f->events);
+    info_text_totals(p, &said, f);
+    info_text_names(p, &said, n);
+    info_text_file(p, &said, wake_reader_summary(r), f);
     for (size_t i = 0; i < wake_reader_note_count(r); i++) {
-        info_line(out, "note");
-        safe_add_text(out, wake_reader_note(r, i));
-        strbuf_add_char(out, '\n');
+        safe_add_text(&said, wake_reader_note(r, i));
+        info_line(p, "note", &said);
     }
-    info_text_losses(out, r, f);
+    info_text_omissions(p, &said, f);
+    info_text_losses(p, &said, r, f);
     for (size_t i = 0; f->processes > 1 && i < f->processes; i++)
-        info_text_process(out, wake_reader_process(r, i));
+        info_text_process(p, &said, wake_reader_process(r, i));
+    strbuf_release(&said);
 }
 
 int command_info(int argc, char **argv)
@@ -311,13 +358,15 @@ int command_info(int argc, char **argv)
     struct facts f;
     struct facts_names n;
     struct strbuf out;
+    struct page page;
     strbuf_init(&out);
+    screen_init(&page, &out);
     facts_gather_names(&n, r);
     facts_gather(&f, r);
     if (as_json)
         info_json(&out, r, &f, &n);
     else
-        info_text(&out, r, &f, &n);
+        info_text(&page, r, &f, &n);
     bool done = command_print(&out);
     strbuf_release(&out);
     wake_reader_close(r);

@@ -7,6 +7,7 @@
 #include "present/width.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
 static void page_begin(struct page *p, enum colour colour)
@@ -38,29 +39,56 @@ void page_addf(struct page *p, enum colour colour, const char *format, ...)
     va_end(args);
 }
 
-void page_add_wrapped(struct page *p, enum colour colour, const char *text, size_t used, size_t indent)
+static void page_wrap(struct page *p, size_t indent)
 {
-    struct strbuf word;
-    strbuf_init(&word);
-    for (bool is_first = true; *text != '\0'; is_first = false) {
-        size_t length = strcspn(text, " ");
-        strbuf_clear(&word);
-        strbuf_add(&word, text, length);
-        size_t wide = width_of(strbuf_get(&word));
-        if (!is_first && used + 1 + wide > p->width) {
-            page_end_line(p);
-            page_addf(p, COLOUR_PLAIN, "%*s", (int)indent, "");
-            used = indent;
-        } else if (!is_first) {
-            page_add(p, colour, " ");
-            used++;
+    page_end_line(p);
+    page_addf(p, COLOUR_PLAIN, "%*s", (int)indent, "");
+}
+
+/* One word, in several lines where it is wider than they are; returns the column behind it. */
+static size_t page_add_word(struct page *p, enum colour colour, const char *text, size_t length, size_t used,
+                            size_t indent)
+{
+    struct strbuf piece;
+    strbuf_init(&piece);
+    while (length > 0) {
+        size_t wide, n = width_fit(text, length, p->width > used ? p->width - used : 1, &wide);
+        if (n == 0) { /* a wide character where one column is left */
+            n = length;
+            wide = 0;
         }
-        page_add(p, colour, strbuf_get(&word));
+        strbuf_clear(&piece);
+        strbuf_add(&piece, text, n);
+        page_add(p, colour, strbuf_get(&piece));
         used += wide;
-        text += length + strspn(text + length, " ");
+        text += n;
+        length -= n;
+        if (length > 0) {
+            page_wrap(p, indent);
+            used = indent;
+        }
     }
-    p->out->failed |= word.failed;
-    strbuf_release(&word);
+    p->out->failed |= piece.failed;
+    strbuf_release(&piece);
+    return used;
+}
+
+size_t page_add_wrapped(struct page *p, enum colour colour, const char *text, size_t used, size_t indent)
+{
+    for (size_t gap = 0; *text != '\0'; gap = strspn(text, " "), text += gap) {
+        size_t length = strcspn(text, " "), wide;
+        (void)width_fit(text, length, SIZE_MAX, &wide);
+        if (gap != 0 && used + gap + wide > p->width) {
+            page_wrap(p, indent);
+            used = indent;
+        } else if (gap != 0) {
+            page_addf(p, colour, "%*s", (int)gap, "");
+            used += gap;
+        }
+        used = page_add_word(p, colour, text, length, used, indent);
+        text += length;
+    }
+    return used;
 }
 
 size_t page_add_short(struct page *p, enum colour colour, const char *text, size_t columns)

@@ -99,8 +99,11 @@ void section_check_text(struct page *p, const struct section_check *s)
     }
     for (size_t i = 0; !t.failed && i < t.cells.count / t.columns; i++) {
         bool is_fine = strcmp(t.cells.data[i * t.columns], "ok") == 0;
+        size_t indent = table_indent(&t);
         table_print_row(&t, p, i);
-        page_addf(p, is_fine ? COLOUR_PLAIN : COLOUR_ALARM, "%s\n", t.cells.data[i * t.columns + 3]);
+        page_add_wrapped(p, is_fine ? COLOUR_PLAIN : COLOUR_ALARM, t.cells.data[i * t.columns + 3], indent,
+                         indent);
+        page_end_line(p);
     }
     p->out->failed |= t.failed;
     table_release(&t);

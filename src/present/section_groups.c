@@ -156,7 +156,8 @@ void section_groups_text(struct page *p, const struct section_groups *s)
         page_addf(p, COLOUR_TITLE, "The peak of each process");
     else
         page_addf(p, COLOUR_TITLE, "%s by %s", measure_title(s->measure), rollup_by_name(s->groups->by));
-    suppressed_note(p, s->measure, s->suppress);
+    suppressed_note(&name, s->measure, s->suppress);
+    page_add(p, COLOUR_PLAIN, strbuf_get(&name));
     page_end_line(p);
     table_add(&t, stacked ? "self" : measure_name(s->measure));
     table_add(&t, section_groups_are_peaks(s) ? "at" : "");

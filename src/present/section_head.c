@@ -99,16 +99,23 @@ static void section_head_leaked(struct page *p, const struct section_head *h)
 
 static void section_head_temporary(struct page *p, const struct section_head *h)
 {
-    section_head_label(p, "temporary");
+    const char *said = "of the calls: freed before their thread's next one";
+    bool is_known = false;
     if (h->made_up)
-        page_addf(p, COLOUR_PLAIN, "%10s", "not known");
+        said = "";
     else if (h->sample_rate != 0)
-        page_addf(p, COLOUR_PLAIN, "%10s  in a sampled recording", "not known");
+        said = "in a sampled recording";
     else if (h->lacks_temporaries && h->temporary_blocks == 0)
-        page_addf(p, COLOUR_PLAIN, "%10s  in a culled recording without its end", "not known");
+        said = "in a culled recording without its end";
     else
-        page_addf(p, COLOUR_PLAIN, "%8.1f %%  of the calls: freed before their thread's next one",
-                  section_head_percent(h->temporary_blocks, h->allocations));
+        is_known = true;
+    section_head_label(p, "temporary");
+    if (is_known)
+        page_addf(p, COLOUR_PLAIN, "%8.1f %%", section_head_percent(h->temporary_blocks, h->allocations));
+    else
+        page_addf(p, COLOUR_PLAIN, "%10s", "not known");
+    page_add(p, COLOUR_PLAIN, said[0] == '\0' ? "" : "  ");
+    page_add_wrapped(p, COLOUR_PLAIN, said, HEAD_TEXT, HEAD_TEXT);
     page_end_line(p);
 }
 

@@ -71,10 +71,14 @@ static void section_maps_head(struct page *p, const struct section_maps *s)
         page_add(p, COLOUR_PLAIN, m->list.count == 0 ? ": none\n" : ": none that is like this\n");
         return;
     }
-    page_addf(p, COLOUR_PLAIN, ": %s, at most %s at once; ", units_count(a, m->chosen.count),
-              units_bytes(b, m->peak_bytes));
-    page_addf(p, COLOUR_PLAIN, "%s left at the end with %s\n", units_count(a, m->left),
-              units_bytes(b, m->left_bytes));
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_addf(&line, ": %s, at most %s at once; ", units_count(a, m->chosen.count),
+                units_bytes(b, m->peak_bytes));
+    strbuf_addf(&line, "%s left at the end with %s", units_count(a, m->left), units_bytes(b, m->left_bytes));
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), 8, 2);
+    page_end_line(p);
+    strbuf_release(&line);
     if (m->beyond != 0)
         page_addf(p, COLOUR_ALARM, "  %s more were too many to be followed.\n", units_count(a, m->beyond));
     page_add(p, COLOUR_QUIET, "        size    peak RSS  rights  address         number  name\n");
@@ -202,7 +206,9 @@ static void section_maps_others(struct page *p, const struct section_maps *s)
     if (best[0] == NULL)
         return;
     page_add(p, COLOUR_TITLE, "Other memory");
-    page_add(p, COLOUR_PLAIN, ", of the loader, the kernel, malloc and heapwake, by its peak RSS\n");
+    page_add_wrapped(p, COLOUR_PLAIN, ", of the loader, the kernel, malloc and heapwake, by its peak RSS", 12,
+                     2);
+    page_end_line(p);
     for (size_t k = 0; k < SECTION_MAPS_OTHERS && best[k] != NULL; k++) {
         struct strbuf name;
         strbuf_init(&name);

@@ -10,34 +10,41 @@
 
 #include <string.h>
 
+enum { POOLS_NAME = 12, POOLS_INDENT = POOLS_NAME + 4, POOLS_FRAME_MIN = 24 };
+
 /* A size in the pool's unit. */
-static void section_pools_size(struct page *p, const struct account *a, uint64_t size)
+static void section_pools_size(struct strbuf *line, const struct account *a, uint64_t size)
 {
     char text[UNITS_MAX];
     if (strcmp(a->pool->unit, "bytes") == 0) {
-        page_add(p, COLOUR_PLAIN, units_bytes(text, size));
+        strbuf_add_text(line, units_bytes(text, size));
         return;
     }
-    struct strbuf unit;
-    strbuf_init(&unit);
-    safe_add_text(&unit, a->pool->unit);
-    page_addf(p, COLOUR_PLAIN, "%s %s", units_count(text, size), strbuf_get(&unit));
-    strbuf_release(&unit);
+    strbuf_addf(line, "%s ", units_count(text, size));
+    safe_add_text(line, a->pool->unit);
 }
 
-/* The frame that a stack is shown by, on the rest of a line that begins with `lead`. */
+/* What is said of a stack, and the frame that it is shown by. */
 static int section_pools_frame(struct page *p, const struct section_pools *s, const struct account *a,
-                               uint32_t stack, const char *lead, struct err *err)
+                               uint32_t stack, const struct strbuf *said, const char *lead, struct err *err)
 {
     uint32_t trace;
     int code = traces_find(s->traces, a->process, stack, &trace, err);
     if (code != 0)
         return code;
+    size_t used = page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(said), 0, POOLS_INDENT);
+    if (used + strlen(lead) + POOLS_FRAME_MIN > p->width) {
+        page_end_line(p);
+        page_addf(p, COLOUR_PLAIN, "%*s", POOLS_INDENT - 2, "");
+        used = POOLS_INDENT - 2;
+    }
     page_add(p, COLOUR_QUIET, lead);
+    used += strlen(lead);
     if (trace == 0)
         page_add(p, COLOUR_QUIET, "(no stack)");
     else
-        frames_print(p, traces_frame(s->traces, traces_find_own(s->traces, trace)), p->width / 2, true);
+        frames_print(p, traces_frame(s->traces, traces_find_own(s->traces, trace)),
+                     p->width > used + POOLS_FRAME_MIN ? p->width - used : POOLS_FRAME_MIN, true);
     page_end_line(p);
     return 0;
 }
@@ -46,48 +53,61 @@ static int section_pools_detail(struct page *p, const struct section_pools *s, c
                                 struct err *err)
 {
     char count[UNITS_MAX];
+    struct strbuf line;
     int code = 0;
+    strbuf_init(&line);
     for (size_t i = 0; i < a->sites.count && (s->limit == 0 || i < s->limit) && code == 0; i++) {
         const struct account_site *site = &a->sites.data[i];
-        page_add(p, COLOUR_PLAIN, "    ");
-        section_pools_size(p, a, site->live);
-        page_addf(p, COLOUR_PLAIN, " live of ");
-        section_pools_size(p, a, site->made);
-        page_addf(p, COLOUR_PLAIN, " in %sx", units_count(count, site->made_blocks));
-        code = section_pools_frame(p, s, a, site->stack, "  from ", err);
+        strbuf_clear(&line);
+        strbuf_add_text(&line, "    ");
+        section_pools_size(&line, a, site->live);
+        strbuf_add_text(&line, " live of ");
+        section_pools_size(&line, a, site->made);
+        strbuf_addf(&line, " in %sx", units_count(count, site->made_blocks));
+        code = section_pools_frame(p, s, a, site->stack, &line, "  from ", err);
     }
     for (size_t i = 0; i < a->holders.count && (s->limit == 0 || i < s->limit) && code == 0; i++) {
-        page_add(p, COLOUR_PLAIN, "    ");
-        section_pools_size(p, a, a->holders.data[i].size);
-        page_addf(p, COLOUR_PLAIN, " in %sx", units_count(count, a->holders.data[i].blocks));
-        code = section_pools_frame(p, s, a, a->holders.data[i].stack, "  inside blocks of ", err);
+        strbuf_clear(&line);
+        strbuf_add_text(&line, "    ");
+        section_pools_size(&line, a, a->holders.data[i].size);
+        strbuf_addf(&line, " in %sx", units_count(count, a->holders.data[i].blocks));
+        code = section_pools_frame(p, s, a, a->holders.data[i].stack, &line, "  inside blocks of ", err);
     }
+    strbuf_release(&line);
     return code;
+}
+
+static void section_pools_sum(struct page *p, const struct account *a)
+{
+    char count[UNITS_MAX];
+    struct strbuf line, name;
+    strbuf_init(&line);
+    strbuf_init(&name);
+    safe_add_text(&name, a->pool->name);
+    strbuf_addf(&line, "  %-*s  ", POOLS_NAME, strbuf_get(&name));
+    section_pools_size(&line, a, a->live);
+    strbuf_addf(&line, " live in %s block%s at the end, at most ", units_count(count, a->live_blocks),
+                units_plural(a->live_blocks));
+    section_pools_size(&line, a, a->peak);
+    strbuf_add_text(&line, "; made ");
+    section_pools_size(&line, a, a->made);
+    strbuf_addf(&line, " in %sx", units_count(count, a->made_blocks));
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), 0, POOLS_INDENT);
+    page_end_line(p);
+    strbuf_release(&name);
+    strbuf_release(&line);
 }
 
 int section_pools_text(struct page *p, const struct section_pools *s, struct err *err)
 {
-    char count[UNITS_MAX];
     int code = 0;
     page_add(p, COLOUR_TITLE, "Pools");
     page_add(p, COLOUR_PLAIN,
              s->accounts->list.count == 0 ? ": none\n" : ", which are not counted in the heap\n");
     for (size_t i = 0; i < s->accounts->list.count && code == 0; i++) {
-        const struct account *a = s->accounts->list.data[i];
-        struct strbuf name;
-        strbuf_init(&name);
-        safe_add_text(&name, a->pool->name);
-        page_addf(p, COLOUR_PLAIN, "  %-12s  ", strbuf_get(&name));
-        strbuf_release(&name);
-        section_pools_size(p, a, a->live);
-        page_addf(p, COLOUR_PLAIN, " live in %s block%s at the end, at most ",
-                  units_count(count, a->live_blocks), units_plural(a->live_blocks));
-        section_pools_size(p, a, a->peak);
-        page_add(p, COLOUR_PLAIN, "; made ");
-        section_pools_size(p, a, a->made);
-        page_addf(p, COLOUR_PLAIN, " in %sx\n", units_count(count, a->made_blocks));
+        section_pools_sum(p, s->accounts->list.data[i]);
         if (!s->brief)
-            code = section_pools_detail(p, s, a, err);
+            code = section_pools_detail(p, s, s->accounts->list.data[i], err);
     }
     return code;
 }

@@ -38,25 +38,32 @@ static size_t section_sites_count(const struct section_sites *s, size_t *shown)
 static void section_sites_title(struct page *p, const struct section_sites *s)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
+    struct strbuf line;
     const struct metrics *m = &s->sites->total;
     uint64_t blocks = measure_blocks(m, s->measure);
-    page_add(p, COLOUR_TITLE, measure_title(s->measure));
+    strbuf_init(&line);
+    strbuf_add_text(&line, measure_title(s->measure));
     if (s->measure == MEASURE_LIVE && s->moment_ns != UINT64_MAX)
-        page_addf(p, COLOUR_TITLE, " at %s", units_time(a, s->moment_ns));
+        strbuf_addf(&line, " at %s", units_time(a, s->moment_ns));
     else if (s->measure == MEASURE_LIVE && s->is_of_each)
-        page_add(p, COLOUR_TITLE, " at that time of each recording");
+        strbuf_add_text(&line, " at that time of each recording");
+    page_add(p, COLOUR_TITLE, strbuf_get(&line));
+    size_t used = line.length;
+    strbuf_clear(&line);
     if (blocks == 0) {
-        page_add(p, COLOUR_PLAIN, ": nothing");
+        strbuf_add_text(&line, ": nothing");
     } else if (measure_is_by_blocks(s->measure)) {
-        page_addf(p, COLOUR_PLAIN, ": %s", units_count(a, blocks));
+        strbuf_addf(&line, ": %s", units_count(a, blocks));
         if (s->measure == MEASURE_TEMPORARY)
-            page_addf(p, COLOUR_PLAIN, " of %s calls", units_count(b, m->allocated_blocks));
+            strbuf_addf(&line, " of %s calls", units_count(b, m->allocated_blocks));
     } else {
-        page_addf(p, COLOUR_PLAIN, ": %s in %s block%s", units_bytes(a, measure_bytes(m, s->measure)),
-                  units_count(b, blocks), blocks == 1 ? "" : "s");
+        strbuf_addf(&line, ": %s in %s block%s", units_bytes(a, measure_bytes(m, s->measure)),
+                    units_count(b, blocks), units_plural(blocks));
     }
-    suppressed_note(p, s->measure, s->suppress);
+    suppressed_note(&line, s->measure, s->suppress);
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), used, 2);
     page_end_line(p);
+    strbuf_release(&line);
 }
 
 static void section_sites_numbers(struct table *t, const struct section_sites *s, const struct metrics *m)

@@ -141,21 +141,33 @@ static void section_tree_print(struct page *p, const struct section_tree *s, str
     item->node = r.last;
 }
 
+static void section_tree_title(struct page *p, const struct section_tree *s, const struct tree_value *total)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_addf(&line, "%s: %sB in %s block%s", measure_title(s->tree->measure), units_count(a, total->bytes),
+                units_count(b, total->blocks), units_plural(total->blocks));
+    size_t used = page_add_wrapped(p, COLOUR_TITLE, strbuf_get(&line), 0, SECTION_TREE_INDENT);
+    strbuf_clear(&line);
+    if (s->root == NULL) /* else most of it has nothing to do with that function */
+        suppressed_note(&line, s->tree->measure, s->suppress);
+    used = page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), used, SECTION_TREE_INDENT);
+    page_add_wrapped(p, COLOUR_QUIET, s->tree->way == TREE_CALLERS ? ", callers below" : ", callees below",
+                     used, SECTION_TREE_INDENT);
+    page_end_line(p);
+    strbuf_release(&line);
+}
+
 void section_tree_text(struct page *p, const struct section_tree *s)
 {
     section_tree_list waiting = {0};
-    char a[UNITS_MAX], b[UNITS_MAX];
     if (s->tree->nodes.count == 0)
         return;
     const struct tree_value *total = &s->tree->nodes.data[0].all;
     if (unknown_print(p, s->tree->measure, s->unknown, total->blocks))
         return;
-    page_addf(p, COLOUR_TITLE, "%s: %sB in %s block%s", measure_title(s->tree->measure),
-              units_count(a, total->bytes), units_count(b, total->blocks), units_plural(total->blocks));
-    if (s->root == NULL) /* else most of it has nothing to do with that function */
-        suppressed_note(p, s->tree->measure, s->suppress);
-    page_addf(p, COLOUR_QUIET, ", %s below", s->tree->way == TREE_CALLERS ? "callers" : "callees");
-    page_end_line(p);
+    section_tree_title(p, s, total);
     if (total->blocks == 0 && s->root != NULL) {
         struct strbuf name;
         strbuf_init(&name);

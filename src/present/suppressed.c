@@ -12,11 +12,11 @@
 
 enum { SUPPRESSED_RULES = 20 }; /* of the table */
 
-void suppressed_note(struct page *p, enum measure measure, const struct suppress *s)
+void suppressed_note(struct strbuf *out, enum measure measure, const struct suppress *s)
 {
     char a[UNITS_MAX];
     if (measure == MEASURE_LEAKED && s != NULL && suppress_blocks(s) != 0)
-        page_addf(p, COLOUR_PLAIN, ", without %s suppressed", units_bytes(a, suppress_bytes(s)));
+        strbuf_addf(out, ", without %s suppressed", units_bytes(a, suppress_bytes(s)));
 }
 
 /* Rules of one name count as one, which is the first of them.  False: this is not it, or none fitted. */

@@ -11,7 +11,7 @@
 #include "query/suppress.h"
 
 /* For the title of a list: ", without 75.0 KiB suppressed", if this measure has any.  s may be NULL. */
-void suppressed_note(struct page *p, enum measure measure, const struct suppress *s);
+void suppressed_note(struct strbuf *out, enum measure measure, const struct suppress *s);
 /* A table of the rules that fitted; s may be NULL. */
 void suppressed_print(struct page *p, const struct suppress *s);
 /* An object called "suppressed". */

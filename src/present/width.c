@@ -42,8 +42,7 @@ size_t width_of(const char *text)
     return width;
 }
 
-/* Bytes of text that fit in so many columns; *used gets how many they take. */
-static size_t width_fit(const char *text, size_t length, size_t columns, size_t *used)
+size_t width_fit(const char *text, size_t length, size_t columns, size_t *used)
 {
     size_t at = 0;
     *used = 0;

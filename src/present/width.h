@@ -12,6 +12,8 @@
 #include <stddef.h>
 
 size_t width_of(const char *text);
+/* Bytes of text that fit in so many columns; *used gets how many they take. */
+size_t width_fit(const char *text, size_t length, size_t columns, size_t *used);
 
 /* Adds text; where it is wider than columns, its middle gives way to a mark
  * (an ellipsis with unicode, two dots without): both ends of a name tell more

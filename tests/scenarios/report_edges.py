@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What a page shows is what it means: who stands below whom in a tree, where the plot of a window ends, whole
 sentences; and what is said about moments in the wrong order and recordings that are not there yet."""
+import fcntl
 import json
 import os
+import pty
 import re
 import shutil
+import struct
 import subprocess
+import termios
 import time
 
-from support import Check, record, tool, workload
+from support import HEAPWAKE, Check, record, tool, workload
 
 SIBLINGS = """#include <stdlib.h>
 #include <unistd.h>
@@ -141,6 +145,38 @@ text = tool("report", "--leaks", "--where", "size-min=500", "--from", "1%", "--e
 check.holds("\n  shown      below: only what meets --where size-min=500 --from 1% --exclude\n             inner\n" in text,
             f"What is shown is not told:\n{text[:900]}")
 check.holds("shown" not in tool("report", "--leaks", "siblings.wake").out.decode(), "There is no condition.")
+
+
+
+def on_terminal(columns, *argv):
+    """The lines of a command at a terminal of that width."""
+    front, back = pty.openpty()
+    fcntl.ioctl(back, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([HEAPWAKE, *argv], stdin=back, stdout=back, stderr=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1", "TERM": "xterm", "LC_ALL": "C.UTF-8"})
+    os.close(back)
+    text = b""
+    try:
+        while piece := os.read(front, 65536):
+            text += piece
+    except OSError:
+        pass
+    os.close(front)
+    process.wait()
+    return text.decode().splitlines()
+
+
+check.about("width")
+record([workload("told"), "pools"], "pools.wake", ["--map-usage=10"])
+record(["sh", "-c", "/bin/true --of-all-words-this-is-one-that-is-as-long-as-it-takes-for-a-line-and-some-more; ls / >/dev/null; ls"], "several.wake")
+for argv in (["report", "pools.wake"], ["report", "--pools", "pools.wake"], ["info", "several.wake"], ["info", "pools.wake"],
+             ["report", "--leaks", "--where", "function=" + "long_name_" * 12, "pools.wake"], ["report", "--maps", "pools.wake"],
+             ["report", "--tree", "--temporary", "--leaks", "siblings.wake"],
+             ["check", "--max-leak", "1", "--max-leak-per-site", "1", "--max-growth-vs", "siblings.wake", "0%", "pools.wake"]):
+    for columns in (72, 80):
+        lines = on_terminal(columns, *argv)
+        check.holds(len(lines) > 3, f"{argv}: {lines}")
+        for line in lines:
+            check.holds(len(line) <= columns, f"{argv}: {len(line)} of {columns} columns: {line!r}")
 
 check.about("exec")
 record(["sh", "-c", "exec sh -c 'exec \"$0\"; exit 9' /bin/false"], "became.wake")
