@@ -234,6 +234,7 @@ void section_groups_json(struct json *j, const struct section_groups *s)
         json_close_object(j);
     }
     json_close_array(j);
+    suppressed_json(j, s->measure, s->suppress);
     json_close_object(j);
     strbuf_release(&name);
 }

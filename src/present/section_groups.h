@@ -4,7 +4,7 @@
  * the measure:
  *
  *     {by, total_bytes, total_blocks, group_count,
- *      groups: [{name, self_bytes, self_blocks, bytes, blocks}]}
+ *      groups: [{name, self_bytes, self_blocks, bytes, blocks}], suppressed}
  *
  * Threads and processes have `pid` too, threads `tid`. Processes have no peak in common: each has its own, with
  * its time (`time_ns`) instead of its share, and the total is the highest.

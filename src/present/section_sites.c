@@ -187,7 +187,6 @@ void section_sites_json(struct json *j, const struct section_sites *s)
         json_close_object(j);
     }
     json_close_array(j);
-    if (s->measure == MEASURE_LEAKED && s->suppress != NULL)
-        suppressed_json(j, s->suppress);
+    suppressed_json(j, s->measure, s->suppress);
     json_close_object(j);
 }

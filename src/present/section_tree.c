@@ -235,6 +235,8 @@ void section_tree_json(struct json *j, const struct section_tree *s)
         ok = section_tree_push_children(&waiting, s->tree, &item, number, false);
     }
     json_close_array(j);
+    if (s->root == NULL)
+        suppressed_json(j, s->tree->measure, s->suppress);
     json_close_object(j);
     j->out->failed |= !ok;
     vec_release(&waiting);

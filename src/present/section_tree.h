@@ -13,7 +13,7 @@
  * before its children; under the name of the measure:
  *
  *     {way, total_bytes, total_blocks, threshold_percent, nodes: [
- *        {parent, bytes, blocks, self_bytes, self_blocks, places, function, ...}]}
+ *        {parent, bytes, blocks, self_bytes, self_blocks, places, function, ...}], suppressed}
  */
 #ifndef HW_PRESENT_SECTION_TREE_H
 #define HW_PRESENT_SECTION_TREE_H

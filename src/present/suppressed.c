@@ -63,8 +63,10 @@ void suppressed_print(struct page *p, const struct suppress *s)
     table_release(&t);
 }
 
-void suppressed_json(struct json *j, const struct suppress *s)
+void suppressed_json(struct json *j, enum measure measure, const struct suppress *s)
 {
+    if (measure != MEASURE_LEAKED || s == NULL)
+        return;
     json_open_object(j, "suppressed");
     json_add_number(j, "total_bytes", suppress_bytes(s));
     json_add_number(j, "total_blocks", suppress_blocks(s));

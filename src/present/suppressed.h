@@ -14,7 +14,7 @@
 void suppressed_note(struct strbuf *out, enum measure measure, const struct suppress *s);
 /* A table of the rules that fitted; s may be NULL. */
 void suppressed_print(struct page *p, const struct suppress *s);
-/* An object called "suppressed". */
-void suppressed_json(struct json *j, const struct suppress *s);
+/* An object called "suppressed", if this measure can have any.  s may be NULL. */
+void suppressed_json(struct json *j, enum measure measure, const struct suppress *s);
 
 #endif

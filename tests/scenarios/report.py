@@ -89,6 +89,11 @@ def check_truth(told, whole, facts):
     check.equal("peak", facts["peak_bytes"], whole["peak"]["total_bytes"])
     check.equal("leaked and suppressed", facts["leaked_bytes"],
                 whole["leaks"]["total_bytes"] + whole["leaks"]["suppressed"]["total_bytes"])
+    known = report("--leaks", LEAKY)["leaks"]["suppressed"]
+    check.holds(known["total_blocks"] > 0, "Nothing is suppressed: this tests too little.")
+    for shape in (["--by", "function"], ["--by", "thread"], ["--tree"], ["--top-down"]):
+        check.equal(f"suppressed, with {shape}", known, report("--leaks", *shape, LEAKY)["leaks"].get("suppressed"))
+        check.holds("suppressed" not in report("--peak", *shape, LEAKY)["peak"], f"{shape}: of the peak something is suppressed.")
     check.equal("calls", facts["allocations"], whole["calls"]["total_blocks"])
     check.equal("allocated", facts["allocated_bytes"], allocated["total_bytes"])
     for key in ("allocations", "frees", "peak_bytes", "peak_time_ns", "leaked_bytes", "lost_events", "cut_stacks"):
