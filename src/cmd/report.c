@@ -137,6 +137,7 @@ static int report_sites_by(struct report *r, struct sites *sites, enum measure m
         .threshold = o->has_threshold                     ? o->threshold
                      : brief && !o->json && !o->has_limit ? 0.01
                                                           : 0,
+        .keeps_first = !o->has_threshold,
         .brief = brief,
         .is_of_each = r->data.recordings > 1,
         .suppress = &r->data.suppress,

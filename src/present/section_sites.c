@@ -28,7 +28,7 @@ static size_t section_sites_count(const struct section_sites *s, size_t *shown)
         if (measure_blocks(m, s->measure) == 0)
             break;
         bool fits = s->limit == 0 || count < s->limit;
-        if (fits && (count == 0 || (double)measure_weight(m, s->measure) >= least))
+        if (fits && ((count == 0 && s->keeps_first) || (double)measure_weight(m, s->measure) >= least))
             (*shown)++;
         count++;
     }

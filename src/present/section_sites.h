@@ -29,7 +29,8 @@ struct section_sites {
     enum measure measure;
     uint64_t moment_ns;   /* live only: when that was; UINT64_MAX = not known, or not the same for all */
     size_t limit;         /* sites shown; 0 = all */
-    double threshold;     /* share of the total (0 to 1) below which none is shown, but the first */
+    double threshold;     /* share of the total (0 to 1) below which none is shown */
+    bool keeps_first;     /* but the first */
     bool brief;           /* callers on one line; else one a line */
     uint64_t sample_rate; /* not 0: figures are estimates, and their error is shown */
     enum unknown unknown; /* of temporary blocks */

@@ -206,9 +206,13 @@ with open("small.heap", "w", encoding="utf-8") as f:  # 300, of which each has l
     f.writelines(f"1: 1000 [1: 1000] @ 0x{0x400000 + 16 * i:x}\n" for i in range(300))
     f.write("\nMAPPED_LIBRARIES:\n")
 tool("import", "-q", "-o", "small.wake", "small.heap")
-for argv, count in (([], 1), (["-n", "7"], 7), (["-n", "0"], 300), (["-n", "0", "--threshold", "1"], 1), (["--leaks"], 10)):
+for argv, count in (([], 1), (["-n", "7"], 7), (["-n", "0"], 300), (["-n", "0", "--threshold", "1"], 0), (["--threshold", "1"], 0),
+                    (["--leaks", "--threshold", "1"], 0), (["--leaks"], 10)):
     text = tool("report", *argv, "small.wake").out.decode()
     check.equal(f"sites that leaked, {argv}", count, len(re.findall(r" 0\.3 %", text[text.index("\nLeaked"):].split("\n\n")[0])))
+check.holds("\nLeaked: 293.0 KiB in 300 blocks\n  and 293.0 KiB from 300 other sites\n" in tool("report", "--leaks", "--threshold", "1", "small.wake").out.decode(),
+            "What --threshold leaves out is not told.")
+check.equal("sites in JSON above the threshold", [], json.loads(tool("report", "--json", "--leaks", "--threshold", "1", "small.wake").out)["leaks"]["sites"])
 
 check.about("wrappers")
 with open("wrapped.c", "w", encoding="ascii") as f:
