@@ -43,7 +43,7 @@ static void section_check_allowed(char *text, size_t size, const struct section_
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     if (o->limit >= BUDGET_GROWTH_PEAK)
-        snprintf(text, size, "of at most %s; the base has %s", section_check_amount(a, o, o->allowed),
+        snprintf(text, size, "of at most %s; base: %s", section_check_amount(a, o, o->allowed),
                  section_check_amount(b, o, o->base));
     else if (o->limit == BUDGET_LEAK_PER_SITE && o->offenders > 0)
         snprintf(text, size, "of at most %s; %s site%s over", section_check_amount(a, o, o->allowed),
