@@ -38,14 +38,16 @@ static void dot_add(struct out *o, const char *text)
     }
 }
 
+typedef size_t dot_shorten(struct strbuf *out, const char *text, size_t columns, bool unicode);
+
 /* Foreign text, in at most so many columns. */
-static void dot_add_foreign(struct out *o, const char *text, size_t columns)
+static void dot_add_foreign(struct out *o, const char *text, dot_shorten *shorten, size_t columns)
 {
     struct strbuf safe, shorter;
     strbuf_init(&safe);
     strbuf_init(&shorter);
     safe_add_text(&safe, text);
-    width_add(&shorter, strbuf_get(&safe), columns, true);
+    shorten(&shorter, strbuf_get(&safe), columns, true);
     dot_add(o, strbuf_get(&shorter));
     if (safe.failed || shorter.failed)
         o->buffer.failed = true;
@@ -71,12 +73,12 @@ static void dot_add_name(struct out *o, const struct frame *f)
     const char *whole = export_frame_name(f, place, sizeof place);
     const char *short_name = frame_find_name(whole, &length);
     if (length == 0 || length >= sizeof name) {
-        dot_add_foreign(o, whole, DOT_NAME_COLUMNS);
+        dot_add_foreign(o, whole, width_add_name, DOT_NAME_COLUMNS);
         return;
     }
     memcpy(name, short_name, length);
     name[length] = '\0';
-    dot_add_foreign(o, name, DOT_NAME_COLUMNS);
+    dot_add_foreign(o, name, width_add_name, DOT_NAME_COLUMNS);
 }
 
 static void dot_put_node(struct out *o, const struct callgraph *g, const struct traces *c, size_t i)
@@ -89,10 +91,10 @@ static void dot_put_node(struct out *o, const struct callgraph *g, const struct 
     dot_add_name(o, f);
     out_text(o, "\\n");
     if (f->file[0] != '\0' && !n->lines_differ) {
-        dot_add_foreign(o, frame_basename(f->file), DOT_NAME_COLUMNS);
+        dot_add_foreign(o, frame_basename(f->file), width_add, DOT_NAME_COLUMNS);
         out_f(o, ":%u\\n", f->line);
     } else if (f->function[0] != '\0') {
-        dot_add_foreign(o, frame_basename(f->module), DOT_NAME_COLUMNS);
+        dot_add_foreign(o, frame_basename(f->module), width_add, DOT_NAME_COLUMNS);
         out_text(o, "\\n");
     }
     out_f(o, "%s (%.1f %%)", dot_weight(all, g->measure, n->all), 100 * share);
@@ -103,7 +105,7 @@ static void dot_put_node(struct out *o, const struct callgraph *g, const struct 
           (unsigned)(242 - 132 * heat), (unsigned)(150 + 30 * heat), (unsigned)(145 - 90 * heat),
           (unsigned)(140 - 100 * heat));
     char place[DOT_NAME_MAX];
-    dot_add_foreign(o, export_frame_name(f, place, sizeof place), 8 * DOT_NAME_COLUMNS);
+    dot_add_foreign(o, export_frame_name(f, place, sizeof place), width_add, 8 * DOT_NAME_COLUMNS);
     out_text(o, "\"];\n");
 }
 
@@ -133,7 +135,7 @@ static void dot_put_legend(const struct export_job *job, const struct callgraph 
     out_text(o, "  legend [shape=note, fillcolor=\"#ffffff\", color=\"#888888\", fontsize=14, label=\"");
     struct strbuf shorter;
     strbuf_init(&shorter);
-    width_add(&shorter, strbuf_get(&command), 2 * DOT_NAME_COLUMNS, true);
+    width_add_begin(&shorter, strbuf_get(&command), 2 * DOT_NAME_COLUMNS, true);
     dot_add(o, strbuf_get(&shorter));
     strbuf_release(&shorter);
     strbuf_release(&command);

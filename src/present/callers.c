@@ -32,6 +32,7 @@ static uint32_t callers_find_via(const struct traces *c, uint32_t trace, uint32_
 
 void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, size_t indent)
 {
+    static const char in[] = "in ";
     uint32_t own = trace == 0 ? 0 : traces_find_own(c, trace);
     if (own == 0)
         return;
@@ -43,9 +44,10 @@ void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, 
     if (via != 0) {
         struct strbuf name;
         strbuf_init(&name);
-        strbuf_add_text(&name, "in ");
         frames_add_name(&name, traces_frame(c, via));
-        used = page_add_short(p, COLOUR_QUIET, strbuf_get(&name), first == 0 ? columns : columns / 2);
+        page_add(p, COLOUR_QUIET, in);
+        used = strlen(in) + page_add_name(p, COLOUR_QUIET, strbuf_get(&name),
+                                          (first == 0 ? columns : columns / 2) - strlen(in));
         strbuf_release(&name);
     }
     if (first != 0) {

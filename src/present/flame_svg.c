@@ -61,7 +61,7 @@ static void flame_svg_box(struct strbuf *out, const struct traces *c, const stru
     if (letters >= 3) {
         struct strbuf label;
         strbuf_init(&label);
-        width_add(&label, strbuf_get(&name), letters, true);
+        width_add_name(&label, strbuf_get(&name), letters, true);
         strbuf_addf(out, "<text x=\"%.2f\" y=\"%u\">", left + 3, top + FLAME_SVG_LINE - 5);
         markup_add_xml(out, strbuf_get(&label));
         strbuf_add_text(out, "</text>");

@@ -126,7 +126,7 @@ size_t frames_print(struct page *p, const struct frame *f, size_t columns, bool 
     size_t name_columns = columns > place_width + gap ? columns - place_width - gap : 0;
     if (name_columns < columns / 3)
         name_columns = columns / 3;
-    size_t used = page_add_short(p, lead ? COLOUR_NAME : COLOUR_PLAIN, strbuf_get(&name), name_columns);
+    size_t used = page_add_name(p, lead ? COLOUR_NAME : COLOUR_PLAIN, strbuf_get(&name), name_columns);
     if (gap != 0 && used + gap < columns) {
         page_add(p, COLOUR_PLAIN, "  ");
         used += gap;
@@ -137,12 +137,9 @@ size_t frames_print(struct page *p, const struct frame *f, size_t columns, bool 
     return used;
 }
 
-/* "< serve a.c:5" */
-static void frames_add_caller(struct strbuf *out, const struct frame *f, const char *note)
+/* What stands behind the name: " a.c:5", and the note. */
+static void frames_add_behind(struct strbuf *out, const struct frame *f, const char *note)
 {
-    strbuf_clear(out);
-    strbuf_add_text(out, "< ");
-    frames_add_name(out, f);
     if (f->line != 0) {
         strbuf_add_char(out, ' ');
         frames_add_place(out, f);
@@ -150,28 +147,46 @@ static void frames_add_caller(struct strbuf *out, const struct frame *f, const c
     strbuf_add_text(out, note[0] == '\0' ? "" : note + 1); /* one blank is enough here */
 }
 
+/* "< serve a.c:5"; one that does not fit is made shorter if it is the first, else left out.  Returns the columns used. */
+static size_t frames_print_caller(struct page *p, const struct frame *f, const char *note, bool is_first,
+                                  size_t columns)
+{
+    struct strbuf name, behind;
+    const char *lead = is_first ? "< " : " < ";
+    size_t used = 0;
+    strbuf_init(&name);
+    strbuf_init(&behind);
+    frames_add_name(&name, f);
+    frames_add_behind(&behind, f, note);
+    size_t tail = width_of(strbuf_get(&behind)), before = strlen(lead);
+    if (is_first || before + width_of(strbuf_get(&name)) + tail <= columns) {
+        size_t room = columns > before + tail ? columns - before - tail : 0;
+        used = page_add_short(p, COLOUR_QUIET, lead, columns);
+        room = room < columns / 3 ? columns / 3 : room;
+        used += page_add_name(p, COLOUR_QUIET, strbuf_get(&name), room);
+        used += page_add_short(p, COLOUR_QUIET, strbuf_get(&behind), columns - used);
+    }
+    strbuf_release(&name);
+    strbuf_release(&behind);
+    return used;
+}
+
 size_t frames_print_callers(struct page *p, const struct traces *c, uint32_t trace, size_t columns)
 {
-    struct strbuf piece;
     char note[ROUNDS_NOTE_MAX];
     size_t used = 0;
     bool is_full = false;
-    strbuf_init(&piece);
     while (!is_full && rounds_caller(c, trace) != 0) {
         struct rounds r = rounds_of_callers(c, trace);
         rounds_note(note, &r);
         for (unsigned i = 0; i < r.length && !is_full; i++) {
-            frames_add_caller(&piece, traces_frame(c, r.places[i]), i + 1 == r.length ? note : "");
-            size_t width = width_of(strbuf_get(&piece)), before = used == 0 ? 0 : 1;
-            is_full = used != 0 && used + before + width > columns;
-            if (is_full)
-                break;
-            page_add(p, COLOUR_QUIET, before != 0 ? " " : "");
-            used += before + page_add_short(p, COLOUR_QUIET, strbuf_get(&piece), columns - used - before);
+            size_t more = frames_print_caller(p, traces_frame(c, r.places[i]), i + 1 == r.length ? note : "",
+                                              used == 0, columns - used);
+            is_full = more == 0;
+            used += more;
         }
         trace = traces_parent(c, r.last);
     }
-    strbuf_release(&piece);
     return used;
 }
 

@@ -73,10 +73,18 @@ static size_t page_add_word(struct page *p, enum colour colour, const char *text
     return used;
 }
 
+/* Bytes of the next word; a figure goes with what it counts: "24.1 MiB". */
+static size_t page_measure_word(const char *text)
+{
+    size_t length = strcspn(text, " "), figure = strspn(text, "0123456789.,+-");
+    bool is_figure = length > 0 && figure == length && text[length] == ' ' && text[length + 1] != ' ';
+    return is_figure ? length + 1 + strcspn(text + length + 1, " ") : length;
+}
+
 size_t page_add_wrapped(struct page *p, enum colour colour, const char *text, size_t used, size_t indent)
 {
     for (size_t gap = 0; *text != '\0'; gap = strspn(text, " "), text += gap) {
-        size_t length = strcspn(text, " "), wide;
+        size_t length = page_measure_word(text), wide;
         (void)width_fit(text, length, SIZE_MAX, &wide);
         if (gap != 0 && used + gap + wide > p->width) {
             page_wrap(p, indent);
@@ -95,6 +103,14 @@ size_t page_add_short(struct page *p, enum colour colour, const char *text, size
 {
     page_begin(p, colour);
     size_t used = width_add(p->out, text, columns, p->unicode);
+    page_end(p, colour);
+    return used;
+}
+
+size_t page_add_name(struct page *p, enum colour colour, const char *name, size_t columns)
+{
+    page_begin(p, colour);
+    size_t used = width_add_name(p->out, name, columns, p->unicode);
     page_end(p, colour);
     return used;
 }

@@ -27,6 +27,8 @@ void page_addf(struct page *p, enum colour colour, const char *format, ...)
 size_t page_add_wrapped(struct page *p, enum colour colour, const char *text, size_t used, size_t indent);
 /* Adds text in at most so many columns (width_add); returns those used. */
 size_t page_add_short(struct page *p, enum colour colour, const char *text, size_t columns);
+/* The same for names of functions (width_add_name). */
+size_t page_add_name(struct page *p, enum colour colour, const char *name, size_t columns);
 void page_end_line(struct page *p);
 
 #endif

@@ -152,6 +152,7 @@ void section_groups_text(struct page *p, const struct section_groups *s)
         return;
     strbuf_init(&name);
     table_init(&t, stacked ? 5 : 3);
+    t.has_names = s->groups->by == ROLLUP_FUNCTION;
     if (section_groups_are_peaks(s))
         page_addf(p, COLOUR_TITLE, "The peak of each process");
     else

@@ -266,15 +266,32 @@ static void section_head_conditions(struct page *p, const struct section_head *h
     strbuf_release(&line);
 }
 
+/* Of a long command line the folders of the program give way, then the last of its arguments. */
+static void section_head_command(struct page *p, const struct section_head *h)
+{
+    struct strbuf line, title;
+    strbuf_init(&line);
+    strbuf_init(&title);
+    safe_add_command(&line, h->args, h->args_length);
+    if (width_of(strbuf_get(&line)) > p->width) {
+        size_t folders = 0;
+        for (size_t i = 0; i + 1 < h->args_length && h->args[i] != '\0'; i++)
+            folders = h->args[i] == '/' && h->args[i + 1] != '\0' ? i + 1 : folders;
+        strbuf_clear(&line);
+        safe_add_command(&line, h->args + folders, h->args_length - folders);
+    }
+    width_add_begin(&title, strbuf_get(&line), p->width, p->unicode);
+    page_add(p, COLOUR_TITLE, strbuf_get(&title));
+    page_end_line(p);
+    p->out->failed |= line.failed || title.failed;
+    strbuf_release(&title);
+    strbuf_release(&line);
+}
+
 void section_head_text(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
-    struct strbuf line;
-    strbuf_init(&line);
-    safe_add_command(&line, h->args, h->args_length);
-    page_add_short(p, COLOUR_TITLE, strbuf_get(&line), p->width);
-    page_end_line(p);
-    strbuf_release(&line);
+    section_head_command(p, h);
     section_head_ran(p, h);
     section_head_label(p, "allocated");
     page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, ", units_bytes(a, h->allocated_bytes),

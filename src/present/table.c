@@ -61,8 +61,12 @@ void table_print(const struct table *t, struct page *p)
     size_t indent = table_indent(t), left = p->width > indent ? p->width - indent : 1;
     for (size_t row = 0; !t->failed && (row + 1) * t->columns <= t->cells.count; row++) {
         table_print_row(t, p, row);
-        page_add_short(p, row == 0 ? COLOUR_QUIET : COLOUR_PLAIN,
-                       t->cells.data[row * t->columns + t->columns - 1], left);
+        const char *last = t->cells.data[row * t->columns + t->columns - 1];
+        enum colour colour = row == 0 ? COLOUR_QUIET : COLOUR_PLAIN;
+        if (t->has_names)
+            page_add_name(p, colour, last, left);
+        else
+            page_add_short(p, colour, last, left);
         page_end_line(p);
     }
 }

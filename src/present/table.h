@@ -8,7 +8,7 @@
  *     table_print(&t, page);
  *
  * All columns but the last are right-aligned and as wide as their widest cell;
- * the last is left-aligned and shortened in the middle where the page ends.
+ * the last is left-aligned and shortened in the middle where the page ends, or as names of functions are.
  */
 #ifndef HW_PRESENT_TABLE_H
 #define HW_PRESENT_TABLE_H
@@ -24,7 +24,8 @@ struct table {
     size_t columns;
     VEC(char *) cells; /* row by row */
     size_t widths[TABLE_COLUMNS_MAX];
-    bool failed; /* no memory: the page fails too */
+    bool has_names; /* the last column has names of functions */
+    bool failed;    /* no memory: the page fails too */
 };
 
 void table_init(struct table *t, size_t columns);

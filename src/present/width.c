@@ -56,6 +56,13 @@ size_t width_fit(const char *text, size_t length, size_t columns, size_t *used)
     return at;
 }
 
+/* The column count and the spelling of what stands for what is left out. */
+static size_t width_mark(bool unicode, const char **mark)
+{
+    *mark = unicode ? "…" : "..";
+    return unicode ? 1 : 2;
+}
+
 size_t width_add(struct strbuf *out, const char *text, size_t columns, bool unicode)
 {
     size_t width = width_of(text), length = strlen(text), used;
@@ -63,14 +70,15 @@ size_t width_add(struct strbuf *out, const char *text, size_t columns, bool unic
         strbuf_add(out, text, length);
         return width;
     }
-    size_t mark = unicode ? 1 : 2;
+    const char *sign;
+    size_t mark = width_mark(unicode, &sign);
     if (columns <= mark) {
         strbuf_add(out, text, width_fit(text, length, columns, &used));
         return used;
     }
     size_t head = (columns - mark) / 3, tail = columns - mark - head;
     strbuf_add(out, text, width_fit(text, length, head, &used));
-    strbuf_add_text(out, unicode ? "…" : "..");
+    strbuf_add_text(out, sign);
     size_t skip = width - tail, skipped;
     size_t at = width_fit(text, length, skip, &skipped);
     /* A wide character on the border stays out. */
@@ -81,4 +89,52 @@ size_t width_add(struct strbuf *out, const char *text, size_t columns, bool unic
     }
     strbuf_add(out, text + at, length - at);
     return used + mark + (width - skipped);
+}
+
+/* Parts of names that tell nothing without what they are in: {{closure}}, operator(). */
+static bool width_is_dependent(const char *part)
+{
+    return part[0] == '{' || strncmp(part, "operator", 8) == 0;
+}
+
+/* The next part of a name, behind "::" that no bracket encloses; NULL: this is the last. */
+static const char *width_next_part(const char *name)
+{
+    size_t depth = 0;
+    for (const char *at = name; *at != '\0'; at++) {
+        if (strchr("<([{", *at) != NULL)
+            depth++;
+        else if (strchr(">)]}", *at) != NULL && depth > 0)
+            depth--;
+        else if (depth == 0 && at[0] == ':' && at[1] == ':' && !width_is_dependent(at + 2))
+            return at + 2;
+    }
+    return NULL;
+}
+
+size_t width_add_name(struct strbuf *out, const char *name, size_t columns, bool unicode)
+{
+    const char *sign, *last = name;
+    size_t mark = width_mark(unicode, &sign);
+    if (width_of(name) <= columns)
+        return width_add(out, name, columns, unicode);
+    for (const char *part = width_next_part(name); part != NULL; part = width_next_part(part)) {
+        last = part;
+        if (mark + width_of(part) <= columns) {
+            strbuf_add_text(out, sign);
+            return mark + width_add(out, part, columns - mark, unicode);
+        }
+    }
+    return width_add(out, last, columns, unicode);
+}
+
+size_t width_add_begin(struct strbuf *out, const char *text, size_t columns, bool unicode)
+{
+    const char *sign;
+    size_t mark = width_mark(unicode, &sign), used;
+    if (width_of(text) <= columns || columns <= mark)
+        return width_add(out, text, columns, unicode);
+    strbuf_add(out, text, width_fit(text, strlen(text), columns - mark, &used));
+    strbuf_add_text(out, sign);
+    return used + mark;
 }

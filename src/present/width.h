@@ -19,5 +19,10 @@ size_t width_fit(const char *text, size_t length, size_t columns, size_t *used);
  * (an ellipsis with unicode, two dots without): both ends of a name tell more
  * than its middle, and the last part most.  Returns the columns used. */
 size_t width_add(struct strbuf *out, const char *text, size_t columns, bool unicode);
+/* The same for the name of a function: its outer scopes give way, as many as it takes; only where its last part alone
+ * is wider than columns does that lose its middle. */
+size_t width_add_name(struct strbuf *out, const char *name, size_t columns, bool unicode);
+/* The same for a text that tells most at its beginning: the end gives way. */
+size_t width_add_begin(struct strbuf *out, const char *text, size_t columns, bool unicode);
 
 #endif

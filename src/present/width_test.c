@@ -51,6 +51,44 @@ static void long_names_lose_their_middle(void **state)
     expect_short("日本語の名前", 8, true, "日…名前");
 }
 
+static void expect_name(const char *name, size_t columns, const char *expected)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    size_t used = width_add_name(&out, name, columns, true);
+    assert_string_equal(strbuf_get(&out), expected);
+    assert_int_equal(used, width_of(expected));
+    assert_true(used <= columns);
+    strbuf_release(&out);
+}
+
+static void names_lose_their_outer_scopes(void **state)
+{
+    (void)state;
+    expect_name("a::b::c", 7, "a::b::c");
+    expect_name("grep_searcher::line_buffer::LineBufferBuilder::build", 30, "…LineBufferBuilder::build");
+    expect_name("acme::telemetry::Sink::registerIncomingMeasurement", 28, "…registerIncomingMeasurement");
+    expect_name("acme::telemetry::Sink::registerIncomingMeasurement", 27, "registerIncomingMeasurement");
+    expect_name("acme::telemetry::Sink::registerIncomingMeasurement", 13, "regi…surement");
+    expect_name("<a::Deque as core::iter::Extend>::extend_from", 20, "…extend_from");
+    expect_name("a::Map<>::insert(b::Key const&)", 24, "…insert(b::Key const&)");
+    expect_name("core::ops::FnOnce::call_once::{{closure}}", 24, "…call_once::{{closure}}");
+    expect_name("app::Compare::operator()", 20, "…Compare::operator()");
+    expect_name("std::operator<<", 14, "std:…perator<<");
+    expect_name("no_scopes_at_all", 10, "no_…at_all");
+    expect_name("a::b", 0, "");
+}
+
+static void commands_lose_their_end(void **state)
+{
+    struct strbuf out;
+    (void)state;
+    strbuf_init(&out);
+    assert_int_equal(width_add_begin(&out, "serve --port 80", 9, false), 9);
+    assert_string_equal(strbuf_get(&out), "serve -..");
+    strbuf_release(&out);
+}
+
 static void columns_line_up(void **state)
 {
     struct strbuf out;
@@ -96,6 +134,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_take_their_columns),
         cmocka_unit_test(long_names_lose_their_middle),
+        cmocka_unit_test(names_lose_their_outer_scopes),
+        cmocka_unit_test(commands_lose_their_end),
         cmocka_unit_test(columns_line_up),
         cmocka_unit_test(colour_is_for_terminals),
     };

@@ -13,7 +13,7 @@ import subprocess
 import termios
 import time
 
-from support import HEAPWAKE, Check, record, tool, workload
+from support import HEAPWAKE, Check, native, record, tool, workload
 
 SIBLINGS = """#include <stdlib.h>
 #include <unistd.h>
@@ -177,6 +177,12 @@ for argv in (["report", "pools.wake"], ["report", "--pools", "pools.wake"], ["in
         check.holds(len(lines) > 3, f"{argv}: {lines}")
         for line in lines:
             check.holds(len(line) <= columns, f"{argv}: {len(line)} of {columns} columns: {line!r}")
+
+check.about("long command lines")
+os.makedirs("a_folder_with_a_long_name/and_another_one", exist_ok=True)
+shutil.copy("siblings", "a_folder_with_a_long_name/and_another_one/serve")
+record([os.path.abspath("a_folder_with_a_long_name/and_another_one/serve"), "--port", "8080", "--" + "x" * 80], "long.wake")
+check.equal("the title", "serve --port 8080 --" + "x" * 58 + "..", native([HEAPWAKE, "report", "long.wake"], env={"LC_ALL": "C"}).out.decode().splitlines()[0])
 
 check.about("exec")
 record(["sh", "-c", "exec sh -c 'exec \"$0\"; exit 9' /bin/false"], "became.wake")
