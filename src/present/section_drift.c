@@ -47,6 +47,22 @@ static bool section_drift_is_shown(const struct drift *d, size_t i, const struct
     return c->limit == 0 || (i < c->grown ? i < c->limit : d->list.count - i <= c->limit);
 }
 
+/* The list begins with what has grown most and ends with what has shrunk most: whichever of the two that are left has
+ * moved further is next. */
+struct section_drift_walk {
+    size_t front, behind; /* list[front .. behind - 1] is still to come */
+};
+
+static bool section_drift_next(const struct drift *d, struct section_drift_walk *w, size_t *i)
+{
+    if (w->front == w->behind)
+        return false;
+    uint64_t first = section_drift_size(d->list.data[w->front].bytes);
+    uint64_t last = section_drift_size(d->list.data[w->behind - 1].bytes);
+    *i = first >= last ? w->front++ : --w->behind;
+    return true;
+}
+
 static void section_drift_row(struct table *t, const struct drift_site *s)
 {
     char a[UNITS_MAX], cell[UNITS_MAX + 8];
@@ -75,19 +91,20 @@ void section_drift_text(struct page *p, const struct section_drift *s)
     struct section_drift_choice choice = section_drift_choose(s);
     struct table t;
     char a[UNITS_MAX], b[UNITS_MAX];
-    size_t row = 0;
+    struct section_drift_walk walk = {0, d->list.count}, again = walk;
+    size_t row = 0, at;
     page_add(p, COLOUR_TITLE, "Change of what is live");
     page_addf(p, COLOUR_PLAIN, " %s: %s%s in %s%s blocks\n", s->title, section_drift_sign(d->bytes),
               units_bytes(a, section_drift_size(d->bytes)), section_drift_sign(d->blocks),
               units_count(b, section_drift_size(d->blocks)));
     table_init(&t, 3);
-    for (size_t i = 0; i < d->list.count; i++) {
-        if (section_drift_is_shown(d, i, &choice))
-            section_drift_row(&t, &d->list.data[i]);
+    while (section_drift_next(d, &walk, &at)) {
+        if (section_drift_is_shown(d, at, &choice))
+            section_drift_row(&t, &d->list.data[at]);
     }
-    for (size_t i = 0; i < d->list.count && !t.failed; i++) {
-        if (section_drift_is_shown(d, i, &choice))
-            section_drift_site(p, s->traces, &t, row++, d->list.data[i].trace);
+    while (!t.failed && section_drift_next(d, &again, &at)) {
+        if (section_drift_is_shown(d, at, &choice))
+            section_drift_site(p, s->traces, &t, row++, d->list.data[at].trace);
     }
     p->out->failed |= t.failed;
     if (row < d->list.count)

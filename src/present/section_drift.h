@@ -21,8 +21,9 @@ struct section_drift {
     double threshold; /* share (0 to 1) of all that has moved, up or down, below which none is shown */
 };
 
+/* The largest change first, up or down. */
 void section_drift_text(struct page *p, const struct section_drift *s);
-/* The same sites. */
+/* The same sites, in the order of the list: growth first, what has shrunk most last. */
 void section_drift_json(struct json *j, const struct section_drift *s);
 
 #endif
