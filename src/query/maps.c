@@ -418,7 +418,7 @@ static int maps_compare(const void *a, const void *b, void *of)
     uint64_t first = maps_rank(x, s->by), second = maps_rank(y, s->by);
     if (first != second)
         return (first < second) != s->is_reverse ? -1 : 1;
-    if (x->end - x->start != y->end - y->start)
+    if (s->by == MAPS_BY_PEAK_RSS && x->end - x->start != y->end - y->start)
         return x->end - x->start > y->end - y->start ? -1 : 1;
     return x < y ? -1 : x > y;
 }

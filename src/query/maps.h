@@ -137,8 +137,8 @@ int maps_read(struct maps *m, const struct query *q, struct wake_reader *r, uint
  * events; while a call of munmap or mremap goes on, nobody has the place.  0, WATCH_STOP, ERR_MEMORY. */
 int maps_play(struct maps *m, struct watch *watch, struct wake_reader *r, uint32_t process, uint32_t base,
               maps_block_fn *block, void *of, struct err *err);
-/* Sorts `chosen`: largest first, or earliest, or lowest; is_reverse: the other way.  By peak RSS those are equal
- * of which as much was in memory, and of equal ones the larger comes first, then the earlier. */
+/* Sorts `chosen`: largest first, or earliest, or lowest; is_reverse: the other way.  Of equal ones the earlier
+ * in the list comes first; of those of which as much was in memory the larger, then the earlier. */
 void maps_order(struct maps *m, enum maps_sort by, bool is_reverse);
 
 #endif

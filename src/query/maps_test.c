@@ -358,6 +358,29 @@ static void random_histories_are_those_of_a_slow_model(void **state)
     maps_release(&m);
 }
 
+static void equal_ones_are_in_the_order_of_the_list(void **state)
+{
+    struct maps m;
+    (void)state;
+    map(1, 10, 1, RW, ANON);
+    unmap(2, 10, 1);
+    map(1, 10, 5, RW, ANON);
+    now--; /* made at the same time as the one before */
+    map(1, 20, 9, RW, ANON);
+    read_back(&m);
+    assert_int_equal(m.chosen.count, 3);
+    maps_order(&m, MAPS_BY_ADDRESS, false);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(m.chosen.data[i], i);
+    maps_order(&m, MAPS_BY_TIME, false);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(m.chosen.data[i], i);
+    maps_order(&m, MAPS_BY_PEAK_RSS, false); /* nothing is known of it: the largest first */
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(m.chosen.data[i], 2 - i);
+    maps_release(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sample_that_begins_anew_forgets_the_others, setup, teardown),
         cmocka_unit_test_setup_teardown(recordings_that_make_no_sense_add_up, setup, teardown),
         cmocka_unit_test_setup_teardown(places_that_change_hands_meanwhile_are_nobodys, setup, teardown),
+        cmocka_unit_test_setup_teardown(equal_ones_are_in_the_order_of_the_list, setup, teardown),
         cmocka_unit_test_setup_teardown(random_histories_are_those_of_a_slow_model, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
