@@ -297,11 +297,11 @@ static void trees_are_indented_where_they_branch(void **state)
     struct section_tree section = {&s.fake.traces, &t, NULL, NULL, false};
     section_tree_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out),
-                        "Leaked: 4,096B in 4 blocks, callees below\n"
-                        "  -> 100.00% (4,096B, 4x): main  a.c\n"
-                        "    -> 75.00% (3,072B, 2x): cook  a.c:20\n"
-                        "    | -> 75.00% (3,072B, 2x): std::vector<>::grow  app\n"
-                        "    -> 24.41% (1,000B, 1x) in 1 place, all below the 30% threshold\n");
+                        "Leaked: 4.0 KiB in 4 blocks, callees below\n"
+                        "  -> 100.00% (4.0 KiB, 4x): main  a.c\n"
+                        "    -> 75.00% (3.0 KiB, 2x): cook  a.c:20\n"
+                        "    | -> 75.00% (3.0 KiB, 2x): std::vector<>::grow  app\n"
+                        "    -> 24.41% (1000 bytes, 1x) in 1 place, all below the 30% threshold\n");
     strbuf_clear(&s.out);
     json_init(&j, &s.out);
     json_open_object(&j, NULL);

@@ -96,7 +96,7 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
     double share = (double)(by_blocks ? node->all.blocks : node->all.bytes);
     share = whole == 0 ? 0 : 100.0 * share / (double)whole;
     size_t used = section_tree_indent(p, item, false);
-    snprintf(numbers, sizeof numbers, "-> %.2f%% (%sB, %sx)", share, units_count(a, node->all.bytes),
+    snprintf(numbers, sizeof numbers, "-> %.2f%% (%s, %sx)", share, units_bytes(a, node->all.bytes),
              units_count(b, node->all.blocks));
     page_add(p, COLOUR_PLAIN, numbers);
     used += strlen(numbers);
@@ -146,7 +146,7 @@ static void section_tree_title(struct page *p, const struct section_tree *s, con
     char a[UNITS_MAX], b[UNITS_MAX];
     struct strbuf line;
     strbuf_init(&line);
-    strbuf_addf(&line, "%s: %sB in %s block%s", measure_title(s->tree->measure), units_count(a, total->bytes),
+    strbuf_addf(&line, "%s: %s in %s block%s", measure_title(s->tree->measure), units_bytes(a, total->bytes),
                 units_count(b, total->blocks), units_plural(total->blocks));
     size_t used = page_add_wrapped(p, COLOUR_TITLE, strbuf_get(&line), 0, SECTION_TREE_INDENT);
     strbuf_clear(&line);

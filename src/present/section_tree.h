@@ -3,10 +3,10 @@
  * section_tree: a tree of callers or callees by one measure.
  *
  *     Leaked: 140.6 KiB in 1,200 blocks
- *       -> 66.67% (96,000B, 800x): file_receipt  kitchen.cc:49
- *       |  -> 66.67% (96,000B, 800x): serve_soup  kitchen.cc:59
+ *       -> 66.67% (93.8 KiB, 800x): file_receipt  kitchen.cc:49
+ *       |  -> 66.67% (93.8 KiB, 800x): serve_soup  kitchen.cc:59
  *       |
- *       -> 0.10% (144B, 2x) in 2 places, all below the 1% threshold
+ *       -> 0.10% (144 bytes, 2x) in 2 places, all below the 1% threshold
  *
  * A function with one caller stands below it without moving right, so that deep
  * stacks stay on the page.  JSON is flat, for the same reason, a parent always
