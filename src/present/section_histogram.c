@@ -31,12 +31,25 @@ static void histogram_bar(struct page *p, char *bar, size_t size, uint64_t part,
         used += (size_t)snprintf(bar + used, size - used, "%s", p->unicode ? "█" : "#");
 }
 
+/* Recordings have one time for what is less than a microsecond apart: where nothing follows, that is what is known of
+ * lives without length; else that they are shorter than those that do. */
+static void histogram_add_shortest(struct table *t, const struct query_histogram *h)
+{
+    char a[UNITS_MAX], cell[UNITS_MAX + 8];
+    unsigned next = 1;
+    while (next < HISTOGRAM_BUCKETS && h->blocks[next] == 0)
+        next++;
+    snprintf(cell, sizeof cell, "under %s",
+             units_time(a, next == HISTOGRAM_BUCKETS ? 1000 : histogram_from(next)));
+    table_add(t, cell);
+}
+
 static void histogram_row(struct page *p, struct table *t, enum section_histogram which,
                           const struct query_histogram *h, unsigned bucket, uint64_t most)
 {
     char a[UNITS_MAX], bar[HISTOGRAM_BAR * 4 + 4];
     if (which == HISTOGRAM_LIFETIMES && bucket == 0)
-        table_add(t, "at once"); /* sooner than the clock could tell */
+        histogram_add_shortest(t, h);
     else
         table_add(t, which == HISTOGRAM_SIZES ? units_bytes(a, histogram_from(bucket))
                                               : units_time(a, histogram_from(bucket)));
