@@ -68,17 +68,16 @@ static void section_sites_title(struct page *p, const struct section_sites *s)
 
 static void section_sites_numbers(struct table *t, const struct section_sites *s, const struct metrics *m)
 {
-    char a[UNITS_MAX], cell[UNITS_MAX + 16];
+    char a[UNITS_MAX], share[UNITS_MAX], cell[UNITS_MAX + 16];
     uint64_t whole = measure_weight(&s->sites->total, s->measure);
-    double share = whole == 0 ? 0 : 100.0 * (double)measure_weight(m, s->measure) / (double)whole;
-    bool by_blocks = measure_is_by_blocks(s->measure);
+    bool by_blocks = measure_is_by_blocks(s->measure), of_calls = s->measure == MEASURE_TEMPORARY;
     if (by_blocks)
         table_add(t, units_count(a, measure_blocks(m, s->measure)));
     else
         table_add(t, units_bytes(a, measure_bytes(m, s->measure)));
-    snprintf(cell, sizeof cell, "%.1f %%", share);
-    table_add(t, cell);
-    if (s->measure == MEASURE_TEMPORARY)
+    snprintf(share, sizeof share, "%.1f %%",
+             whole == 0 ? 0 : 100.0 * (double)measure_weight(m, s->measure) / (double)whole);
+    if (of_calls)
         snprintf(cell, sizeof cell, "of %s", units_count(a, m->allocated_blocks));
     else if (by_blocks)
         snprintf(cell, sizeof cell, "%s", units_bytes(a, measure_bytes(m, s->measure)));
@@ -90,7 +89,9 @@ static void section_sites_numbers(struct table *t, const struct section_sites *s
         snprintf(cell + length, sizeof cell - length, " within %.0f %%",
                  100 * (double)weight_error(s->sample_rate, (uint64_t)bytes) / bytes);
     }
-    table_add(t, cell);
+    /* The share is one of all temporaries, not of the calls of the site: it does not stand before those. */
+    table_add(t, of_calls ? cell : share);
+    table_add(t, of_calls ? share : cell);
     table_add(t, "");
 }
 

@@ -123,6 +123,25 @@ static void own_code_is_what_a_site_begins_with(void **state)
     screen_release(&s);
 }
 
+static void temporaries_stand_beside_the_calls_they_are_of(void **state)
+{
+    struct screen s;
+    (void)state;
+    screen_init(&s);
+    uint32_t p = fake_process(&s.fake);
+    fake_row(&s.fake, p, fake_stack(&s.fake, p, "churn@/src/b.c:3"),
+             (struct metrics){.allocated_blocks = 666, .temporary_blocks = 368, .temporary_bytes = 368});
+    struct err err;
+    assert_int_equal(sites_add(&s.sites, &s.fake.traces, s.fake.rows.data + s.fake.rows.count - 1, 1, &err),
+                     0);
+    struct section_sites section = {
+        .traces = &s.fake.traces, .sites = &s.sites, .measure = MEASURE_TEMPORARY};
+    section_sites_text(&s.page, &section);
+    assert_string_equal(strbuf_get(&s.out), "Temporary: 368 of 675 calls\n"
+                                            "  368  of 666  100.0 %  churn  b.c:3\n");
+    screen_release(&s);
+}
+
 /* A site with `depth` callers, shown. */
 static void show_deep(struct strbuf *out, unsigned depth)
 {
@@ -415,6 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_lose_what_says_little),
         cmocka_unit_test(own_code_is_what_a_site_begins_with),
+        cmocka_unit_test(temporaries_stand_beside_the_calls_they_are_of),
         cmocka_unit_test(callers_that_are_left_out_are_counted),
         cmocka_unit_test(what_is_live_has_a_moment),
         cmocka_unit_test(rules_of_one_name_are_one),
