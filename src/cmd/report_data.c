@@ -84,6 +84,7 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
     h->peak_rss_bytes = f.peak_rss_bytes > h->peak_rss_bytes ? f.peak_rss_bytes : h->peak_rss_bytes;
     h->lost_events += f.lost_events;
     h->unrecorded_processes += f.unrecorded_processes;
+    h->unknown_frees += f.unknown_frees;
     h->off_ns = f.off_ns > h->off_ns ? f.off_ns : h->off_ns;
     h->stacks += f.stacks;
     h->cut_stacks += f.cut_stacks;

@@ -78,8 +78,12 @@ uint64_t allowance_limit(const char *root, const char *groups)
     char line[ALLOWANCE_GROUPS_MAX], below[PATH_MAX];
     uint64_t least = UINT64_MAX;
     snprintf(below, sizeof below, "%s/memory", root);
-    for (const char *at = groups; *at != '\0'; at += strcspn(at, "\n"), at += *at == '\n') {
-        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+    for (const char *at = groups; *at != '\0'; at += *at == '\n') {
+        size_t length = strcspn(at, "\n");
+        size_t kept = length < sizeof line ? length : sizeof line - 1;
+        memcpy(line, at, kept);
+        line[kept] = '\0';
+        at += length;
         char *list = strchr(line, ':'), *group = list == NULL ? NULL : strchr(list + 1, ':');
         if (group == NULL)
             continue;

@@ -172,6 +172,19 @@ static void section_head_blame(struct strbuf *line, const struct nameless *n, si
         strbuf_addf(line, " and %s more", units_count(count, n->modules.count - shown));
 }
 
+/* Why the program was aborted, perhaps. */
+static void section_head_misuse(struct page *p, const struct section_head *h)
+{
+    char a[UNITS_MAX];
+    if (h->unknown_frees == 0)
+        return;
+    section_head_label(p, "misuse");
+    page_addf(p, COLOUR_ALARM, "%10s", units_count(a, h->unknown_frees));
+    page_addf(p, COLOUR_PLAIN, "  %s of what was not live: see --misuse",
+              h->unknown_frees == 1 ? "release" : "releases");
+    page_end_line(p);
+}
+
 /* Only where it matters: a report without lines is half a report. */
 static void section_head_names(struct page *p, const struct section_head *h)
 {
@@ -302,6 +315,7 @@ void section_head_text(struct page *p, const struct section_head *h)
     section_head_leaked(p, h);
     section_head_temporary(p, h);
     section_head_losses(p, h);
+    section_head_misuse(p, h);
     section_head_names(p, h);
     section_head_omissions(p, h);
     section_head_origin(p, h);
@@ -337,6 +351,7 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "peak_rss_bytes", h->peak_rss_bytes);
     json_add_number(j, "lost_events", h->lost_events);
     json_add_number(j, "unrecorded_processes", h->unrecorded_processes);
+    json_add_number(j, "unknown_frees", h->unknown_frees);
     json_add_number(j, "off_ns", h->off_ns);
     json_add_number(j, "stacks", h->stacks);
     json_add_number(j, "cut_stacks", h->cut_stacks);

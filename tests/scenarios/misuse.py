@@ -4,8 +4,9 @@
 what it should not, and says what."""
 import glob
 import json
+import re
 
-from support import Check, events, record, tool, truths, workload
+from support import Check, events, info, record, tool, truths, workload
 
 check = Check()
 
@@ -20,6 +21,11 @@ def run(mode, *options):
     check.equal("exit status of verify", 0, tool("verify", name).status)
     text = tool("report", "--misuse", name).out.decode()
     check.holds(all(len(line) <= 80 for line in text.splitlines()), "A line has more than 80 columns.")
+    count = info(name)["unknown_frees"]
+    screen = re.findall(r"^  misuse +(\d+)  releases? of what was not live: see --misuse$", tool("report", name).out.decode(), re.M)
+    check.equal("misuse on the first screen", [str(count)] if count != 0 else [], screen)
+    check.equal("and in its JSON", count, json.loads(report.out)["summary"]["unknown_frees"])
+    check.equal("misuse that the screen knows of", mode in ("double", "inside", "never", "stale", "again"), count != 0)
     return (told[0]["address"] if told else 0), json.loads(report.out)["misuse"], text
 
 
