@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { SECTION_SITES_MANY = 20 };
+
 /* Sites that have something of the measure, and how many of them are shown. */
 static size_t section_sites_count(const struct section_sites *s, size_t *shown)
 {
@@ -131,10 +133,14 @@ static void section_sites_rest(struct page *p, const struct section_sites *s, si
         measure_add(&rest, &s->sites->list.data[i].m);
     if (shown == count)
         return;
-    page_addf(p, COLOUR_QUIET, "  and %s from %s other site%s\n",
+    /* Many small ones are what compilers and interpreters have: no list of sites tells where that comes from. */
+    bool is_scattered = s->brief && count - shown >= SECTION_SITES_MANY &&
+                        measure_weight(&rest, s->measure) > measure_weight(&s->sites->total, s->measure) / 2;
+    page_addf(p, COLOUR_QUIET, "  and %s from %s other site%s%s\n",
               measure_is_by_blocks(s->measure) ? units_count(a, measure_blocks(&rest, s->measure))
                                                : units_bytes(a, measure_bytes(&rest, s->measure)),
-              units_count(b, count - shown), count - shown == 1 ? "" : "s");
+              units_count(b, count - shown), count - shown == 1 ? "" : "s",
+              is_scattered ? "; --by function adds them up" : "");
 }
 
 void section_sites_text(struct page *p, const struct section_sites *s)

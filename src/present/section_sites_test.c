@@ -89,6 +89,31 @@ static void screen_release(struct screen *s)
     fake_release(&s->fake);
 }
 
+static void many_small_sites_are_left_to_groups(void **state)
+{
+    struct screen s;
+    char stack[64];
+    (void)state;
+    screen_init(&s);
+    struct section_sites section = {
+        .traces = &s.fake.traces, .sites = &s.sites, .measure = MEASURE_LEAKED, .limit = 1, .brief = true};
+    for (unsigned way = 0; way < 2; way++) {
+        sites_release(&s.sites);
+        sites_init(&s.sites);
+        for (unsigned i = 0; i < 17; i++) {
+            snprintf(stack, sizeof stack, "main@a.c:%u", 100 + 20 * way + i);
+            fake_leak(&s.fake, 0, stack, 1, 1000);
+        }
+        struct err err;
+        assert_int_equal(sites_add(&s.sites, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
+        strbuf_clear(&s.out);
+        section_sites_text(&s.page, &section);
+        bool has_hint = strstr(strbuf_get(&s.out), " other sites; --by function adds them up\n") != NULL;
+        assert_int_equal(has_hint, way == 1);
+    }
+    screen_release(&s);
+}
+
 static void own_code_is_what_a_site_begins_with(void **state)
 {
     struct screen s;
@@ -434,6 +459,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_lose_what_says_little),
         cmocka_unit_test(own_code_is_what_a_site_begins_with),
+        cmocka_unit_test(many_small_sites_are_left_to_groups),
         cmocka_unit_test(temporaries_stand_beside_the_calls_they_are_of),
         cmocka_unit_test(callers_that_are_left_out_are_counted),
         cmocka_unit_test(what_is_live_has_a_moment),
