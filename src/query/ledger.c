@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "query/ahead.h"
 #include "query/slots.h"
@@ -16,11 +15,8 @@
 #include "wire/record.h"
 
 enum {
-    LEDGER_ENTRY_BYTES = 14,
     LEDGER_CHAIN_PART = 4, /* links and chains have this part of what entries may have, besides */
     LEDGER_TIME_BYTES = 12,
-    LEDGER_BYTES = 336 << 20,   /* at most, as a rule */
-    LEDGER_PART = 8,            /* nor more than this part of the machine's memory */
     LEDGER_CLASSES = 1 << 16,   /* that have a number */
     LEDGER_SLACK_MAX = 1 << 26, /* that a class can have, this and the next three */
     LEDGER_THREADS = 1 << 20,
@@ -68,15 +64,6 @@ void ledger_release(struct ledger *l)
     lineage_release(&l->lineage);
     free(l->groups);
     *l = (struct ledger){0};
-}
-
-static uint64_t ledger_limit(uint64_t bytes)
-{
-    if (bytes != 0)
-        return bytes;
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    uint64_t most = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / LEDGER_PART : LEDGER_BYTES;
-    return most < LEDGER_BYTES ? most : LEDGER_BYTES;
 }
 
 /* Room for so many entries.  False: they would take more than `bytes`, or there is no memory. */
@@ -379,7 +366,6 @@ static int ledger_read(struct ledger_making *m, struct wake_reader *reader, uint
 int ledger_make(struct ledger *l, unsigned parts, uint64_t bytes, const struct filter *f, struct watch *watch,
                 struct wake_reader *reader, uint32_t process, struct err *err)
 {
-    uint64_t limit = ledger_limit(bytes);
     struct ledger_making m = {.ledger = l,
                               .filter = f,
                               .watch = watch,
@@ -387,10 +373,10 @@ int ledger_make(struct ledger *l, unsigned parts, uint64_t bytes, const struct f
                               .keys = {UINT64_MAX, UINT64_MAX},
                               .whole = whole_begin(reader, process)};
     *l = (struct ledger){.smallest = UINT64_MAX, .knows_usable = true};
-    if (f->stack_count >= LEDGER_FALLS || !ledger_reserve(l, m.whole.events, limit))
+    if (f->stack_count >= LEDGER_FALLS || !ledger_reserve(l, m.whole.events, bytes))
         return LEDGER_ODD;
-    ledger_reserve_parts(l, parts, limit);
-    m.times_max = (limit - m.whole.events * LEDGER_ENTRY_BYTES) / LEDGER_TIME_BYTES;
+    ledger_reserve_parts(l, parts, bytes);
+    m.times_max = (bytes - m.whole.events * LEDGER_ENTRY_BYTES) / LEDGER_TIME_BYTES;
     numbered_init(&m.live);
     map_init(&m.classes);
     bool fine = slots_init(&m.slots, f->query, f->process) && vec_push(&l->times, UINT64_MAX) &&

@@ -79,12 +79,13 @@ struct ledger {
 #define LEDGER_NEVER 0
 
 enum {
+    LEDGER_ENTRY_BYTES = 14,
     LEDGER_ODD = 2, /* there is something in the events that a ledger cannot tell, or too much of it */
     /* Behind the last entry there are so many zeroes, for whoever looks at a fixed number together. */
     LEDGER_AT_ONCE = 4096,
 };
 
-/* Enters all events.  parts: of enum ledger_part; bytes: of memory at most, 0 = the usual.  The filter is any of this process.
+/* Enters all events.  parts: of enum ledger_part; bytes: of memory at most.  The filter is any of this process.
  * 0; WATCH_STOP: interrupted, it ends there; LEDGER_ODD, or an error: it is of no use.  Release whatever comes back. */
 int ledger_make(struct ledger *l, unsigned parts, uint64_t bytes, const struct filter *f, struct watch *watch,
                 struct wake_reader *reader, uint32_t process, struct err *err);

@@ -6,8 +6,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool/memory.h"
+
+/* There is no trail where there are more events, nor a ledger. */
+#define MEMO_EVENTS_FEW (UINT64_C(24) << 20)
+#define MEMO_EVENTS_MANY (UINT64_C(64) << 20)
+
+enum { MEMO_TRAIL_PART = 16, MEMO_LEDGER_PART = 8 }; /* of the machine's memory */
 
 static void memo_free(void *memo)
 {
@@ -19,6 +26,24 @@ static void memo_free(void *memo)
     kept_release(&m->kept);
     free(m->processes);
     free(m);
+}
+
+/* A part of the machine's memory, or `most` if that is less. */
+static uint64_t memo_share(unsigned part, uint64_t most)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t share = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / part : most;
+    return share < most ? share : most;
+}
+
+/* What a trail and a ledger may take, where nothing was said of it. */
+static void memo_limit(struct stage_limits *l, enum memo_questions questions)
+{
+    uint64_t words = questions == MEMO_MANY ? MEMO_EVENTS_MANY : MEMO_EVENTS_FEW;
+    if (l->trail_words == 0)
+        l->trail_words = memo_share(MEMO_TRAIL_PART, words * sizeof(uint32_t)) / sizeof(uint32_t);
+    if (l->ledger_bytes == 0)
+        l->ledger_bytes = memo_share(MEMO_LEDGER_PART, MEMO_EVENTS_MANY * LEDGER_ENTRY_BYTES);
 }
 
 int memo_attach(struct wake_reader *reader, enum memo_questions questions, const struct stage_limits *limits,
@@ -34,6 +59,7 @@ int memo_attach(struct wake_reader *reader, enum memo_questions questions, const
     m->questions = questions;
     if (limits != NULL)
         m->limits = *limits;
+    memo_limit(&m->limits, questions);
     kept_init(&m->kept);
     wake_reader_attach(reader, m, memo_free);
     return 0;

@@ -332,6 +332,34 @@ static void of_equal_peaks_the_first_counts(void **state)
     close_twins(&t);
 }
 
+/* What is kept of a question goes by how many are to come, and never takes most of the machine's memory. */
+static void room_goes_by_what_is_to_come(void **state)
+{
+    (void)state;
+    struct wake_writer *w;
+    struct wake_reader *r;
+    struct err err;
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&r, path, &err), 0);
+    assert_int_equal(memo_attach(r, MEMO_FEW, NULL, &err), 0);
+    struct stage_limits few = memo_of(r)->limits;
+    assert_int_equal(memo_attach(r, MEMO_MANY, NULL, &err), 0);
+    struct stage_limits many = memo_of(r)->limits;
+    assert_in_range(many.ledger_bytes, 1, memory / 8);
+    assert_in_range(many.trail_words * sizeof(uint32_t), 1, memory / 16);
+    if (memory >= UINT64_C(8) << 30) {
+        assert_true(stages_may_have_trail(&few, 24000000) && !stages_may_have_trail(&few, 30000000));
+        assert_true(stages_may_have_trail(&many, 64000000) && !stages_may_have_trail(&many, 70000000));
+        assert_in_range(many.ledger_bytes / LEDGER_ENTRY_BYTES, 64000000, 70000000);
+    }
+    assert_int_equal(memo_attach(r, MEMO_MANY, &(struct stage_limits){.trail_words = 7}, &err), 0);
+    assert_int_equal(memo_of(r)->limits.trail_words, 7);
+    assert_int_equal(memo_of(r)->limits.ledger_bytes, many.ledger_bytes);
+    wake_reader_close(r);
+}
+
 static volatile sig_atomic_t stop;
 
 static void stop_soon(void *context, uint64_t done, uint64_t total)
@@ -410,6 +438,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_and_cut_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(huge_blocks_are_inherited, setup, teardown),
         cmocka_unit_test_setup_teardown(of_equal_peaks_the_first_counts, setup, teardown),
+        cmocka_unit_test_setup_teardown(room_goes_by_what_is_to_come, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupted_question_leaves_nothing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

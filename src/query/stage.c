@@ -17,18 +17,12 @@ enum {
 };
 
 #define STAGE_BYTES (UINT64_C(32) << 20)
-#define STAGE_TRAIL_WORDS (UINT64_C(24) << 20)
 /* Beyond this sums of levels may overflow. */
 #define STAGE_BYTES_ODD (UINT64_C(1) << 62)
 
-static uint64_t stage_trail_words(const struct stage_limits *limits)
-{
-    return limits->trail_words != 0 ? limits->trail_words : STAGE_TRAIL_WORDS;
-}
-
 bool stages_may_have_trail(const struct stage_limits *limits, uint64_t events)
 {
-    return events + events / 64 <= stage_trail_words(limits); /* times take some, too */
+    return events + events / 64 <= limits->trail_words; /* times take some, too */
 }
 
 bool stages_init(struct stages *s, const struct stage_limits *limits, size_t rows, uint64_t events,
@@ -41,7 +35,7 @@ bool stages_init(struct stages *s, const struct stage_limits *limits, size_t row
     if (!stages_may_have_trail(limits, events))
         return true;
     /* A word an event and one for its time, if each has its own; long ones have to share that. */
-    uint64_t most = stage_trail_words(limits), words = 2 * events + TRAIL_EVENT_MAX;
+    uint64_t most = limits->trail_words, words = 2 * events + TRAIL_EVENT_MAX;
     return trail_init(&s->trail, rows, (size_t)(words < most ? words : most)) || !memory_has_failed();
 }
 

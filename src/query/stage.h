@@ -76,7 +76,7 @@ struct stage_leak {
 /* Three times what scan keeps of a live block. */
 enum { STAGE_LIVE_BYTES = 48 };
 
-/* 0 in any of them: the usual. */
+/* 0 in any of them: the usual, which memo_attach puts into those of trails and ledgers. */
 struct stage_limits {
     uint64_t events;       /* in a stage, at least */
     size_t bytes;          /* for rows and heirlooms, and STAGE_LIVE_BYTES for each block of the most live */
