@@ -15,7 +15,7 @@
 #include "wire/record.h"
 
 enum {
-    LEDGER_CHAIN_PART = 4, /* links and chains have this part of what entries may have, besides */
+    LEDGER_CHAIN_PART = 2, /* links and chains have this part of what entries may have, besides */
     LEDGER_TIME_BYTES = 12,
     LEDGER_CLASSES = 1 << 16,   /* that have a number */
     LEDGER_SLACK_MAX = 1 << 26, /* that a class can have, this and the next three */
