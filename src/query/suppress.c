@@ -203,6 +203,8 @@ static bool suppress_rule_matches(const struct suppress_rule *r, const struct tr
         at = traces_parent(c, at);
     if (at == 0)
         return false;
+    if (r->size != 0 && !suppress_has_size(m, r->size, rate))
+        return false;
     if (r->called != NULL) {
         const struct frame *called = suppress_find_called(c, at);
         return called != NULL && suppress_is_any(r->called, called->function);
@@ -210,8 +212,7 @@ static bool suppress_rule_matches(const struct suppress_rule *r, const struct tr
     const struct frame *f = traces_frame(c, at);
     char name[SUPPRESS_NAME_MAX];
     suppress_take_name(name, f->function);
-    return (r->size == 0 || suppress_has_size(m, r->size, rate)) &&
-           (r->innermost_module == NULL ||
+    return (r->innermost_module == NULL ||
             suppress_matches(r->innermost_module, frame_basename(f->module))) &&
            (r->innermost_function == NULL || suppress_matches(r->innermost_function, name));
 }

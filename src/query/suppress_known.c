@@ -5,13 +5,17 @@
  * Libc's own functions have names only where its debug information is installed, and a limit in continuous integration must
  * not depend on that.  So most rules go by what the program called, which every libc exports.  That can be done for
  * functions that never hand over memory: what stays behind a call of `setlocale` is libc's, what stays behind one
- * of `strdup` is not.
+ * of `strdup` is not.  `scanf("%ms")` does hand over memory, so of the blocks behind that only those of the size of a
+ * buffer are libc's.
  */
 #include "query/suppress.h"
 
 #include "tool/err.h"
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define SCANNERS                                                                                   \
+    LIST("scanf", "fscanf", "vscanf", "vfscanf", "isoc99_scanf", "isoc99_fscanf", "isoc99_vscanf", \
+         "isoc99_vfscanf", "isoc23_scanf", "isoc23_fscanf", "isoc23_vscanf", "isoc23_vfscanf")
 
 static const struct suppress_rule suppress_known[] = {
     {.pattern = "emergency pool of libstdc++", .innermost_module = "^libstdc++.so", .size = 72704},
@@ -29,10 +33,12 @@ static const struct suppress_rule suppress_known[] = {
     {.pattern = "stdio buffers",
      .called = LIST("puts", "putchar", "putc", "fputc", "fputs", "fwrite", "printf", "fprintf", "vprintf",
                     "vfprintf", "overflow", "getc", "getchar", "fgetc", "fgets", "gets", "fread", "underflow",
-                    "uflow", "ungetc", "scanf", "fscanf", "vscanf", "vfscanf", "isoc99_scanf",
-                    "isoc99_fscanf", "isoc23_scanf", "isoc23_fscanf", "fflush", "fseek", "fseeko", "ftell",
-                    "ftello", "rewind", "putwchar", "putwc", "fputwc", "fputws", "wprintf", "fwprintf",
-                    "getwc", "getwchar", "fgetwc", "fgetws", "perror", "psignal")},
+                    "uflow", "ungetc", "fflush", "fseek", "fseeko", "ftell", "ftello", "rewind", "putwchar",
+                    "putwc", "fputwc", "fputws", "wprintf", "fwprintf", "getwc", "getwchar", "fgetwc",
+                    "fgetws", "perror", "psignal")},
+    {.pattern = "stdio buffers", .called = SCANNERS, .size = 1024}, /* of a terminal */
+    {.pattern = "stdio buffers", .called = SCANNERS, .size = 4096},
+    {.pattern = "stdio buffers", .called = SCANNERS, .size = 8192},
     {.pattern = "list of exit functions",
      .called = LIST("cxa_atexit", "atexit", "on_exit", "at_quick_exit", "cxa_at_quick_exit",
                     "libc_start_main", "libc_start_main_impl", "libc_start_call_main")},

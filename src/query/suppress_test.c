@@ -173,6 +173,8 @@ static void what_libc_keeps_is_known_by_what_was_called(void **state)
     assert_int_equal(left("main > libc.so.6:fputs_unlocked > libc.so.6:?", 1, 1024), 0);
     assert_int_equal(left("main > libc.so.6:getpwuid_r > libnss_files.so.2:?", 1, 9), 0);
     assert_int_equal(left("main > libc.so.6:getpwuid", 1, 1024), 0);
+    assert_int_equal(left("main > libc.so.6:__isoc99_scanf > libc.so.6:?", 1, 1024), 0);
+    assert_int_equal(left("main > libc.so.6:__isoc99_vfscanf > libc.so.6:?", 2, 8192), 0);
     assert_int_equal(left("libc.so.6:__libc_start_main > libc.so.6:__cxa_atexit > libc.so.6:?", 1, 9), 0);
 }
 
@@ -182,6 +184,8 @@ static void what_libc_hands_over_is_the_programs(void **state)
     assert_int_equal(left("main > libc.so.6:getaddrinfo > libc.so.6:?", 1, 9), 9);
     assert_int_equal(left("main > libc.so.6:getline > libc.so.6:?", 1, 9), 9);
     assert_int_equal(left("main > libc.so.6:fopen > libc.so.6:?", 1, 9), 9);
+    assert_int_equal(left("main > libc.so.6:__isoc99_scanf > libc.so.6:?", 1, 9), 9); /* "%ms" */
+    assert_int_equal(left("main > libc.so.6:__isoc23_fscanf > libc.so.6:realloc", 3, 4098), 4098);
     assert_int_equal(left("main > libc.so.6:? > libc.so.6:?", 1, 9), 9);
     assert_int_equal(left("libc.so.6:__libc_start_main > main > libc.so.6:strdup", 1, 9), 9);
     assert_int_equal(left("main > libc.so.6:tzset > hook", 1, 9), 9);
