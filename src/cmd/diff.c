@@ -135,8 +135,10 @@ static int diff_take(struct diff_options *o, int argc, char **argv, struct err *
         code = o->moments[i] == NULL && o->queries[i].to.when == WHEN_UNSET
                    ? query_parse(&o->queries[i], "at", "end", err)
                    : 0;
+    /* They differ in their moments alone, of which one may lie in the window. */
+    const struct query *of_rss = &o->queries[o->queries[1].moment.when == WHEN_PEAK_RSS ? 1 : 0];
     if (code == 0 && has_moment)
-        code = where_suits_moment(&o->queries[0], o->moments[0] == NULL || o->moments[1] == NULL, err);
+        code = where_suits_moment(of_rss, o->moments[0] == NULL || o->moments[1] == NULL, err);
     if (code == 0)
         code = where_suits_temporaries(&o->queries[0], (o->measures & 1u << MEASURE_TEMPORARY) != 0, err);
     for (unsigned i = 0; i < 2 && code == 0; i++)
