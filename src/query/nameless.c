@@ -32,29 +32,34 @@ static bool nameless_add(struct nameless *n, struct map *slots, const char *path
     return map_set(slots, (uintptr_t)path, n->modules.count) && vec_push(&n->modules, m);
 }
 
-static void nameless_sort(struct nameless *n)
+/* Those of one name beside each other, the worst first. */
+static int nameless_compare_names(const void *a, const void *b)
 {
-    if (n->modules.count > 1)
-        qsort(n->modules.data, n->modules.count, sizeof *n->modules.data, nameless_compare);
+    const struct nameless_module *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order != 0 ? order : nameless_compare(a, b);
 }
 
-/* Goes by the worst first, so that of equal names the worst path stays. */
+static void nameless_sort(struct nameless *n, int (*compare)(const void *, const void *))
+{
+    if (n->modules.count > 1)
+        qsort(n->modules.data, n->modules.count, sizeof *n->modules.data, compare);
+}
+
+/* Of equal names the worst path stays. */
 static void nameless_merge(struct nameless *n)
 {
     size_t kept = 0;
-    nameless_sort(n);
+    nameless_sort(n, nameless_compare_names);
     for (size_t i = 0; i < n->modules.count; i++) {
         struct nameless_module m = n->modules.data[i];
-        size_t k = 0;
-        while (k < kept && strcmp(n->modules.data[k].name, m.name) != 0)
-            k++;
-        if (k < kept)
-            n->modules.data[k].bytes += m.bytes;
+        if (kept > 0 && strcmp(n->modules.data[kept - 1].name, m.name) == 0)
+            n->modules.data[kept - 1].bytes += m.bytes;
         else
             n->modules.data[kept++] = m;
     }
     n->modules.count = kept;
-    nameless_sort(n);
+    nameless_sort(n, nameless_compare);
 }
 
 int nameless_find(struct nameless *n, struct traces *c, const struct query_result *answer, struct err *err)

@@ -67,11 +67,43 @@ static void files_of_one_name_are_one(void **state)
     fake_release(&f);
 }
 
+/* To compare each with each would take minutes. */
+static void of_many_files_each_is_one(void **state)
+{
+    enum { MANY = 400000 };
+    struct fake f;
+    struct nameless n;
+    (void)state;
+    fake_init(&f);
+    uint32_t p = fake_process(&f);
+    struct trace_process *own = &f.traces.processes.data[p];
+    free(own->traces);
+    own->traces = calloc(MANY + 1, sizeof *own->traces);
+    for (uint32_t i = 0; i < MANY; i++) {
+        char path[32];
+        struct frame frame = {.function = "f", .linkage = "", .file = "", .module = path};
+        snprintf(path, sizeof path, "/%u/%u.so", i % 3, i / 2);
+        assert_true(vec_push(&f.processes[p]->nodes, (struct wake_node){0}));
+        assert_true(vec_push(&f.processes[p]->stacks,
+                             ((struct wake_stack){.leaf = i + 1, .depth = 1, .known = true})));
+        own->traces[i + 1] = traces_add(&f.traces, 0, &frame);
+        fake_row(&f, p, i + 1, (struct metrics){.allocated_bytes = i});
+    }
+    find(&f, &n);
+    assert_int_equal(n.modules.count, MANY / 2);
+    for (uint64_t i = 0; i < MANY / 2; i++)
+        assert_int_equal(n.modules.data[i].bytes, 2 * (MANY - 2 - 2 * i) + 1);
+    assert_string_equal(n.modules.data[0].path, "/0/199999.so");
+    nameless_release(&n);
+    fake_release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_worst_is_first_though_it_is_met_last),
         cmocka_unit_test(files_of_one_name_are_one),
+        cmocka_unit_test(of_many_files_each_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
