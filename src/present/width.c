@@ -34,12 +34,17 @@ static size_t width_next(const char *text, size_t length, size_t *columns)
     return used == 0 ? 1 : used;
 }
 
-size_t width_of(const char *text)
+static size_t width_of_bytes(const char *text, size_t length)
 {
-    size_t length = strlen(text), width = 0, columns;
+    size_t width = 0, columns;
     for (size_t at = 0; at < length; width += columns)
         at += width_next(text + at, length - at, &columns);
     return width;
+}
+
+size_t width_of(const char *text)
+{
+    return width_of_bytes(text, strlen(text));
 }
 
 size_t width_fit(const char *text, size_t length, size_t columns, size_t *used)
@@ -115,12 +120,13 @@ static const char *width_next_part(const char *name)
 size_t width_add_name(struct strbuf *out, const char *name, size_t columns, bool unicode)
 {
     const char *sign, *last = name;
-    size_t mark = width_mark(unicode, &sign);
-    if (width_of(name) <= columns)
+    size_t mark = width_mark(unicode, &sign), width = width_of(name);
+    if (width <= columns)
         return width_add(out, name, columns, unicode);
     for (const char *part = width_next_part(name); part != NULL; part = width_next_part(part)) {
+        width -= width_of_bytes(last, (size_t)(part - last));
         last = part;
-        if (mark + width_of(part) <= columns) {
+        if (mark + width <= columns) {
             strbuf_add_text(out, sign);
             return mark + width_add(out, part, columns - mark, unicode);
         }

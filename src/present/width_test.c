@@ -79,6 +79,20 @@ static void names_lose_their_outer_scopes(void **state)
     expect_name("a::b", 0, "");
 }
 
+/* To measure anew what each scope leaves would take minutes. */
+static void of_many_scopes_the_inner_ones_stay(void **state)
+{
+    enum { SCOPES = 200000 };
+    char *name = malloc(6 * SCOPES + 4);
+    (void)state;
+    assert_non_null(name);
+    for (size_t i = 0; i < SCOPES; i++)
+        memcpy(name + 6 * i, "日a::", 6);
+    strcpy(name + 6 * SCOPES, "end");
+    expect_name(name, 15, "…日a::日a::end");
+    free(name);
+}
+
 static void commands_lose_their_end(void **state)
 {
     struct strbuf out;
@@ -132,11 +146,9 @@ static void colour_is_for_terminals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters_take_their_columns),
-        cmocka_unit_test(long_names_lose_their_middle),
-        cmocka_unit_test(names_lose_their_outer_scopes),
-        cmocka_unit_test(commands_lose_their_end),
-        cmocka_unit_test(columns_line_up),
+        cmocka_unit_test(characters_take_their_columns), cmocka_unit_test(long_names_lose_their_middle),
+        cmocka_unit_test(names_lose_their_outer_scopes), cmocka_unit_test(of_many_scopes_the_inner_ones_stay),
+        cmocka_unit_test(commands_lose_their_end),       cmocka_unit_test(columns_line_up),
         cmocka_unit_test(colour_is_for_terminals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
