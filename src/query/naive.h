@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "query/query.h"
+#include "store/weight.h"
 #include "store/writer.h"
 #include "tool/vec.h"
 #include "wire/record.h"
@@ -33,13 +34,14 @@ struct naive_block {
     bool freed;
     uint64_t died, died_ns;
     uint32_t died_thread, died_how;
-    uint32_t died_stack; /* as the release has it; 0 = it does not say */
-    size_t next;         /* index + 1 of the block that continues it by realloc; 0 = none */
-    size_t before;       /* likewise of the one that it continues */
-    const char *mark;    /* the latest one before its birth, or NULL */
-    bool is_mapped;      /* has a mapping of its own */
-    bool is_other;       /* lies in an arena other than the main one */
-    uint32_t mapping;    /* number of the one that it lies in; 0 = none */
+    uint32_t died_stack;  /* as the release has it; 0 = it does not say */
+    size_t next;          /* index + 1 of the block that continues it by realloc; 0 = none */
+    size_t before;        /* likewise of the one that it continues */
+    const char *mark;     /* the latest one before its birth, or NULL */
+    bool is_mapped;       /* has a mapping of its own */
+    bool is_other;        /* lies in an arena other than the main one */
+    uint32_t mapping;     /* number of the one that it lies in; 0 = none */
+    struct weight counts; /* what it stands for: itself, unless it is a sample */
 };
 
 struct naive_mapping {
@@ -70,6 +72,7 @@ struct naive_process {
 struct naive {
     uint64_t seed;
     bool is_glibc; /* usable sizes and addresses are as glibc's malloc makes them */
+    uint64_t sample_rate;
     VEC(struct naive_block) blocks;
     VEC(struct naive_mapping) mappings;
     VEC(struct naive_page) pages;
@@ -159,6 +162,9 @@ static inline void naive_add_meta(struct wake_writer *w, uint32_t process)
 /* How many steps a chunk has, more or less. */
 static unsigned naive_chunk_steps = 60;
 
+/* Blocks are samples, one in so many bytes; 0: they are all there are. */
+static uint64_t naive_sample_rate;
+
 /* One process while it is made. */
 struct naive_maker {
     struct naive *naive;
@@ -219,6 +225,7 @@ static inline void naive_alloc(struct naive_maker *m, uint32_t thread, uint32_t 
     if (claimed != 0)
         previous = n->blocks.data[claimed - 1].number + 1;
     b.is_other = n->is_glibc && !b.is_mapped && naive_below(n, 3) == 0;
+    b.counts = weight_made(n->sample_rate, b.number, b.size);
     wake_stream_alloc(m->stream, m->now, thread, kind, b.stack, b.address, b.size,
                       b.usable + b.is_other * RECORD_OTHER_ARENA, previous);
     (void)vec_push(&n->blocks, b);
@@ -358,7 +365,7 @@ static inline bool naive_is_live(const struct naive_block *b, uint64_t event)
 /* Temporary as the collector counts it: the thread's latest allocation. */
 static inline bool naive_is_latest(const struct naive *n, const struct naive_block *b)
 {
-    if (!b->freed || b->died_thread != b->thread)
+    if (!b->freed || b->died_thread != b->thread || n->sample_rate != 0)
         return false;
     for (size_t i = 0; i < n->blocks.count; i++) {
         const struct naive_block *o = &n->blocks.data[i];
@@ -374,8 +381,8 @@ static inline void naive_find_peak(const struct naive *n, uint32_t process, stru
         uint64_t bytes = 0, blocks = 0;
         for (size_t i = 0; i < n->blocks.count; i++)
             if (n->blocks.data[i].process == process && naive_is_live(&n->blocks.data[i], e)) {
-                bytes += n->blocks.data[i].size;
-                blocks++;
+                bytes += n->blocks.data[i].counts.bytes;
+                blocks += n->blocks.data[i].counts.blocks;
             }
         if (bytes <= end->peak_bytes)
             continue;
@@ -400,19 +407,20 @@ static inline void naive_end_process(struct naive_maker *m)
         if (b->process != m->process)
             continue;
         bool at_peak = end.peak_bytes > 0 && naive_is_live(b, end.peak_event);
-        t->allocations++;
-        t->allocated_bytes += b->size;
-        t->freed += b->freed;
-        t->freed_bytes += b->freed ? b->size : 0;
-        t->peak_blocks += at_peak;
-        t->peak_bytes += at_peak ? b->size : 0;
-        t->temporary += naive_is_latest(n, b);
-        t->temporary_bytes += naive_is_latest(n, b) ? b->size : 0;
-        end.allocations++;
-        end.frees += b->freed;
-        end.allocated_bytes += b->size;
-        end.leaked_blocks += !b->freed;
-        end.leaked_bytes += b->freed ? 0 : b->size;
+        bool is_latest = naive_is_latest(n, b);
+        t->allocations += b->counts.blocks;
+        t->allocated_bytes += b->counts.bytes;
+        t->freed += b->freed ? b->counts.blocks : 0;
+        t->freed_bytes += b->freed ? b->counts.bytes : 0;
+        t->peak_blocks += at_peak ? b->counts.blocks : 0;
+        t->peak_bytes += at_peak ? b->counts.bytes : 0;
+        t->temporary += is_latest;
+        t->temporary_bytes += is_latest ? b->size : 0;
+        end.allocations += b->counts.blocks;
+        end.frees += b->freed ? b->counts.blocks : 0;
+        end.allocated_bytes += b->counts.bytes;
+        end.leaked_blocks += b->freed ? 0 : b->counts.blocks;
+        end.leaked_bytes += b->freed ? 0 : b->counts.bytes;
         if (!b->freed)
             (void)vec_push(&live, ((struct wake_live_block){b->number, b->address, b->size, b->stack}));
     }
@@ -428,7 +436,9 @@ static inline void naive_make(struct naive *n, const char *path, uint64_t seed, 
                               size_t steps, bool ended)
 {
     struct wake_writer *w;
-    *n = (struct naive){.seed = seed * 2654435761u + 88172645463325252u, .is_glibc = seed % 2 != 0};
+    *n = (struct naive){.seed = seed * 2654435761u + 88172645463325252u,
+                        .is_glibc = seed % 2 != 0,
+                        .sample_rate = naive_sample_rate};
     if (wake_writer_open(&w, path, NULL) != 0)
         abort();
     for (uint32_t i = 0; i < processes; i++) {
@@ -439,9 +449,11 @@ static inline void naive_make(struct naive *n, const char *path, uint64_t seed, 
         struct naive_process p = {.pid = 100 + i, .start_ns = start_ns};
         struct naive_maker m = {.naive = n, .writer = w, .process = i, .now = p.start_ns};
         (void)vec_push(&n->processes, p);
-        wake_writer_add_process(
-            w, &(struct wake_process_info){
-                   .pid = p.pid, .has_arenas = n->is_glibc, .start_ns = p.start_ns, .exe = "/bin/app"});
+        wake_writer_add_process(w, &(struct wake_process_info){.pid = p.pid,
+                                                               .has_arenas = n->is_glibc,
+                                                               .start_ns = p.start_ns,
+                                                               .exe = "/bin/app",
+                                                               .sample_rate = n->sample_rate});
         naive_add_meta(w, i);
         m.stream = wake_writer_stream(w, i);
         for (size_t k = 0; k < steps; k++)

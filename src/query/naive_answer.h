@@ -121,6 +121,8 @@ static inline bool naive_temporary(const struct naive_asked *a, const struct nai
         return false;
     if (a->query->temporary_ns != 0)
         return b->died_ns - b->born_ns <= a->query->temporary_ns;
+    if (a->naive->sample_rate != 0) /* what was allocated between is not known */
+        return false;
     for (size_t i = 0; i < a->naive->blocks.count; i++) {
         const struct naive_block *o = &a->naive->blocks.data[i];
         between +=
@@ -237,14 +239,14 @@ static inline bool naive_group_passes(const struct naive_asked *a, const struct 
         for (size_t k = 0; k < a->naive->blocks.count; k++) {
             const struct naive_block *x = &a->naive->blocks.data[k];
             if (x->process == o->process && x->stack == o->stack && naive_is_live(x, o->born))
-                bytes += x->size;
+                bytes += x->counts.bytes;
         }
         if (count == 0 || bytes > highest) {
             highest = bytes;
             highest_ns = o->born_ns;
         }
-        count++;
-        leaked += !o->freed;
+        count += o->counts.blocks;
+        leaked += o->freed ? 0 : o->counts.blocks;
         first = o->born_ns < first ? o->born_ns : first;
         last = o->born_ns > last ? o->born_ns : last;
     }
@@ -357,8 +359,8 @@ static inline void naive_level(const struct naive_asked *a, const bool *match, u
     for (size_t i = 0; i < a->naive->blocks.count && event != UINT64_MAX; i++) {
         const struct naive_block *b = &a->naive->blocks.data[i];
         if (match[i] && b->process == process && naive_is_live(b, event)) {
-            *bytes += b->size;
-            ++*blocks;
+            *bytes += b->counts.bytes;
+            *blocks += b->counts.blocks;
         }
     }
 }
@@ -417,41 +419,43 @@ static inline struct metrics naive_metrics(const struct naive_asked *a, const bo
                                            uint64_t peak_event)
 {
     struct metrics m = {0};
-    size_t count = a->naive->blocks.count;
+    size_t count = a->naive->blocks.count, lived = 0;
     uint64_t *lifetimes = malloc((count + 1) * sizeof *lifetimes);
     for (size_t i = 0; i < count; i++) {
         const struct naive_block *b = &a->naive->blocks.data[i];
         if (!match[i] || !naive_in_row(a, b, row))
             continue;
         bool at_peak = b->process == peak_process && peak_event != UINT64_MAX && naive_is_live(b, peak_event);
-        m.peak_blocks += at_peak;
-        m.peak_bytes += at_peak ? b->size : 0;
+        m.peak_blocks += at_peak ? b->counts.blocks : 0;
+        m.peak_bytes += at_peak ? b->counts.bytes : 0;
         bool is_live = a->is_moment_asked
                            ? naive_alive(a, b, a->moment)
                            : naive_is_left(b, a->moment) && !naive_is_gone(a, b->process, a->from);
-        m.live_blocks += is_live;
-        m.live_bytes += is_live ? b->size : 0;
+        m.live_blocks += is_live ? b->counts.blocks : 0;
+        m.live_bytes += is_live ? b->counts.bytes : 0;
         if (b->born_ns >= a->from && b->born_ns <= a->to) {
             m.first_ns = m.allocated_blocks == 0 || b->born_ns < m.first_ns ? b->born_ns : m.first_ns;
             m.last_ns = b->born_ns > m.last_ns ? b->born_ns : m.last_ns;
-            m.allocated_blocks++;
-            m.allocated_bytes += b->size;
-            m.leaked_blocks += !b->freed;
-            m.leaked_bytes += b->freed ? 0 : b->size;
-            m.slack_bytes += b->usable - b->size;
+            m.allocated_blocks += b->counts.blocks;
+            m.allocated_bytes += b->counts.bytes;
+            m.leaked_blocks += b->freed ? 0 : b->counts.blocks;
+            m.leaked_bytes += b->freed ? 0 : b->counts.bytes;
+            m.slack_bytes += (b->usable - b->size) * b->counts.blocks;
         }
         if (b->freed && b->died_ns >= a->from && b->died_ns <= a->to) {
-            lifetimes[m.freed_blocks++] = b->died_ns - b->born_ns;
-            m.freed_bytes += b->size;
-            m.temporary_blocks += naive_temporary(a, b);
-            m.temporary_bytes += naive_temporary(a, b) ? b->size : 0;
+            bool is_temporary = naive_temporary(a, b);
+            lifetimes[lived++] = b->died_ns - b->born_ns;
+            m.freed_blocks += b->counts.blocks;
+            m.freed_bytes += b->counts.bytes;
+            m.temporary_blocks += is_temporary ? b->counts.blocks : 0;
+            m.temporary_bytes += is_temporary ? b->counts.bytes : 0;
         }
     }
-    if (m.freed_blocks > 0) {
-        qsort(lifetimes, m.freed_blocks, sizeof *lifetimes, naive_compare);
+    if (lived > 0) {
+        qsort(lifetimes, lived, sizeof *lifetimes, naive_compare);
         m.lifetime_min_ns = lifetimes[0];
-        m.lifetime_max_ns = lifetimes[m.freed_blocks - 1];
-        m.lifetime_median_ns = lifetimes[(m.freed_blocks - 1) / 2];
+        m.lifetime_max_ns = lifetimes[lived - 1];
+        m.lifetime_median_ns = lifetimes[(lived - 1) / 2];
     }
     free(lifetimes);
     return m;
@@ -478,9 +482,10 @@ static inline struct query_tick naive_tick(const struct naive_asked *a, const bo
         if (!match[i] || b->process != process)
             continue;
         bool born = b->born_ns >= from && b->born_ns < until;
-        t.allocations += born;
-        t.allocated_bytes += born ? b->size : 0;
-        t.frees += b->freed && b->died_ns >= from && b->died_ns < until;
+        bool died = b->freed && b->died_ns >= from && b->died_ns < until;
+        t.allocations += born ? b->counts.blocks : 0;
+        t.allocated_bytes += born ? b->counts.bytes : 0;
+        t.frees += died ? b->counts.blocks : 0;
     }
     for (size_t i = 0; i < p->samples.count; i++) {
         struct wake_sample s = p->samples.data[i];

@@ -61,15 +61,15 @@ static inline void check_histograms(const struct naive_asked *a, const bool *mat
         while (b->size >> bucket != 0)
             bucket++;
         if (match[i] && b->born_ns >= a->from && b->born_ns <= a->to) {
-            sizes.blocks[bucket]++;
-            sizes.bytes[bucket] += b->size;
+            sizes.blocks[bucket] += b->counts.blocks;
+            sizes.bytes[bucket] += b->counts.bytes;
         }
         if (!match[i] || !b->freed || b->died_ns < a->from || b->died_ns > a->to)
             continue;
         for (bucket = 0; (b->died_ns - b->born_ns) >> bucket != 0;)
             bucket++;
-        lifetimes.blocks[bucket]++;
-        lifetimes.bytes[bucket] += b->size;
+        lifetimes.blocks[bucket] += b->counts.blocks;
+        lifetimes.bytes[bucket] += b->counts.bytes;
     }
     assert_memory_equal(&r->sizes, &sizes, sizeof sizes);
     assert_memory_equal(&r->lifetimes, &lifetimes, sizeof lifetimes);

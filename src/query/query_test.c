@@ -76,6 +76,19 @@ static void random_queries_are_answered_to_the_byte(void **state)
     assert_true(answered > 5000);
 }
 
+/* Each block stands for so many, all of which sums count, the peak too. */
+static void so_are_those_to_sampled_recordings(void **state)
+{
+    (void)state;
+    unsigned answered = 0;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        naive_sample_rate = 20 + seed % 4 * 3000;
+        answered += ask_many(seed, 1 + (unsigned)(seed % 3), 30 + seed % 7 * 20, seed % 4 != 0, 100);
+    }
+    naive_sample_rate = 0;
+    assert_true(answered > 2000);
+}
+
 /* A date is the time since the recording began, to the nanosecond. */
 static void a_date_is_a_moment(void **state)
 {
@@ -407,6 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_queries_are_answered_to_the_byte, setup, teardown),
+        cmocka_unit_test_setup_teardown(so_are_those_to_sampled_recordings, setup, teardown),
         cmocka_unit_test_setup_teardown(a_date_is_a_moment, setup, teardown),
         cmocka_unit_test_setup_teardown(totals_answer_without_reading_events, setup, teardown),
         cmocka_unit_test_setup_teardown(only_events_of_small_processes_are_read, setup, teardown),
