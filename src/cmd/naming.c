@@ -24,6 +24,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct naming_note {
+    uint32_t image;
+    char *remark;
+};
+
 struct naming {
     struct naming_options options;
     const struct naming_resolver *resolver;
@@ -31,6 +36,7 @@ struct naming {
     struct perf_map perf_map;
     uint64_t done, total; /* places */
     bool is_stopped;
+    VEC(struct naming_note) notes;
 };
 
 /* ------------------------------------------------------------------- wants */
@@ -241,6 +247,16 @@ static int job_resolve(const struct naming_job *j, void *opened, size_t *kept, s
     return 0;
 }
 
+/* Its names stay, as what was found now is less: that is told, and not put into the recording.  False: no memory. */
+static bool job_note(const struct naming_job *j, const char *remark)
+{
+    struct naming_note note = {j->image, memory_copy_text(remark)};
+    if (note.remark != NULL && vec_push(&j->naming->notes, note))
+        return true;
+    free(note.remark);
+    return false;
+}
+
 /* Asks the resolver about the places of an image. */
 static int naming_ask(const struct naming_job *j, struct err *err)
 {
@@ -258,8 +274,8 @@ static int naming_ask(const struct naming_job *j, struct err *err)
     /* What is wrong with a file may show only where it is read. */
     const char *now = opened != NULL && resolver->remark != NULL ? resolver->remark(resolver->of, opened)
                                                                  : strbuf_get(&remark);
-    if (code == 0 && !is_poorer && (kept == 0 || source > image->source) &&
-        !names_set_source(j->names, j->image, source, now))
+    bool is_kept = is_poorer || (kept > 0 && source <= image->source);
+    if (code == 0 && !(is_kept ? job_note(j, now) : names_set_source(j->names, j->image, source, now)))
         code = job_fail(err);
     const char *lack = opened != NULL && resolver->lack != NULL ? resolver->lack(resolver->of, opened) : NULL;
     if (code == 0 && lack != NULL)
@@ -273,6 +289,13 @@ static int naming_ask(const struct naming_job *j, struct err *err)
 }
 
 /* --------------------------------------------------------------- interface */
+
+static void naming_forget_notes(struct naming *n)
+{
+    for (size_t i = 0; i < n->notes.count; i++)
+        free(n->notes.data[i].remark);
+    n->notes.count = 0;
+}
 
 struct naming *naming_open(const struct naming_options *options, struct err *err)
 {
@@ -305,6 +328,8 @@ void naming_close(struct naming *n)
         return;
     perf_map_close(&n->perf_map);
     elf_resolver_free(n->own);
+    naming_forget_notes(n);
+    vec_release(&n->notes);
     free(n);
 }
 
@@ -318,9 +343,18 @@ const char *naming_get_remark(const struct naming *n)
     return n->own != NULL ? elf_resolver_get_remark(n->own) : "";
 }
 
+const char *naming_get_note(const struct naming *n, uint32_t image)
+{
+    for (size_t i = 0; i < n->notes.count; i++)
+        if (n->notes.data[i].image == image)
+            return n->notes.data[i].remark;
+    return NULL;
+}
+
 int naming_resolve(struct naming *n, struct wake_reader *r, struct err *err)
 {
     struct naming_wants wants;
+    naming_forget_notes(n);
     int code = naming_list(&wants, r, err);
     n->total = wants.list.count;
     for (size_t at = 0, next; code == 0 && at < wants.list.count && !n->is_stopped; at = next) {

@@ -60,6 +60,9 @@ void naming_close(struct naming *n);
 /* Names what occurs in the stacks of a recording, in wake_reader_names(r).
  * Being stopped is no error: what has been named stays. */
 int naming_resolve(struct naming *n, struct wake_reader *r, struct err *err);
+/* Of the latest recording: the remark on what was found now of an image, "" = none, where that is less than what
+ * is known and the names stay; NULL: they do not. */
+const char *naming_get_note(const struct naming *n, uint32_t image);
 bool naming_is_stopped(const struct naming *n);
 /* A sentence for people about files that were not waited for; "" = none. */
 const char *naming_get_remark(const struct naming *n);

@@ -47,15 +47,26 @@ static void symbolize_take_signals(void)
     command_bear_limits();
 }
 
-static const char *symbolize_judge(const struct name_image *image)
+/* What the table is made of. */
+struct symbolize_table {
+    struct strbuf out;
+    const struct naming *naming;
+};
+
+/* What was found now: the file that was refused, also where the names of an earlier one stay. */
+static const char *symbolize_judge(const struct naming *n, const struct name_image *image, uint32_t number)
 {
+    const char *note = naming_get_note(n, number);
+    if (note != NULL && note[0] != '\0')
+        return note;
     return image->remark[0] == '\0' && image->source == NAME_SOURCE_NONE ? "Nobody has looked."
                                                                          : image->remark;
 }
 
-static void symbolize_row(struct strbuf *out, const struct names *n, const struct naming_want *wants,
+static void symbolize_row(struct symbolize_table *t, const struct names *n, const struct naming_want *wants,
                           size_t count)
 {
+    struct strbuf *out = &t->out;
     char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
     size_t named = 0, lines = 0;
     const struct name_image *image = names_get_image(n, wants->image);
@@ -66,9 +77,10 @@ static void symbolize_row(struct strbuf *out, const struct names *n, const struc
     }
     strbuf_addf(out, "%10s%10s%10s  ", units_count(a, count), units_count(b, named), units_count(c, lines));
     safe_add_text(out, image->path);
-    if (symbolize_judge(image)[0] != '\0') {
+    const char *judgement = symbolize_judge(t->naming, image, wants->image);
+    if (judgement[0] != '\0') {
         strbuf_add_text(out, "  (");
-        safe_add_text(out, symbolize_judge(image));
+        safe_add_text(out, judgement);
         strbuf_add_char(out, ')');
     }
     strbuf_add_char(out, '\n');
@@ -77,15 +89,15 @@ static void symbolize_row(struct strbuf *out, const struct names *n, const struc
 /* A finish's `show`. */
 static void symbolize_show(void *of, struct wake_reader *r)
 {
-    struct strbuf *out = of;
+    struct symbolize_table *t = of;
     struct naming_wants wants;
     struct err err;
     if (naming_list(&wants, r, &err) != 0)
         return;
-    strbuf_addf(out, "%10s%10s%10s  %s\n", "addresses", "named", "lines", "file");
+    strbuf_addf(&t->out, "%10s%10s%10s  %s\n", "addresses", "named", "lines", "file");
     for (size_t at = 0, next; at < wants.list.count; at = next) {
         next = naming_next_image(&wants, at);
-        symbolize_row(out, wake_reader_names(r), &wants.list.data[at], next - at);
+        symbolize_row(t, wake_reader_names(r), &wants.list.data[at], next - at);
     }
     vec_release(&wants.list);
 }
@@ -111,7 +123,7 @@ static bool symbolize_is_spool(const char *path)
 static int symbolize_run(struct finish *f, const char *path)
 {
     struct err err;
-    struct strbuf out;
+    struct symbolize_table table = {0};
     sig_atomic_t taken = 0;
     int code = ERR_INPUT;
     if (symbolize_is_spool(path)) {
@@ -119,9 +131,9 @@ static int symbolize_run(struct finish *f, const char *path)
         return EXIT_FAILED;
     }
     err_init(&err);
-    strbuf_init(&out);
+    strbuf_init(&table.out);
     symbolize_take_signals();
-    f->show_of = &out;
+    f->show_of = &table;
     struct progress progress;
     progress_begin(&progress);
     f->naming.progress = symbolize_progress;
@@ -129,12 +141,13 @@ static int symbolize_run(struct finish *f, const char *path)
     f->naming.is_stopped_of = &taken;
     f->say_of = &progress;
     struct naming *n = naming_open(&f->naming, &err);
+    table.naming = n;
     if (n != NULL)
         code = finish_file(f, n, path, &err);
     progress_end(&progress);
     if (code != 0)
         command_say("%s", err.text);
-    else if (!command_print(&out))
+    else if (!command_print(&table.out))
         code = ERR_IO;
     if (n != NULL && naming_is_stopped(n)) {
         command_say("Interrupted; what had been found by then is in the file.");
@@ -142,7 +155,7 @@ static int symbolize_run(struct finish *f, const char *path)
     } else if (n != NULL && naming_get_remark(n)[0] != '\0')
         command_say("%s", naming_get_remark(n));
     naming_close(n);
-    strbuf_release(&out);
+    strbuf_release(&table.out);
     return code == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 

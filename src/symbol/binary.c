@@ -35,6 +35,7 @@ struct binary {
     bool is_read;          /* debug files have been searched */
     bool has_symtab;       /* symbols have been read */
     unsigned generation;   /* of what info has handed out and spelling knows */
+    struct err no_debug;   /* which debug file was refused; no code: none */
     struct err no_package; /* why there is no package; no code: there is, or nobody asked */
     bool is_poor;          /* there was no memory for its debugging information, which is as if it had none */
     char remark[4 * UNIT_PATH_MAX];
@@ -96,7 +97,7 @@ static void binary_read_info(struct binary *b)
     if (b->has_info && b->info.units.count > 0)
         return;
     struct elffile debug;
-    if (!locate_debug(b->locate, &b->file, b->path, &debug))
+    if (!locate_debug(b->locate, &b->file, b->path, &debug, &b->no_debug))
         return;
     debuginfo_close(&b->info);
     b->debug = debug;
@@ -297,6 +298,7 @@ const char *binary_get_remark(struct binary *b)
 {
     char id[2 * BUILD_ID_MAX + 1];
     enum binary_source source = binary_get_source(b);
+    const char *space = b->no_debug.code != 0 ? " " : "";
     build_id_format(&b->file.id, id);
     if (setjmp(debuginfo_no_memory) != 0)
         binary_impoverish(b);
@@ -307,13 +309,14 @@ const char *binary_get_remark(struct binary *b)
     }
     if (source == BINARY_NOTHING)
         snprintf(b->remark, sizeof b->remark,
-                 "%s (build id %s) has neither symbols nor debugging information.", b->path, id);
+                 "%s (build id %s) has neither symbols nor debugging information.%s%s", b->path, id, space,
+                 b->no_debug.text);
     if (source == BINARY_SYMBOLS)
         snprintf(
             b->remark, sizeof b->remark,
             "There is no debugging information for %s (build id %s): lines and inlined functions are not "
-            "known.",
-            b->path, id);
+            "known.%s%s",
+            b->path, id, space, b->no_debug.text);
     if (source == BINARY_LINES)
         binary_remark_halves(b);
     if (source == BINARY_LINES && b->remark[0] == '\0')

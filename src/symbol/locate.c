@@ -257,7 +257,20 @@ static bool locate_try_names(struct wanted *w, const char *path)
     return false;
 }
 
-bool locate_debug(struct locate *l, const struct elffile *program, const char *path, struct elffile *out)
+static void locate_refuse_debug(const struct wanted *w, struct err *err)
+{
+    char theirs[2 * BUILD_ID_MAX + 1];
+    if (w->other_path == NULL)
+        return;
+    if (w->other.length > 0)
+        err_set(err, ERR_INPUT, "%s belongs to another build: its build id is %s.", w->other_path,
+                build_id_format(&w->other, theirs));
+    else
+        err_set(err, ERR_INPUT, "%s belongs to another build.", w->other_path);
+}
+
+bool locate_debug(struct locate *l, const struct elffile *program, const char *path, struct elffile *out,
+                  struct err *err)
 {
     GElf_Word checksum = 0;
     const char *root, *folder;
@@ -276,6 +289,8 @@ bool locate_debug(struct locate *l, const struct elffile *program, const char *p
         found = locate_try_link(&w, program->path, path, link);
     if (!found && program->id.length > 0)
         found = locate_try_names(&w, path) || wanted_download(&w, DOWNLOAD_DEBUG, locate_base(path));
+    if (!found)
+        locate_refuse_debug(&w, err);
     wanted_release(&w);
     return found;
 }

@@ -35,8 +35,10 @@ int locate_binary(struct locate *l, const char *path, const struct build_id *id,
                   struct err *err);
 
 /* The separate debug file of a program without debugging information.  path is
- * where the program was when it was recorded.  False: there is none. */
-bool locate_debug(struct locate *l, const struct elffile *program, const char *path, struct elffile *out);
+ * where the program was when it was recorded.  False: there is none; *err, without a code
+ * otherwise, names the first that has the right name and belongs to another build. */
+bool locate_debug(struct locate *l, const struct elffile *program, const char *path, struct elffile *out,
+                  struct err *err);
 
 /* Calls visit with the places where a package (.dwp) of the .dwo files of a program may be, whether there is a
  * file or not, until it says true.  debug: its debug file; not open when it has none. */

@@ -41,6 +41,7 @@ shutil.copy("app", "full")
 subprocess.run(["strip", "app"], check=True)
 path = os.path.abspath("app")
 record([path], output="plain.wake", env={"HEAPWAKE_SYMBOLS": "0"})
+record([path], output="looked.wake")  # the target has looked at what it has
 os.remove("app")  # the target's file is not here
 
 
@@ -75,6 +76,13 @@ shutil.copy("other", below)
 done = tool("symbolize", "--sysroot", "there", fresh("other.wake"))
 check.holds(b"build" in done.out and b"app" in done.out, f"A file of another build is not named: {done.out!r}")
 check.equal("names from another build", [("", "", 0), ("", "", 0)], blamed("other.wake"))
+
+# The same where something is known already, which stays.
+refused = f"{below} has been replaced: its build id is "
+for name, names in (("looked.wake", [("", "", 0), ("", "", 0)]), ("debug.wake", want)):
+    done = tool("symbolize", "--sysroot", "there", name)
+    check.holds(refused in done.out.decode(), f"{name}: the file of another build is not named: {done.out.decode()}")
+    check.equal(f"{name}: names beside another build", names, blamed(name))
 
 # A plugin that is loaded by a name for the folder that the program is in by then, which is not where it began.
 os.makedirs("plugins")

@@ -159,7 +159,10 @@ def check_separate():
     check_points(os.path.abspath("linked"), points=points)
     check.about("debug file of another build")
     shutil.copy(compile_points("other", "-DOTHER", "-O1"), "app.debug")
-    check.equal("source", SYMBOLS, Answer(os.path.abspath("linked"), *points.values()).source)
+    refused = Answer(os.path.abspath("linked"), *points.values())
+    check.equal("source", SYMBOLS, refused.source)
+    check.holds(refused.remark.endswith(f" are not known. {os.path.abspath('app.debug')} belongs to another build: its build id is "
+                                        f"{build_id('app.debug')}."), f"The debug file is not named: {refused.remark}")
     os.unlink("app.debug")
 
 
