@@ -11,18 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parts of names that say nothing to people: how many bytes, at the beginning of text. */
-static size_t frames_skip(const char *text, size_t length)
-{
-    static const char *const noise[] = {"(anonymous namespace)::", "__cxx11::", "{anonymous}::"};
-    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
-        size_t n = strlen(noise[i]);
-        if (length > n && memcmp(text, noise[i], n) == 0)
-            return n;
-    }
-    return 0;
-}
-
 /* The name without what is between < and > (operators keep theirs), without arguments of functions inside it,
  * and without noise. */
 static void frames_add_without_arguments(struct strbuf *out, const char *name, size_t length)
@@ -46,7 +34,7 @@ static void frames_add_without_arguments(struct strbuf *out, const char *name, s
             if (--depth == 0)
                 strbuf_add_char(out, '>');
         } else if (depth == 0) {
-            size_t n = frames_skip(name + i, length - i);
+            size_t n = frame_skip_noise(name + i, length - i);
             if (n == 0) {
                 /* Up to the next part of the name. */
                 for (n = 1; i + n < length && name[i + n - 1] != ':' && strchr("<>(", name[i + n]) == NULL;)

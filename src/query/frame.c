@@ -470,6 +470,56 @@ const char *frame_spell_place(char text[FRAME_PLACE_MAX], const char *module, ui
     return text;
 }
 
+size_t frame_skip_noise(const char *text, size_t length)
+{
+    static const char *const noise[] = {"(anonymous namespace)::", "__cxx11::", "{anonymous}::"};
+    for (size_t i = 0; i < COUNT(noise); i++) {
+        size_t n = strlen(noise[i]);
+        if (length > n && memcmp(text, noise[i], n) == 0)
+            return n;
+    }
+    return 0;
+}
+
+/* Bytes of the template arguments that name begins with, up to behind the > that closes them. */
+static size_t frame_skip_template(const char *name, size_t length)
+{
+    size_t depth = 0, i = 0;
+    for (; i < length; i++) {
+        if (name[i] == '<')
+            depth++;
+        else if (name[i] == '>' && name[i - 1] != '-' && --depth == 0)
+            return i + 1;
+    }
+    return i;
+}
+
+/* Does a name read like this, with or without the brackets, once what pages leave out is left out: the arguments of its
+ * templates and of functions around it, and noise? */
+static bool frame_reads(const char *name, size_t length, const char *wanted)
+{
+    for (size_t i = 0, same; i < length; i += same, wanted += same) {
+        bool is_part = i == 0 || name[i - 1] == ':';
+        size_t left = length - i, sign = is_part ? frame_skip_operator(name + i) : 0;
+        size_t arguments = i > 0 && name[i] == '(' ? frame_skip_arguments(name, i) : 0;
+        size_t noise = is_part ? frame_skip_noise(name + i, left) : 0;
+        same = 0;
+        if (sign == 0 && name[i] == '<') {
+            i += frame_skip_template(name + i, left);
+            wanted += strncmp(wanted, "<>", 2) == 0 ? 2 : 0;
+        } else if (arguments != 0 && arguments < left) {
+            i += arguments;
+        } else if (noise != 0 && strncmp(wanted, name + i, noise) != 0) {
+            i += noise;
+        } else {
+            same = sign == 0 ? 1 : sign < left ? sign : left;
+            if (strncmp(wanted, name + i, same) != 0)
+                return false;
+        }
+    }
+    return *wanted == '\0';
+}
+
 bool frame_is_called(const struct frame *f, const char *wanted)
 {
     size_t length, want = strlen(wanted);
@@ -481,7 +531,13 @@ bool frame_is_called(const struct frame *f, const char *wanted)
     if (strcmp(f->function, wanted) == 0 || strcmp(f->linkage, wanted) == 0)
         return true;
     const char *name = frame_find_name(f->function, &length);
-    if (length < want || memcmp(name + length - want, wanted, want) != 0)
-        return false;
-    return length == want || (length >= want + 2 && memcmp(name + length - want - 2, "::", 2) == 0);
+    for (size_t i = 0, sign; i < length;) {
+        bool is_part = i == 0 || (i >= 2 && memcmp(name + i - 2, "::", 2) == 0);
+        bool is_end = length - i == want && memcmp(name + i, wanted, want) == 0;
+        if (is_part && (is_end || frame_reads(name + i, length - i, wanted)))
+            return true;
+        sign = is_part ? frame_skip_operator(name + i) : 0;
+        i += sign != 0 ? sign : name[i] == '<' ? frame_skip_template(name + i, length - i) : 1;
+    }
+    return false;
 }

@@ -51,6 +51,9 @@ const char *frame_find_name(const char *function, size_t *length);
  * 0 = there are none, or the name ends there. */
 size_t frame_skip_arguments(const char *function, size_t at);
 
+/* Bytes of a part of a name that says nothing to people, "(anonymous namespace)::", at the beginning of text; 0 = none. */
+size_t frame_skip_noise(const char *text, size_t length);
+
 /* A method as Rust names it: "<type as trait>::f", or "<type>::f". */
 struct frame_self {
     const char *type, *trait; /* trait: NULL = a method of the type itself */
@@ -66,7 +69,8 @@ enum { FRAME_PLACE_MAX = 300 };
 const char *frame_spell_place(char text[FRAME_PLACE_MAX], const char *module, uint64_t address);
 
 /* Whether a person who says `wanted` means this function: the whole signature,
- * the qualified name, its last part, or the place of one without a name. */
+ * the qualified name, its last parts, or the place of one without a name.  Names may
+ * lack what is between < and > and what says nothing, as on pages. */
 bool frame_is_called(const struct frame *f, const char *wanted);
 
 #endif

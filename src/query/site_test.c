@@ -240,7 +240,45 @@ static void names_are_found_in_signatures(void **state)
     assert_false(frame_is_called(&f, ""));
     f.function = "n::f(int)::local::get(int)";
     assert_true(frame_is_called(&f, "get"));
+    assert_true(frame_is_called(&f, "n::f::local::get"));
     assert_false(frame_is_called(&f, "f"));
+}
+
+static void names_may_lack_template_arguments(void **state)
+{
+    static const struct {
+        const char *function, *wanted;
+        bool is_called;
+    } cases[] = {
+        {"double* make<double, 10>(int)", "make", true},
+        {"double* make<double, 10>(int)", "make<>", true},
+        {"double* make<double, 10>(int)", "make<double, 10>", true},
+        {"double* make<double, 10>(int)", "make<double>", false},
+        {"double* make<double, 10>(int)", "mak", false},
+        {"double* make<double, 10>(int)", "double", false},
+        {"void a::b<int>::c<e::f<g>>(char) const", "a::b::c", true},
+        {"void a::b<int>::c<e::f<g>>(char) const", "b<>::c<>", true},
+        {"void a::b<int>::c<e::f<g>>(char) const", "b<>::c", true},
+        {"void a::b<int>::c<e::f<g>>(char) const", "b", false},
+        {"void a::b<int>::c<e::f<g>>(char) const", "f", false},
+        {"a<void () const>::b<&c::operator->>::d()", "a::b::d", true},
+        {"bool n::operator<(n::t<int>, n::t<int>)", "operator<", true},
+        {"bool n::operator<(n::t<int>, n::t<int>)", "operator", false},
+        {"s& n::operator<< <int>(s&, int)", "n::operator<< <>", true},
+        {"n::t<int>::operator t<char>() const", "n::t::operator t<char>", true},
+        {"n::f<int>(int)::{lambda(int)#1}::operator()(int) const", "n::f<>::{lambda(int)#1}::operator()",
+         true},
+        {"n::(anonymous namespace)::t<int>::f()", "n::t::f", true},
+        {"n::(anonymous namespace)::t<int>::f()", "(anonymous namespace)::t<>::f", true},
+        {"<a::b<c> as d::e>::f", "f", true},
+        {"a<b", "a", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct frame f = {.function = cases[i].function, .linkage = "", .file = "", .module = ""};
+        if (frame_is_called(&f, cases[i].wanted) != cases[i].is_called)
+            fail_msg("%s: %s", cases[i].function, cases[i].wanted);
+    }
 }
 
 static void roles_are_known(void **state)
@@ -368,6 +406,7 @@ int main(void)
         cmocka_unit_test(what_is_not_in_the_file_has_no_frames),
         cmocka_unit_test(a_sieve_looks_at_functions_files_and_modules),
         cmocka_unit_test(names_are_found_in_signatures),
+        cmocka_unit_test(names_may_lack_template_arguments),
         cmocka_unit_test(roles_are_known),
         cmocka_unit_test(the_higher_peak_of_two_recordings_counts),
         cmocka_unit_test(lifetimes_join_as_far_as_they_can),
