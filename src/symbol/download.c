@@ -110,13 +110,20 @@ static bool download_begin(struct download *d)
     const char *servers = getenv("DEBUGINFOD_URLS");
     if (d->client != NULL)
         return true;
-    if (servers == NULL || servers[0] == '\0')
+    if (servers == NULL || servers[0] == '\0') {
+        d->remark = "DEBUGINFOD_URLS names no servers: debug files of this machine were looked for.";
         return false;
+    }
     d->client = memory_new_zeroed(1, sizeof *d->client);
     if (d->client == NULL)
         return false;
     d->client->of = d;
-    return download_load(d->client);
+    bool done = download_load(d->client);
+    if (d->client->library == NULL)
+        d->remark =
+            "No server was asked, as libdebuginfod.so.1 is not installed; debug files of this machine were "
+            "looked for.";
+    return done;
 }
 
 int download_file(struct download *d, enum download_kind kind, const struct build_id *id, const char *name)

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 
-from support import HEAPWAKE, Check, record, tool
+from support import HEAPWAKE, Check, native, record, tool
 
 SOURCE = """#include <stdlib.h>
 __attribute__((noinline)) static void *forget(size_t n) { return malloc(n); }
@@ -83,6 +83,12 @@ for name, names in (("looked.wake", [("", "", 0), ("", "", 0)]), ("debug.wake", 
     done = tool("symbolize", "--sysroot", "there", name)
     check.holds(refused in done.out.decode(), f"{name}: the file of another build is not named: {done.out.decode()}")
     check.equal(f"{name}: names beside another build", names, blamed(name))
+
+# Whoever asks for servers is told when there are none.
+done = native([HEAPWAKE, "symbolize", "--debuginfod", fresh("servers.wake")], {"DEBUGINFOD_URLS": ""})
+check.equal("symbolize --debuginfod: exit status", 0, done.status)
+check.equal("without servers", "heapwake: DEBUGINFOD_URLS names no servers: debug files of this machine were looked for.\n",
+            done.err.decode())
 
 # A plugin that is loaded by a name for the folder that the program is in by then, which is not where it began.
 os.makedirs("plugins")
