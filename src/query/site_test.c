@@ -271,6 +271,15 @@ static void names_may_lack_template_arguments(void **state)
         {"n::(anonymous namespace)::t<int>::f()", "n::t::f", true},
         {"n::(anonymous namespace)::t<int>::f()", "(anonymous namespace)::t<>::f", true},
         {"<a::b<c> as d::e>::f", "f", true},
+        {"<a::b<c> as d::e>::f", "<a::b<> as e>::f", true},
+        {"<a::b<c> as d::e>::f", "<a::b as d::e>::f", true},
+        {"<a::b<c> as d::e>::f", "a::b::f", true},
+        {"<a::b<c> as d::e>::f", "b<>::f", true},
+        {"<a::b<c> as d::e>::f", "e::f", false},
+        {"<a::b<c> as d::e>::f", "<a::b<> as d>::f", false},
+        {"<a::b<c>>::f::<g>", "a::b<>::f::<>", true},
+        {"a::f::<b>", "f", true},
+        {"a::f::<b>::{closure#0}", "a::f::<>::{closure#0}", true},
         {"a<b", "a", true},
     };
     (void)state;
