@@ -17,11 +17,11 @@ static void frames_add_without_arguments(struct strbuf *out, const char *name, s
 {
     size_t depth = 0, skip;
     for (size_t i = 0; i < length; i++) {
-        bool is_operator = i >= 8 && memcmp(name + i - 8, "operator", 8) == 0;
         bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
-        bool is_second = i >= 9 && memcmp(name + i - 9, "operator", 8) == 0 && name[i] == name[i - 1];
-        if (is_operator || is_arrow || (is_second && depth == 0)) {
-            safe_add(out, name + i, 1);
+        if (is_arrow || (skip = frame_skip_sign_of(name, i)) != 0) {
+            skip = is_arrow ? 1 : skip < length - i ? skip : length - i;
+            safe_add(out, name + i, depth == 0 ? skip : 0);
+            i += skip - 1;
         } else if (depth == 0 && i > 0 && (skip = frame_skip_arguments(name, i)) != 0 && skip < length - i) {
             bool is_receiver = name[i - 1] == '.';
             safe_add(out, name + i, is_receiver ? skip : 0);

@@ -48,6 +48,13 @@ static void names_lose_what_says_little(void **state)
     expect_name("n::(anonymous namespace)::pool::get(int)", "n::pool::get");
     expect_name("n::(anonymous namespace)::f(int)::local::get(int)", "n::f::local::get");
     expect_name("x::operator()(int) const", "x::operator()");
+    expect_name("void* f<a::operator()(int) const::{lambda()#1}>(a::operator()(int) const::{lambda()#1})",
+                "f<>");
+    expect_name("void* f<a::operator<<(a const&)::{lambda()#1}>(a::operator<<(a const&)::{lambda()#1})",
+                "f<>");
+    expect_name("void* f<a::operator>(a)::{lambda()#1}>::g<a::operator->()::{lambda()#1}>(int)", "f<>::g<>");
+    expect_name("p<&(a::operator>>(int) const)>::go(a const&)", "p<>::go");
+    expect_name("my_operator<int>::go(int)", "my_operator<>::go");
     expect_name("<own::T<u8> as core::convert::From<alloc::vec::Vec<u8>>>::from",
                 "<own::T<> as From<>>::from");
     expect_name("<alloc::vec::Vec<u8>>::push", "alloc::vec::Vec<>::push");

@@ -288,6 +288,17 @@ static size_t frame_skip_operator(const char *text)
     return n;
 }
 
+size_t frame_skip_sign_of(const char *name, size_t at)
+{
+    static const char word[] = "operator";
+    const size_t n = sizeof word - 1;
+    if ((at > 0 && (isalnum((unsigned char)name[at - 1]) || name[at - 1] == '_')) ||
+        strncmp(name + at, word, n) != 0)
+        return 0;
+    size_t sign = frame_skip_sign(name + at + n);
+    return sign == 0 ? 0 : n + sign;
+}
+
 static const char frame_anonymous[] = "(anonymous namespace)";
 
 enum { FRAME_ARGUMENTS_MAX = 8192 }; /* a name may be nothing but brackets, and each is looked at */
@@ -335,7 +346,9 @@ const char *frame_find_name(const char *function, size_t *length)
     }
     while (function[i] != '\0') {
         bool boundary = i == 0 || strchr(" :", function[i - 1]) != NULL;
-        size_t skip = depth == 0 && boundary ? frame_skip_operator(function + i) : 0;
+        size_t skip = depth > 0  ? frame_skip_sign_of(function, i)
+                      : boundary ? frame_skip_operator(function + i)
+                                 : 0;
         if (skip == 0 && strncmp(function + i, frame_anonymous, strlen(frame_anonymous)) == 0)
             skip = strlen(frame_anonymous);
         if (skip == 0 && function[i] == '(' && depth == 0 && i > begin) {
@@ -484,14 +497,16 @@ size_t frame_skip_noise(const char *text, size_t length)
 /* Bytes of the template arguments that name begins with, up to behind the > that closes them. */
 static size_t frame_skip_template(const char *name, size_t length)
 {
-    size_t depth = 0, i = 0;
+    size_t depth = 0, i = 0, sign;
     for (; i < length; i++) {
-        if (name[i] == '<')
+        if ((sign = frame_skip_sign_of(name, i)) != 0)
+            i += sign - 1;
+        else if (name[i] == '<')
             depth++;
         else if (name[i] == '>' && name[i - 1] != '-' && --depth == 0)
             return i + 1;
     }
-    return i;
+    return length;
 }
 
 /* Does a name read like this, with or without the brackets, once what pages leave out is left out: the arguments of its

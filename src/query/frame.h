@@ -51,6 +51,8 @@ const char *frame_find_name(const char *function, size_t *length);
  * 0 = there are none, or the name ends there. */
 size_t frame_skip_arguments(const char *function, size_t at);
 
+/* Bytes of "operator" and the sign behind it at name[at], which may look like a bracket; 0 = there is none. */
+size_t frame_skip_sign_of(const char *name, size_t at);
 /* Bytes of a part of a name that says nothing to people, "(anonymous namespace)::", at the beginning of text; 0 = none. */
 size_t frame_skip_noise(const char *text, size_t length);
 
