@@ -18,7 +18,7 @@ static void help_where(struct strbuf *text)
         text,
         "--where KEY=VALUE narrows what report, diff and export look at; it may be repeated, and all\n"
         "conditions must hold; a key that takes one value is given once.  SIZE: 4096, 4K, 1.5MiB.  DURATION: "
-        "250ms, 1.5s, 1h2m3s.  TIME: a\n"
+        "250ms, 1.5s, 1h2m3s.  ADDRESS: hexadecimal, 0x5581f0 or 5581f0.  TIME: a\n"
         "duration since the start, a percentage of the run, a date (2026-11-15 23:40:05, behind which a Z\n"
         "means UTC), 'end', or the name of a mark.  Behind what report --maps takes for mappings as well\n"
         "stands *, behind what is about mappings alone +.\n\n");
