@@ -102,11 +102,15 @@ static bool width_is_dependent(const char *part)
     return part[0] == '{' || strncmp(part, "operator", 8) == 0;
 }
 
-/* The next part of a name, behind "::" that no bracket encloses; NULL: this is the last. */
+/* The next part of a name, behind "::" that no bracket encloses; NULL: this is the last.  What a conversion makes is
+ * part of what it is called: "operator std::string". */
 static const char *width_next_part(const char *name)
 {
     size_t depth = 0;
     for (const char *at = name; *at != '\0'; at++) {
+        bool begins = at == name || at[-1] == ':';
+        if (depth == 0 && begins && strncmp(at, "operator ", 9) == 0)
+            return NULL;
         if (strchr("<([{", *at) != NULL)
             depth++;
         else if (strchr(">)]}", *at) != NULL && depth > 0)
@@ -117,21 +121,53 @@ static const char *width_next_part(const char *name)
     return NULL;
 }
 
+/* The last name of the type that a part of Rust's names is about, "T<>" of "<&mut a::T<> as Trait>::f" and of
+ * "<impl Trait for a::T<>>::f", where rest is f; NULL: it is about none. */
+static const char *width_find_type(const char *part, const char *rest, size_t *length)
+{
+    const char *type = part + 1, *end = rest - strlen(">::");
+    size_t depth = 0;
+    if (part[0] != '<' || *end != '>')
+        return NULL;
+    for (const char *at = type; at < end; at++) {
+        if (strncmp(at, "->", 2) == 0)
+            return NULL;
+        if (strchr("<([{", *at) != NULL)
+            depth++;
+        else if (strchr(">)]}", *at) != NULL && depth > 0)
+            depth--;
+        else if (depth == 0 && (strncmp(at, " as ", 4) == 0 || strncmp(at, " + ", 3) == 0))
+            end = at;
+        else if (depth == 0 && (strchr(" &*", *at) != NULL ||
+                                (at[0] == ':' && at[-1] == ':' && !width_is_dependent(at + 1))))
+            type = at + 1;
+    }
+    *length = (size_t)(end - type);
+    return *length == 0 ? NULL : type;
+}
+
 size_t width_add_name(struct strbuf *out, const char *name, size_t columns, bool unicode)
 {
-    const char *sign, *last = name;
-    size_t mark = width_mark(unicode, &sign), width = width_of(name);
-    if (width <= columns)
+    const char *sign, *part = name;
+    size_t mark = width_mark(unicode, &sign), width = width_of(name), length;
+    if (width <= columns || columns <= mark)
         return width_add(out, name, columns, unicode);
-    for (const char *part = width_next_part(name); part != NULL; part = width_next_part(part)) {
-        width -= width_of_bytes(last, (size_t)(part - last));
-        last = part;
+    for (const char *rest = width_next_part(part); rest != NULL; part = rest, rest = width_next_part(part)) {
+        const char *type = width_find_type(part, rest, &length);
+        width -= width_of_bytes(part, (size_t)(rest - part));
+        size_t typed = type == NULL ? 0 : mark + width_of_bytes(type, length) + strlen("::") + width;
+        if (type != NULL && typed <= columns) {
+            strbuf_add_text(out, sign);
+            strbuf_add(out, type, length);
+            strbuf_addf(out, "::%s", rest);
+            return typed;
+        }
         if (mark + width <= columns) {
             strbuf_add_text(out, sign);
-            return mark + width_add(out, part, columns - mark, unicode);
+            return mark + width_add(out, rest, columns - mark, unicode);
         }
     }
-    return width_add(out, last, columns, unicode);
+    return width_add(out, part, columns, unicode);
 }
 
 size_t width_add_begin(struct strbuf *out, const char *text, size_t columns, bool unicode)

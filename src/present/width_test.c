@@ -70,7 +70,20 @@ static void names_lose_their_outer_scopes(void **state)
     expect_name("acme::telemetry::Sink::registerIncomingMeasurement", 28, "…registerIncomingMeasurement");
     expect_name("acme::telemetry::Sink::registerIncomingMeasurement", 27, "registerIncomingMeasurement");
     expect_name("acme::telemetry::Sink::registerIncomingMeasurement", 13, "regi…surement");
-    expect_name("<a::Deque as core::iter::Extend>::extend_from", 20, "…extend_from");
+    expect_name("<a::Deque as core::iter::Extend>::extend_from", 20, "…Deque::extend_from");
+    expect_name("<a::Deque as core::iter::Extend>::extend_from", 18, "…extend_from");
+    expect_name("<&mut json::de::Deserializer<> as Deserializer>::deserialize_seq", 33,
+                "…Deserializer<>::deserialize_seq");
+    expect_name("de::impls::<impl de::Deserialize for alloc::vec::Vec<>>::deserialize", 24,
+                "…Vec<>::deserialize");
+    expect_name("<de::<impl de::De for Vec<>>::visit::Visitor<> as Visitor>::visit_seq", 30,
+                "…Visitor<>::visit_seq");
+    expect_name("<a::run::{closure#0} as Fn>::call_once", 29, "…run::{closure#0}::call_once");
+    expect_name("<dyn a::Fn<> + core::marker::Sync as FnOnce>::call_once", 20, "…Fn<>::call_once");
+    expect_name("<fn() -> own::T as core::ops::FnOnce<>>::call_once", 20, "…call_once");
+    expect_name("absl::string_view::operator std::basic_string<>", 42,
+                "…string_view::operator std::basic_string<>");
+    expect_name("absl::string_view::operator std::basic_string<>", 30, "string_vi… std::basic_string<>");
     expect_name("a::Map<>::insert(b::Key const&)", 24, "…insert(b::Key const&)");
     expect_name("core::ops::FnOnce::call_once::{{closure}}", 24, "…call_once::{{closure}}");
     expect_name("app::Compare::operator()", 20, "…Compare::operator()");
