@@ -30,6 +30,19 @@ static uint32_t callers_find_via(const struct traces *c, uint32_t trace, uint32_
     return via;
 }
 
+/* The caller of own that a short line begins with: the first that is not of a package, as a line full of a package's
+ * functions does not tell which call of the program's it was; without such a one the first. */
+static uint32_t callers_find_first(const struct traces *c, uint32_t own)
+{
+    uint32_t first = rounds_caller(c, traces_parent(c, own));
+    for (uint32_t at = first; at != 0; at = rounds_caller(c, traces_parent(c, at))) {
+        const struct frame *f = traces_frame(c, at);
+        if (f->file[0] != '\0' && !frame_is_packaged(f))
+            return at;
+    }
+    return first;
+}
+
 void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, size_t indent)
 {
     static const char in[] = "in ";
@@ -37,7 +50,7 @@ void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, 
     if (own == 0)
         return;
     size_t columns = p->width > indent + 10 ? p->width - indent : 10, used = 0;
-    uint32_t via = callers_find_via(c, trace, own), first = rounds_caller(c, traces_parent(c, own));
+    uint32_t via = callers_find_via(c, trace, own), first = callers_find_first(c, own);
     if (via == 0 && first == 0)
         return;
     page_addf(p, COLOUR_PLAIN, "%*s", (int)indent, "");

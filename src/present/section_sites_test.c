@@ -155,6 +155,27 @@ static void own_code_is_what_a_site_begins_with(void **state)
     screen_release(&s);
 }
 
+static void short_lines_lead_to_code_that_is_no_package(void **state)
+{
+    struct screen s;
+    struct err err;
+    (void)state;
+    screen_init(&s);
+    struct section_sites section = {
+        .traces = &s.fake.traces, .sites = &s.sites, .measure = MEASURE_LEAKED, .limit = 2, .brief = true};
+    fake_leak(
+        &s.fake, 0,
+        "main@/src/a.rs:1 > own@/src/a.rs:2 > from_str@/c/registry/src/d.rs:3 > sep@/c/registry/src/d.rs:4",
+        1, 8192);
+    fake_leak(&s.fake, 0, "main > run@/c/registry/src/e.rs:5 > poll@/c/registry/src/e.rs:6", 1, 4096);
+    assert_int_equal(sites_add(&s.sites, &s.fake.traces, &s.fake.rows.data[s.fake.rows.count - 2], 2, &err),
+                     0);
+    section_sites_text(&s.page, &section);
+    assert_non_null(strstr(strbuf_get(&s.out), "1x  sep  d.rs:4\n            < own a.rs:2 < main a.rs:1\n"));
+    assert_non_null(strstr(strbuf_get(&s.out), "1x  poll  e.rs:6\n            < run e.rs:5 < main\n"));
+    screen_release(&s);
+}
+
 static void temporaries_stand_beside_the_calls_they_are_of(void **state)
 {
     struct screen s;
@@ -467,6 +488,7 @@ int main(void)
         cmocka_unit_test(names_lose_what_says_little),
         cmocka_unit_test(own_code_is_what_a_site_begins_with),
         cmocka_unit_test(many_small_sites_are_left_to_groups),
+        cmocka_unit_test(short_lines_lead_to_code_that_is_no_package),
         cmocka_unit_test(temporaries_stand_beside_the_calls_they_are_of),
         cmocka_unit_test(callers_that_are_left_out_are_counted),
         cmocka_unit_test(what_is_live_has_a_moment),

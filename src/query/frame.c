@@ -255,7 +255,13 @@ static const char *const wrapper_functions[] = {
     "stgCallocBytes",
     "stgReallocBytes",
 };
-static const char *const library_files[] = {"/include/c++/", "/rustc/", "/bits/allocator.h"};
+/* Whatever is compiled from headers of the system is a library's: containers of Boost, Abseil and Qt are as
+ * little the reader's own as those of std::. */
+static const char *const library_files[] = {"/usr/include/", "/usr/local/include/", "/include/c++/",
+                                            "/rustc/", "/bits/allocator.h"};
+/* Where package managers put the sources of what a program depends on. */
+static const char *const package_files[] = {"/registry/src/", "/cargo/registry/", "/git/checkouts/",
+                                            "/go/pkg/mod/"};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -477,6 +483,20 @@ bool frame_is_wrapper(const struct frame *f)
     return frame_is_any(name, length, wrapper_functions, COUNT(wrapper_functions));
 }
 
+static bool frame_has_any(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(text, list[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+bool frame_is_packaged(const struct frame *f)
+{
+    return frame_has_any(f->file, package_files, COUNT(package_files));
+}
+
 enum frame_role frame_find_role(const struct frame *f)
 {
     size_t length;
@@ -495,11 +515,7 @@ enum frame_role frame_find_role(const struct frame *f)
         frame_is_token(name, length, "library_") || frame_is_token(module, strlen(module), "library_") ||
         frame_begins_with_any(module, library_modules, COUNT(library_modules)))
         return FRAME_LIBRARY;
-    for (size_t i = 0; i < COUNT(library_files); i++) {
-        if (strstr(f->file, library_files[i]) != NULL)
-            return FRAME_LIBRARY;
-    }
-    return FRAME_OWN;
+    return frame_has_any(f->file, library_files, COUNT(library_files)) ? FRAME_LIBRARY : FRAME_OWN;
 }
 
 const char *frame_spell_place(char text[FRAME_PLACE_MAX], const char *module, uint64_t address)

@@ -7,7 +7,8 @@
  *   FRAME_ALLOCATOR  malloc and its kin, operator new, the probe, other
  *                    allocators: how the block was made
  *   FRAME_LIBRARY    the language's own library and the system's: std::, libc,
- *                    the loader; well-known wrappers of malloc: xmalloc, g_malloc
+ *                    the loader; what is compiled from the system's headers;
+ *                    well-known wrappers of malloc: xmalloc, g_malloc
  *   FRAME_GAP        stands for frames that were left out of the recording
  *   FRAME_OWN        everything else
  */
@@ -38,6 +39,9 @@ struct frame {
 enum frame_role frame_find_role(const struct frame *f);
 /* Is it called like a well-known wrapper of malloc? The program's own may be. */
 bool frame_is_wrapper(const struct frame *f);
+/* Is it FRAME_OWN, but compiled from a package that the program depends on (a crate, a module of Go)?  Such frames keep
+ * their sites: whole frameworks come as packages, and call the program. */
+bool frame_is_packaged(const struct frame *f);
 
 /* The part of a path behind the last slash. */
 const char *frame_basename(const char *path);
