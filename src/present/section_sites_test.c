@@ -8,6 +8,7 @@
 #include "present/section_groups.h"
 #include "present/section_head.h"
 #include "present/section_tree.h"
+#include "present/verdicts.h"
 #include "present/width.h"
 #include "query/fake_stacks.h"
 
@@ -174,6 +175,24 @@ static void short_lines_lead_to_code_that_is_no_package(void **state)
     assert_non_null(strstr(strbuf_get(&s.out), "1x  sep  d.rs:4\n            < own a.rs:2 < main a.rs:1\n"));
     assert_non_null(strstr(strbuf_get(&s.out), "1x  poll  e.rs:6\n            < run e.rs:5 < main\n"));
     screen_release(&s);
+}
+
+static void verdicts_are_whole_sentences(void **state)
+{
+    struct strbuf out;
+    struct page page = {&out, 80, false, false};
+    struct verdict at_exit = {.kind = VERDICT_AT_EXIT};
+    struct verdict grows = {
+        .kind = VERDICT_GROWS, .bytes_per_minute = 1023.9 * 1024, .confidence = 1, .freed_at_exit = true};
+    (void)state;
+    strbuf_init(&out);
+    verdicts_print_line(&page, &at_exit, 30);
+    verdicts_print_line(&page, &grows, 30);
+    assert_string_equal(strbuf_get(&out),
+                        "                              at exit: freed only when the program ends\n"
+                        "                              grows: 1023.9 KiB a minute, 100 % sure, freed at\n"
+                        "                              exit\n");
+    strbuf_release(&out);
 }
 
 static void temporaries_stand_beside_the_calls_they_are_of(void **state)
@@ -489,6 +508,7 @@ int main(void)
         cmocka_unit_test(own_code_is_what_a_site_begins_with),
         cmocka_unit_test(many_small_sites_are_left_to_groups),
         cmocka_unit_test(short_lines_lead_to_code_that_is_no_package),
+        cmocka_unit_test(verdicts_are_whole_sentences),
         cmocka_unit_test(temporaries_stand_beside_the_calls_they_are_of),
         cmocka_unit_test(callers_that_are_left_out_are_counted),
         cmocka_unit_test(what_is_live_has_a_moment),

@@ -25,7 +25,7 @@ static const char *verdicts_sentence(const struct verdict *v)
     case VERDICT_BOUNDED:
         return "bounded: fills or varies, and does not grow";
     case VERDICT_AT_EXIT:
-        return "at exit: held, and freed only when the program ends";
+        return "at exit: freed only when the program ends";
     case VERDICT_ONCE:
         return "once: made within a moment, and kept";
     case VERDICT_PASSING:
@@ -45,7 +45,7 @@ void verdicts_print_line(struct page *p, const struct verdict *v, size_t indent)
     else
         snprintf(text, sizeof text, "%s", verdicts_sentence(v));
     page_addf(p, COLOUR_PLAIN, "%*s", (int)indent, "");
-    page_add_short(p, verdicts_colour(v), text, p->width > indent + 10 ? p->width - indent : 10);
+    page_add_wrapped(p, verdicts_colour(v), text, indent, indent);
     page_end_line(p);
 }
 
