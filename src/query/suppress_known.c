@@ -39,6 +39,9 @@ static const struct suppress_rule suppress_known[] = {
     {.pattern = "stdio buffers", .called = SCANNERS, .size = 1024}, /* of a terminal */
     {.pattern = "stdio buffers", .called = SCANNERS, .size = 4096},
     {.pattern = "stdio buffers", .called = SCANNERS, .size = 8192},
+    {.pattern = "formats of printf",
+     .called = LIST("register_printf_specifier", "register_printf_function", "register_printf_modifier",
+                    "register_printf_type")},
     {.pattern = "list of exit functions",
      .called = LIST("cxa_atexit", "atexit", "on_exit", "at_quick_exit", "cxa_at_quick_exit",
                     "libc_start_main", "libc_start_main_impl", "libc_start_call_main")},

@@ -175,6 +175,7 @@ static void what_libc_keeps_is_known_by_what_was_called(void **state)
     assert_int_equal(left("main > libc.so.6:getpwuid", 1, 1024), 0);
     assert_int_equal(left("main > libc.so.6:__isoc99_scanf > libc.so.6:?", 1, 1024), 0);
     assert_int_equal(left("main > libc.so.6:__isoc99_vfscanf > libc.so.6:?", 2, 8192), 0);
+    assert_int_equal(left("libquadmath.so.0:? > libc.so.6:__register_printf_specifier", 1, 4096), 0);
     assert_int_equal(left("libc.so.6:__libc_start_main > libc.so.6:__cxa_atexit > libc.so.6:?", 1, 9), 0);
 }
 
