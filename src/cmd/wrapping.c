@@ -5,11 +5,12 @@
 #include "cmd/wrapping.h"
 
 #include "cmd/command.h"
+#include "query/called.h"
 
 static bool wrapping_is_there(const struct traces *traces, const char *name)
 {
     for (size_t i = 0; i < traces->frames.count; i++) {
-        if (frame_is_called(&traces->frames.data[i], name))
+        if (called_matches(&traces->frames.data[i], name))
             return true;
     }
     return false;

@@ -7,6 +7,7 @@
 #include "present/frames.h"
 #include "present/rounds.h"
 #include "present/units.h"
+#include "query/role.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ static uint32_t callers_find_first(const struct traces *c, uint32_t own)
     uint32_t first = rounds_caller(c, traces_parent(c, own));
     for (uint32_t at = first; at != 0; at = rounds_caller(c, traces_parent(c, at))) {
         const struct frame *f = traces_frame(c, at);
-        if (f->file[0] != '\0' && !frame_is_packaged(f))
+        if (f->file[0] != '\0' && !role_is_packaged(f))
             return at;
     }
     return first;

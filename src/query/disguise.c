@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/frame.h"
+#include "query/role.h"
 #include "tool/strbuf.h"
 #include "wire/record.h"
 
@@ -109,7 +109,7 @@ static bool disguise_add_place(struct disguise *d, uint32_t image, const char *m
         const struct name_frame *from = &e->name->frames[i];
         struct frame f = {
             .function = from->function, .linkage = from->linkage, .file = from->file, .module = module};
-        f.role = (uint8_t)frame_find_role(&f);
+        f.role = (uint8_t)role_find(&f);
         if (!veil_frame(&d->veil, &f))
             return false;
         frames[i] = (struct name_frame){.function = f.function,

@@ -35,14 +35,6 @@ struct frame {
     bool wraps; /* the reader has named it a wrapper: what it calls to make a block is the allocator's */
 };
 
-/* What the names and the module tell. */
-enum frame_role frame_find_role(const struct frame *f);
-/* Is it called like a well-known wrapper of malloc? The program's own may be. */
-bool frame_is_wrapper(const struct frame *f);
-/* Is it FRAME_OWN, but compiled from a package that the program depends on (a crate, a module of Go)?  Such frames keep
- * their sites: whole frameworks come as packages, and call the program. */
-bool frame_is_packaged(const struct frame *f);
-
 /* The part of a path behind the last slash. */
 const char *frame_basename(const char *path);
 
@@ -55,6 +47,9 @@ const char *frame_find_name(const char *function, size_t *length);
  * 0 = there are none, or the name ends there. */
 size_t frame_skip_arguments(const char *function, size_t at);
 
+/* Bytes of "operator" at the beginning of text with what it takes into the name: a sign, or a type up to its arguments;
+ * 0 = none. */
+size_t frame_skip_operator(const char *text);
 /* Bytes of "operator" and the sign behind it at name[at], which may look like a bracket; 0 = there is none. */
 size_t frame_skip_sign_of(const char *name, size_t at);
 /* Bytes of a part of a name that says nothing to people, "(anonymous namespace)::", at the beginning of text; 0 = none. */
@@ -73,10 +68,5 @@ enum { FRAME_PLACE_MAX = 300 };
 
 /* What stands for a function that has no name: "git+0xa44e5".  Returns text. */
 const char *frame_spell_place(char text[FRAME_PLACE_MAX], const char *module, uint64_t address);
-
-/* Whether a person who says `wanted` means this function: the whole signature,
- * the qualified name, its last parts, or the place of one without a name.  Names may
- * lack what is between < and > and what says nothing, as on pages. */
-bool frame_is_called(const struct frame *f, const char *wanted);
 
 #endif

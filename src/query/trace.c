@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "query/called.h"
+#include "query/role.h"
 #include "tool/memory.h"
 #include "wire/record.h"
 
@@ -84,9 +86,9 @@ static uint32_t traces_add_frame(struct traces *c, const struct frame *from)
 {
     struct frame f = *from;
     if (f.role != FRAME_GAP)
-        f.role = (uint8_t)frame_find_role(&f);
+        f.role = (uint8_t)role_find(&f);
     for (size_t i = 0; i < c->wrapper_count && !f.wraps && f.role != FRAME_GAP; i++)
-        f.wraps = frame_is_called(&f, c->wrappers[i]);
+        f.wraps = called_matches(&f, c->wrappers[i]);
     if (f.wraps && f.role == FRAME_OWN)
         f.role = FRAME_LIBRARY;
     if (c->veil != NULL && !veil_frame(c->veil, &f))

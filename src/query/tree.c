@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/called.h"
 #include "tool/map.h"
 #include "tool/memory.h"
 
@@ -297,7 +298,7 @@ static bool *tree_mark_calls(const struct traces *c, const char *root)
 {
     bool *calls = memory_new_zeroed(c->frames.count + 1, sizeof *calls);
     for (size_t i = 0; calls != NULL && i < c->frames.count; i++)
-        calls[i] = frame_is_called(&c->frames.data[i], root);
+        calls[i] = called_matches(&c->frames.data[i], root);
     return calls;
 }
 

@@ -58,7 +58,7 @@ struct tree {
 void tree_init(struct tree *t, enum tree_way way, enum measure measure, double threshold);
 void tree_release(struct tree *t);
 
-/* Once.  root: NULL, or what a function is called (frame_is_called); sites that
+/* Once.  root: NULL, or what a function is called (query/called.h); sites that
  * do not have it are left out.  ERR_MEMORY. */
 int tree_build(struct tree *t, const struct traces *c, const struct sites *sites, const char *root,
                struct err *err);

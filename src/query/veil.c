@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "query/role.h"
 #include "store/codec.h"
 #include "tool/strbuf.h"
 #include "wire/record.h"
@@ -50,7 +51,7 @@ const char *veil_text(struct veil *v, enum veil_what what, const char *text)
     if (v->level == VEIL_PARTIAL && (what == VEIL_MODULE || what == VEIL_PROGRAM))
         return words_add_text(&v->words, frame_basename(text));
     struct frame inside = {.function = "", .linkage = "", .file = "", .module = text};
-    enum frame_role role = what == VEIL_MODULE ? frame_find_role(&inside) : FRAME_OWN;
+    enum frame_role role = what == VEIL_MODULE ? role_find(&inside) : FRAME_OWN;
     return veil_token(v, what, role, kinds[what], text);
 }
 
@@ -103,7 +104,7 @@ bool veil_frame(struct veil *v, struct frame *f)
 {
     if (v->level == VEIL_NONE || f->role == FRAME_GAP)
         return true;
-    bool is_known = v->level == VEIL_PARTIAL && f->role != FRAME_OWN && !frame_is_wrapper(f);
+    bool is_known = v->level == VEIL_PARTIAL && f->role != FRAME_OWN && !role_is_wrapper(f);
     f->linkage = "";
     f->function = veil_function(v, f);
     f->file =

@@ -4,6 +4,8 @@
  */
 #include "query/veil.h"
 
+#include "query/role.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +17,7 @@
 static struct frame frame_of(const char *function, const char *module)
 {
     struct frame f = {.function = function, .linkage = "_Zmangled", .file = "/src/own.c", .module = module};
-    f.role = (uint8_t)frame_find_role(&f);
+    f.role = (uint8_t)role_find(&f);
     return f;
 }
 
@@ -78,15 +80,15 @@ static void full_keeps_no_name(void **state)
     assert_null(strstr(f.function, "malloc"));
     assert_null(strstr(f.module, "libc"));
     assert_int_equal(f.role, FRAME_ALLOCATOR);
-    assert_int_equal(frame_find_role(&f), FRAME_ALLOCATOR);
+    assert_int_equal(role_find(&f), FRAME_ALLOCATOR);
     struct frame library = frame_of("std::sort", "/opt/somebody/bin/app");
     assert_true(veil_frame(&v, &library));
     assert_null(strstr(library.function, "sort"));
-    assert_int_equal(frame_find_role(&library), FRAME_LIBRARY);
+    assert_int_equal(role_find(&library), FRAME_LIBRARY);
     struct frame own = frame_of("library_of_mine", "/opt/somebody/bin/app");
     assert_int_equal(own.role, FRAME_OWN);
     assert_true(veil_frame(&v, &own));
-    assert_int_equal(frame_find_role(&own), FRAME_OWN);
+    assert_int_equal(role_find(&own), FRAME_OWN);
     veil_release(&v);
 }
 
