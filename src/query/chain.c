@@ -8,8 +8,11 @@ void chains_init(struct chains *c, const struct filter *f, struct bitset *chosen
 {
     const struct query_filter *q = &f->query->filter;
     const struct query_range *first = &q->chain_first_size, *last = &q->chain_last_size;
-    *c =
-        (struct chains){.filter = f, .chosen = chosen, .unused_chain = CHAIN_NONE, .unused_link = CHAIN_NONE};
+    *c = (struct chains){.filter = f,
+                         .chosen = chosen,
+                         .unused_chain = CHAIN_NONE,
+                         .unused_link = CHAIN_NONE,
+                         .latest = CHAIN_NONE};
     c->single_size.min = first->min > last->min ? first->min : last->min;
     c->single_size.max = first->max < last->max ? first->max : last->max;
     c->single_lifetime = q->chain_lifetime;
@@ -56,12 +59,31 @@ static bool chains_add_link(struct chains *c, struct chain *chain, uint64_t numb
     return true;
 }
 
+/* The chain whose latest link is this block, which realloc has released, is no longer one of those; CHAIN_NONE: there is none. */
+static uint32_t chains_continue(struct chains *c, uint64_t number)
+{
+    uint64_t chain = c->latest;
+    if (c->latest != CHAIN_NONE && c->latest_number == number)
+        c->latest = CHAIN_NONE;
+    else if (!map_remove(&c->released, number, &chain))
+        chain = CHAIN_NONE;
+    return (uint32_t)chain;
+}
+
+/* False: no memory. */
+static bool chains_set_released(struct chains *c, uint64_t number, uint32_t chain)
+{
+    bool fine = c->latest == CHAIN_NONE || map_set(&c->released, c->latest_number, c->latest);
+    c->latest_number = number;
+    c->latest = chain;
+    return fine;
+}
+
 uint32_t chains_add(struct chains *c, uint64_t number, uint64_t previous, uint64_t size, uint64_t time_ns)
 {
-    uint64_t continued;
-    uint32_t chain = previous != 0 && map_remove(&c->released, previous - 1, &continued)
-                         ? (uint32_t)continued
-                         : chains_new(c, size, time_ns);
+    uint32_t chain = previous != 0 ? chains_continue(c, previous - 1) : CHAIN_NONE;
+    if (chain == CHAIN_NONE)
+        chain = chains_new(c, size, time_ns);
     if (chain == CHAIN_NONE || !chains_add_link(c, &c->all.data[chain], number))
         return CHAIN_NONE;
     c->all.data[chain].last_size = size;
@@ -123,14 +145,14 @@ bool chains_end_link(struct chains *c, uint32_t chain, uint64_t number, uint64_t
         return chains_decide(c, chain, true);
     c->all.data[chain].died_ns = fate->died_ns;
     if (by_realloc)
-        return map_set(&c->released, number, chain);
+        return chains_set_released(c, number, chain);
     return chains_decide(c, chain, false);
 }
 
 bool chains_finish(struct chains *c)
 {
     uint64_t number, chain;
-    bool fine = true;
+    bool fine = c->latest == CHAIN_NONE || chains_decide(c, c->latest, false);
     for (size_t at = 0; map_next(&c->released, &at, &number, &chain);)
         fine = chains_decide(c, (uint32_t)chain, false) && fine;
     return fine;

@@ -42,7 +42,11 @@ struct chains {
     VEC(struct chain) all;
     VEC(struct chain_link) links;
     uint32_t unused_chain, unused_link;
-    struct map released; /* number of a block that realloc released -> its chain */
+    /* Whose latest link realloc released: that of the latest release, which is continued at once as a rule, and
+     * number of the block -> chain for the others. */
+    uint64_t latest_number;
+    uint32_t latest; /* CHAIN_NONE: no such */
+    struct map released;
     /* Of blocks that are a chain of their own and were freed: */
     bool may_be_single;
     struct query_range single_size, single_lifetime; /* never empty, see may_be_single */
