@@ -41,8 +41,9 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-FEW, MANY = 300, 30_000  # what is told of them fits into the buffers, so that nobody has to wait for room
+FEW, MANY = 300, 30_000  # what is told of them fits into the buffers, so that nobody has to wait for room as a rule
 SLACK = 60  # waiting for threads, and rare steps: pages of the stack, of tables
+TRIES = 5  # where the recorder, which is traced too, comes late: what the common path did would be in each
 
 check = Check()
 if shutil.which("strace") is None:
@@ -73,6 +74,9 @@ for threads in (1, 4):
     for options in ((), ("--free-stacks",), ("--precise-timestamps",), ("--sample", "4K"), ("--enabled", "no")):
         check.about(f"{threads} threads {' '.join(options)}")
         few, many = calls(FEW, threads, options), calls(MANY, threads, options)
+        for _ in range(TRIES - 1):
+            if many > few + SLACK:
+                many = calls(MANY, threads, options)
         check.holds(few > 20, f"The program made {few} system calls: they were not seen.")
         check.holds(many <= few + SLACK, f"{few} system calls with {FEW} pairs of malloc and free, {many} with {MANY}.")
         if options in ((), ("--free-stacks",)):
