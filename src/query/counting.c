@@ -8,6 +8,7 @@
 
 #include "query/admit.h"
 #include "query/ascent.h"
+#include "query/histogram.h"
 #include "tool/memory.h"
 
 #define COUNTING_INLINE inline __attribute__((always_inline))

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "query/histogram.h"
 #include "tool/memory.h"
 
 enum {

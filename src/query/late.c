@@ -5,6 +5,7 @@
 #include "query/late.h"
 
 #include "query/ahead.h"
+#include "query/histogram.h"
 #include "store/weight.h"
 
 /* A live block that passes the conditions at birth. */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "query/filter.h"
-#include "query/histogram.h"
+#include "query/medians.h"
 #include "query/query.h"
 #include "query/ridge.h"
 #include "query/slots.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * histogram_test: counts that outgrow their room, and many values at once.
+ * medians_test: counts that outgrow their room, one way or another.
  */
-#include "query/histogram.h"
+#include "query/medians.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -78,20 +79,62 @@ static void joined_medians_are_those_of_all_values(void **state)
             join_and_compare(prepared, other);
 }
 
-static void many_values_are_those_one_by_one(void **state)
+/* ------------------------------------------------------- rows of any number of values */
+
+enum { ROWS = 9, MOST = 200 };
+
+static const unsigned row_counts[ROWS] = {1, 2, MEDIAN_FEW - 1, MEDIAN_FEW, MEDIAN_FEW + 1, 64, MOST, 0, 5};
+
+static int compare_values(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static uint64_t made_value(unsigned row, unsigned i)
+{
+    uint64_t x = (row * 1000003u + i * 7919u) % 99991u;
+    return x * x >> i % 30; /* some below 128, some far above */
+}
+
+/* The values of a row that `parts` medians share, joined into the first. */
+static void compare_rows(size_t prepared, unsigned parts)
+{
+    struct medians m[3];
+    uint64_t found[ROWS] = {0}, all[MEDIAN_BUCKETS] = {0}, values[MOST], sum = 0, wanted = 0;
+    for (unsigned i = 0; i < parts; i++) {
+        medians_init(&m[i]);
+        medians_prepare(&m[i], i == 1 ? 0 : prepared);
+    }
+    for (unsigned i = 0; i < MOST; i++)
+        for (unsigned row = 0; row < ROWS; row++)
+            if (i < row_counts[row])
+                medians_add(&m[i * parts / row_counts[row]], row, made_value(row, i));
+    for (unsigned i = 1; i < parts; i++)
+        for (unsigned row = 0; row < ROWS; row++)
+            medians_join(&m[0], row, &m[i], row);
+    assert_true(medians_settle(&m[0], found, ROWS, all));
+    for (unsigned row = 0; row < ROWS; row++) {
+        for (unsigned i = 0; i < row_counts[row]; i++)
+            values[i] = made_value(row, i);
+        qsort(values, row_counts[row], sizeof *values, compare_values);
+        uint64_t right = row_counts[row] == 0 ? 0 : values[(row_counts[row] - 1) / 2];
+        assert_in_range(found[row], right - right / 100, right + right / 100);
+        wanted += row_counts[row];
+    }
+    for (unsigned i = 0; i < MEDIAN_BUCKETS; i++)
+        sum += all[i];
+    assert_int_equal(sum, wanted);
+    for (unsigned i = 0; i < parts; i++)
+        medians_release(&m[i]);
+}
+
+static void rows_of_any_number_of_values_have_theirs(void **state)
 {
     (void)state;
-    enum { COUNT = HISTOGRAM_MANY - 1 };
-    static struct query_histogram right, ours;
-    static uint64_t values[COUNT];
-    static uint32_t sizes[COUNT];
-    for (size_t i = 0; i < COUNT; i++) {
-        values[i] = i % 3 == 0 ? 5 : i % 67 == 0 ? 0 : UINT64_MAX >> i % 64;
-        sizes[i] = UINT32_MAX - (uint32_t)(i % 2);
-        histogram_add(&right, values[i], 1, sizes[i]);
-    }
-    histogram_add_many(&ours, values, sizes, COUNT);
-    assert_memory_equal(&ours, &right, sizeof right);
+    for (size_t prepared = 0; prepared <= ROWS; prepared++)
+        for (unsigned parts = 1; parts <= 3; parts++)
+            compare_rows(prepared, parts);
 }
 
 int main(void)
@@ -99,7 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(medians_count_beyond_16_bits),
         cmocka_unit_test(joined_medians_are_those_of_all_values),
-        cmocka_unit_test(many_values_are_those_one_by_one),
+        cmocka_unit_test(rows_of_any_number_of_values_have_theirs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "query/histogram.h"
 #include "store/weight.h"
 
 enum { SCAN_STRETCH = 128 /* events: so few that their births seldom reach the peak */ };

@@ -15,7 +15,7 @@
 
 #include "query/bitset.h"
 #include "query/filter.h"
-#include "query/histogram.h"
+#include "query/medians.h"
 #include "query/query.h"
 #include "query/slots.h"
 #include "query/stage.h"

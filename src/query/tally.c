@@ -4,6 +4,8 @@
  */
 #include "query/tally.h"
 
+#include "tool/memory.h"
+
 static const struct tally_row tally_fresh = {.last_ns = TALLY_NEVER, .lifetime_min_ns = TALLY_NEVER};
 
 bool tally_init(struct tally *t, enum query_split split, size_t stacks)
@@ -12,8 +14,10 @@ bool tally_init(struct tally *t, enum query_split split, size_t stacks)
     map_init(&t->index);
     if (split != SPLIT_NONE)
         return true;
-    if (!vec_reserve(&t->rows, stacks))
+    t->rows.data = memory_new_large(stacks * sizeof *t->rows.data);
+    if (t->rows.data == NULL)
         return false;
+    t->rows.capacity = stacks;
     for (uint32_t i = 0; i < stacks; i++) {
         t->rows.data[i] = tally_fresh;
         t->rows.data[i].stack = i;
