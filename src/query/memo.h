@@ -11,8 +11,8 @@
  * medians, histograms and splits are answered.  The latest answers are kept too (query/kept.h).  Answers are the
  * same as without.
  *
- * Memory, for each process: 32 MiB and three times what live blocks take for stages, 4 bytes an event for its trail, 14
- * for its ledger, 4 more once addresses are asked for and up to 7 more once realloc chains are, and a few answers, whose
+ * Memory, for each process: 32 MiB, three times what live blocks take and once or twice what rows take for stages,
+ * 4 bytes an event for its trail, 14 for its ledger, 4 more once addresses are asked for and up to 7 more once realloc chains are, and a few answers, whose
  * rows are stacks.  There is no trail where there are more than 24 million events and few questions to come, or more than 64 million
  * and many, nor where it would take more than a sixteenth of the machine's memory.  There is no ledger where there are
  * more than 64 million events, nor where most of half as many have a time of their own, nor where it would take more than an eighth of the

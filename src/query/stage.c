@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    STAGE_COUNT = 128,     /* stages, if nothing else decides */
-    STAGE_ROW_EVENTS = 32, /* events for each row, since all rows are looked at when a stage ends */
+    STAGE_COUNT = 128,    /* stages, if nothing else decides */
+    STAGE_ROW_EVENTS = 4, /* events for each row, since all rows are looked at when a stage ends */
 };
 
 #define STAGE_BYTES (UINT64_C(32) << 20)
@@ -264,7 +264,9 @@ void stages_end(struct stages *s, size_t end_span, struct tally *t, size_t live)
         s->failed = s->failed || now->first_ns != UINT64_MAX;
         stage_release(now);
     }
-    while (s->bytes > s->limits.bytes + s->live * STAGE_LIVE_BYTES && s->list.count > 1 && !s->failed)
+    uint64_t most =
+        s->limits.bytes + s->live * STAGE_LIVE_BYTES + s->row_count * STAGE_A_ROW * sizeof *now->rows.data;
+    while (s->bytes > most && s->list.count > 1 && !s->failed)
         stages_thin(s);
 }
 

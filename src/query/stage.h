@@ -8,8 +8,8 @@
  * released in it (its heirlooms; others are not missed), and the newest block of each thread.
  *
  * Memory: an entry for each row that changes in a stage, one for each heirloom, and the trail.  When the first two
- * outgrow their budget, which goes by live blocks, two stages become one, everywhere, and the following are twice as
- * long; when the trail does it is given up.
+ * outgrow their budget, which goes by live blocks and rows, two stages become one, everywhere, and the following are
+ * twice as long; when the trail does it is given up.
  */
 #ifndef HW_QUERY_STAGE_H
 #define HW_QUERY_STAGE_H
@@ -73,13 +73,15 @@ struct stage_leak {
     uint32_t stack;
 };
 
-/* Three times what scan keeps of a live block. */
-enum { STAGE_LIVE_BYTES = 48 };
+enum {
+    STAGE_LIVE_BYTES = 48, /* of the most live blocks, each: three times what scan keeps of one */
+    STAGE_A_ROW = 2,       /* struct stage_row of each row: less than twice what a tally has */
+};
 
 /* 0 in any of them: the usual, which memo_attach puts into those of trails and ledgers. */
 struct stage_limits {
     uint64_t events;       /* in a stage, at least */
-    size_t bytes;          /* for rows and heirlooms, and STAGE_LIVE_BYTES for each block of the most live */
+    size_t bytes;          /* for rows and heirlooms, and what the two numbers above give */
     uint64_t trail_words;  /* in all */
     uint64_t ledger_bytes; /* for entries of a ledger (query/ledger.h) */
     size_t part_count;     /* of a ledger that are counted at once (query/crew.h), at most */
