@@ -15,8 +15,9 @@
 #include <string.h>
 
 enum {
-    NUMBERED_GAP = 1 << 16, /* pages that may be left out between two numbers */
-    NUMBERED_SLAB_MIN = 4,  /* pages that are made at once: as many as there are */
+    NUMBERED_GAP = 1 << 16,  /* pages that may be left out between two numbers */
+    NUMBERED_SLAB_SHARE = 4, /* pages that are made at once: a quarter of those there are */
+    NUMBERED_SLAB_MIN = 4,
     NUMBERED_SLAB_MAX = 256,
 };
 
@@ -153,7 +154,8 @@ static bool numbered_move(struct numbered *n, uint64_t page, size_t size)
 /* More spare pages: what they know of their entries, then all their entries. */
 static bool numbered_make_slab(struct numbered *n, size_t size)
 {
-    size_t pages = n->pages < NUMBERED_SLAB_MIN ? NUMBERED_SLAB_MIN : n->pages;
+    size_t pages = n->pages / NUMBERED_SLAB_SHARE;
+    pages = pages < NUMBERED_SLAB_MIN ? NUMBERED_SLAB_MIN : pages;
     pages = pages > NUMBERED_SLAB_MAX ? NUMBERED_SLAB_MAX : pages;
     size_t heads = (pages * sizeof(struct numbered_page) + 63) / 64 * 64;
     /* Room for every page that can become spare, so that giving up cannot fail. */
