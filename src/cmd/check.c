@@ -337,6 +337,8 @@ static enum check_trust check_side(struct check *c, struct side *side, const cha
                       units_time(off, facts.off_ns));
         command_say("%s", c->remark.text);
     }
+    for (size_t i = 0; c->options->program == NULL && i < wake_reader_note_count(side->reader); i++)
+        command_say("%s: %s", path, wake_reader_note(side->reader, i)); /* of a program the recorder has */
     c->section.off_ns = facts.off_ns > c->section.off_ns ? facts.off_ns : c->section.off_ns;
     c->section.remark = c->remark.text[0] != '\0' ? c->remark.text : NULL;
     c->section.doubt = c->doubt.text[0] != '\0' ? c->doubt.text : NULL;

@@ -5,6 +5,7 @@
 #include "cmd/finish.h"
 
 #include "cmd/elf_id.h"
+#include "cmd/insides.h"
 #include "cmd/progress.h"
 #include "collect/timebase.h"
 #include "store/annex.h"
@@ -92,6 +93,8 @@ int finish_file(const struct finish *f, struct naming *n, const char *path, stru
     if (code == 0) {
         if (f->embeds && !naming_is_stopped(n))
             finish_embed_all(f, a, r);
+        if (!naming_is_stopped(n))
+            insides_tell(a, r, f->naming.sysroot, f->say, f->say_of);
         wake_annex_add_names(a, wake_reader_names(r));
         code = wake_annex_close(a, err);
     }

@@ -41,6 +41,7 @@ void report_data_release(struct report_data *d)
     query_result_release(&d->result);
     query_result_release(&d->since);
     traces_release(&d->traces);
+    vec_release(&d->head.notes);
     for (size_t i = 0; i < d->readers.count; i++)
         wake_reader_close(d->readers.data[i]);
     vec_release(&d->readers);
@@ -100,8 +101,22 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
     h->limited_events += f.limited_events;
     h->complete &= f.complete;
     h->made_up |= f.made_up;
-    if (h->origin == NULL && wake_reader_note_count(r) > 0)
-        h->origin = wake_reader_note(r, 0);
+}
+
+/* Each once: of a job's ranks all may say the same. */
+static int report_data_add_notes(struct report_data *d, const struct wake_reader *r, struct err *err)
+{
+    enum { NOTES_MAX = 100 }; /* more are nothing that somebody reads */
+    struct section_head *h = &d->head;
+    for (size_t i = 0; i < wake_reader_note_count(r) && h->notes.count < NOTES_MAX; i++) {
+        const char *note = wake_reader_note(r, i);
+        size_t at = 0;
+        while (at < h->notes.count && strcmp(h->notes.data[at], note) != 0)
+            at++;
+        if (at == h->notes.count && !vec_push(&h->notes, note))
+            return err_set(err, ERR_MEMORY, "There is no memory for what the recordings say.");
+    }
+    return 0;
 }
 
 /* --------------------------------------------------------------- suppressions */
@@ -241,8 +256,10 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     query_result_release(&answer);
     if (code == 0)
         code = accounts_read(&d->accounts, r, base, err);
-    if (code == 0)
+    if (code == 0) {
         report_data_add_facts(d, r);
+        code = report_data_add_notes(d, r, err);
+    }
     wake_reader_rest(r);
     return code;
 }

@@ -119,18 +119,23 @@ static void section_head_temporary(struct page *p, const struct section_head *h)
     page_end_line(p);
 }
 
-/* What was imported says so: its source may not have known everything. */
-static void section_head_origin(struct page *p, const struct section_head *h)
+/* Where it was imported from, and what its figures can not know. */
+static void section_head_notes(struct page *p, const struct section_head *h)
 {
+    enum { HEAD_NOTES = 2 }; /* that there is room for */
     struct strbuf line;
-    if (h->origin == NULL)
-        return;
+    char count[UNITS_MAX];
     strbuf_init(&line);
-    safe_add_text(&line, h->origin);
-    strbuf_add_text(&line, " See 'heapwake info'.");
-    section_head_label(p, "note");
-    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
-    page_end_line(p);
+    for (size_t i = 0; i < h->notes.count && i < HEAD_NOTES; i++) {
+        strbuf_clear(&line);
+        safe_add_text(&line, h->notes.data[i]);
+        if (i + 1 == HEAD_NOTES && h->notes.count > HEAD_NOTES)
+            strbuf_addf(&line, " (%s more: heapwake info)", units_count(count, h->notes.count - HEAD_NOTES));
+        section_head_label(p, "note");
+        page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
+        page_end_line(p);
+    }
+    p->out->failed |= line.failed;
     strbuf_release(&line);
 }
 
@@ -318,7 +323,7 @@ void section_head_text(struct page *p, const struct section_head *h)
     section_head_misuse(p, h);
     section_head_names(p, h);
     section_head_omissions(p, h);
-    section_head_origin(p, h);
+    section_head_notes(p, h);
     section_head_conditions(p, h);
 }
 
@@ -369,6 +374,10 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "releases_without_stack", h->releases_without_stack);
     json_add_bool(j, "complete", h->complete);
     json_add_bool(j, "made_up", h->made_up);
+    json_open_array(j, "notes");
+    for (size_t i = 0; i < h->notes.count; i++)
+        json_add_text(j, NULL, h->notes.data[i], strlen(h->notes.data[i]));
+    json_close_array(j);
     json_close_object(j);
     strbuf_release(&line);
 }

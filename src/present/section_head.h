@@ -9,6 +9,7 @@
 #include "present/json.h"
 #include "present/page.h"
 #include "query/nameless.h"
+#include "tool/vec.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +39,7 @@ struct section_head {
     uint64_t releases_without_stack;   /* nor what these released: stacks of releases are asked for */
     bool complete;
     bool made_up;                    /* imported from sums: nothing is known of single blocks */
-    const char *origin;              /* a sentence about where it was imported from; NULL: it was not */
+    VEC(const char *) notes;         /* sentences that the recordings have about themselves, each once */
     const char *conditions;          /* that what follows meets, as they were given, a NUL behind each word */
     size_t conditions_length;        /* 0 = none */
     const struct nameless *nameless; /* files whose own frames have no lines; NULL = none */

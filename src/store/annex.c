@@ -3,9 +3,9 @@
  * annex: see annex.h.
  *
  *     before            | chunks | index | end |
- *     after             | chunks | index | end | binaries | symbols | index | end |
- *     once more         | chunks | index | end | binaries |*symbols | index | end |
- *                                              keep ------^
+ *     after             | chunks | index | end | binaries, notes | symbols | index | end |
+ *     once more         | chunks | index | end | binaries, notes |*symbols | index | end |
+ *                                                     keep ------^
  *
  * Invariants
  *  1. Bytes before `keep` are never written.
@@ -275,13 +275,33 @@ int wake_annex_add_binary(struct wake_annex *a, const struct name_image *image, 
                    error == ESTALE ? "it has become shorter" : strerror(error));
 }
 
-static int annex_put_symbols(void *of, const struct strbuf *payload)
+static void annex_add_chunk(struct wake_annex *a, unsigned type, const struct strbuf *payload)
 {
-    struct wake_annex *a = of;
-    if (!tail_add_chunk(&a->sink.pending, &a->file.codec, &a->file.index, sink_size(&a->sink), FORMAT_SYMBOLS,
+    if (!tail_add_chunk(&a->sink.pending, &a->file.codec, &a->file.index, sink_size(&a->sink), type,
                         FORMAT_NO_PROCESS, payload->text, payload->length))
         a->error = ENOMEM;
     annex_flush(a, ANNEX_GATHER);
+}
+
+void wake_annex_add_note(struct wake_annex *a, const char *text)
+{
+    struct strbuf payload;
+    if (a->error != 0)
+        return;
+    strbuf_init(&payload);
+    strbuf_add_varint(&payload, strlen(text));
+    strbuf_add_text(&payload, text);
+    if (payload.failed)
+        a->error = ENOMEM;
+    else
+        annex_add_chunk(a, FORMAT_NOTES, &payload);
+    strbuf_release(&payload);
+}
+
+static int annex_put_symbols(void *of, const struct strbuf *payload)
+{
+    struct wake_annex *a = of;
+    annex_add_chunk(a, FORMAT_SYMBOLS, payload);
     return a->error == 0 ? 0 : ERR_IO;
 }
 

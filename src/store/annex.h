@@ -8,10 +8,10 @@
  * readers pass over.  A recording that was never closed gets the new chunks
  * and no end: it stays what it is.
  *
- *     open, add binaries, add names, close
+ *     open, add binaries and notes, add names, close
  *
  * Names replace those that the file had, so they are always given, and last;
- * binaries that are there stay.  Errors are sticky: the first one puts the
+ * binaries and notes that are there stay.  Errors are sticky: the first one puts the
  * file back as it was, and closing tells.  The file is locked meanwhile: one
  * that is being recorded, or added to by another, is refused.
  */
@@ -33,6 +33,8 @@ int wake_annex_open(struct wake_annex **a, const char *path, struct err *err);
  * it cannot be read, or changed meanwhile; it is left out and nothing else is
  * affected.  Trouble with the recording itself is told by wake_annex_close. */
 int wake_annex_add_binary(struct wake_annex *a, const struct name_image *image, int fd, struct err *err);
+/* A sentence for people about the recording (wake_reader_note). */
+void wake_annex_add_note(struct wake_annex *a, const char *text);
 void wake_annex_add_names(struct wake_annex *a, const struct names *n);
 
 /* Finishes and frees.  On failure the file is as it was before. */

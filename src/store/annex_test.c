@@ -112,6 +112,7 @@ static int annex(unsigned places, const char *function, size_t binary)
     int code = wake_annex_open(&a, path, &err);
     if (code == 0 && binary > 0) {
         int fd = memory_file(binary);
+        wake_annex_add_note(a, "Its binary is inside.");
         assert_int_equal(wake_annex_add_binary(a, names_get_image(n, 1), fd, &err), 0);
         close(fd);
     }
@@ -185,6 +186,8 @@ static void check_binary(struct wake_reader *r, size_t size)
     assert_int_equal(wake_reader_copy_binary(r, 0, compare_bytes, &g, NULL), 0);
     assert_int_equal(g.at, size);
     assert_true(g.same);
+    assert_int_equal(wake_reader_note_count(r), 1);
+    assert_string_equal(wake_reader_note(r, 0), "Its binary is inside.");
 }
 
 static void check_sound(struct wake_reader *r)

@@ -39,7 +39,15 @@ static int reader_add_span(struct wake_reader *r, size_t at)
     return 0;
 }
 
-/* A text a note. */
+bool wake_reader_has_note(const struct wake_reader *r, const char *text)
+{
+    for (size_t i = 0; i < r->notes.count; i++)
+        if (strcmp(r->notes.data[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* A text a note; what several recordings said that are one now is taken once. */
 static int reader_add_notes(struct wake_reader *r, const struct payload *payload)
 {
     struct cursor c;
@@ -50,7 +58,7 @@ static int reader_add_notes(struct wake_reader *r, const struct payload *payload
         if (bytes == NULL || r->notes.count == READER_NOTES_MAX)
             return ERR_INPUT;
         const char *text = arena_push_text(&r->arena, bytes, length);
-        if (text == NULL || !vec_push(&r->notes, text))
+        if (text == NULL || (!wake_reader_has_note(r, text) && !vec_push(&r->notes, text)))
             return ERR_MEMORY;
     }
     return 0;

@@ -167,6 +167,7 @@ const struct wake_damage *wake_reader_damage(const struct wake_reader *r, size_t
 /* Sentences about the whole recording: what an import could not tell. */
 size_t wake_reader_note_count(const struct wake_reader *r);
 const char *wake_reader_note(const struct wake_reader *r, size_t i);
+bool wake_reader_has_note(const struct wake_reader *r, const char *text);
 
 /* From now on whoever reads is told, after each chunk, how many bytes have been read since; NULL: nobody. */
 typedef void wake_watch_fn(void *of, uint64_t bytes);

@@ -135,6 +135,12 @@ static int salvage_add(struct wake_reader *r, uint64_t offset, const struct chun
     return vec_push(&r->index.entries, e) ? 0 : ERR_MEMORY;
 }
 
+/* What is added to a recording that is closed; it stays that. */
+static bool salvage_is_added(unsigned type)
+{
+    return type == FORMAT_INDEX || type == FORMAT_SYMBOLS || type == FORMAT_BINARY || type == FORMAT_NOTES;
+}
+
 /* Is the recording closed, after a chunk of this type? */
 static void salvage_note_end(struct wake_reader *r, uint64_t offset, const struct chunk_header *h)
 {
@@ -142,7 +148,7 @@ static void salvage_note_end(struct wake_reader *r, uint64_t offset, const struc
     uint32_t pieces;
     if (h->type == FORMAT_END)
         (void)salvage_read_end(r, offset, &index_offset, &pieces);
-    else if (h->type != FORMAT_INDEX && h->type != FORMAT_SYMBOLS && h->type != FORMAT_BINARY)
+    else if (!salvage_is_added(h->type))
         r->summary.closed = false;
 }
 

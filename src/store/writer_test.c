@@ -255,6 +255,7 @@ static void notes_come_back(void **state)
     assert_int_equal(wake_writer_open_at(&w, path, 77, &err), 0);
     wake_writer_add_note(w, "Imported from afar.", 19);
     wake_writer_add_note(w, "It has no times. And more", 16);
+    wake_writer_add_note(w, "Imported from afar.", 19);
     (void)begin_process(w, 100);
     assert_int_equal(wake_writer_close(w, 0, &err), 0);
     assert_int_equal(wake_reader_open(&r, path, &err), 0);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * insides: see insides.h.
+ */
+#include "cmd/insides.h"
+
+#include "cmd/elf_id.h"
+#include "store/names.h"
+#include "symbol/inner.h"
+#include "tool/file.h"
+#include "tool/strbuf.h"
+
+#include <string.h>
+
+struct insides {
+    struct wake_annex *annex;
+    const struct wake_reader *reader;
+    const char *sysroot;
+    collector_say_fn *say;
+    void *say_of;
+    struct names *seen; /* an image for each path, so that each is looked at once */
+    uint32_t looked_at; /* of these */
+};
+
+/* The allocator in a file, if it is still the file that was recorded; NULL: none. */
+static const char *insides_find(const struct insides *in, const char *path, const uint8_t *build_id,
+                                size_t length)
+{
+    struct strbuf file;
+    struct elf_id id;
+    struct err err;
+    const char *found = NULL;
+    uint64_t size;
+    int fd = -1;
+    err_init(&err);
+    strbuf_init(&file);
+    strbuf_add_text(&file, in->sysroot == NULL ? "" : in->sysroot);
+    strbuf_add_text(&file, path);
+    if (!file.failed && file_open(&fd, &size, strbuf_get(&file), &err) == 0 && elf_id_read(&id, fd) &&
+        elf_id_fits(&id, build_id, length))
+        found = inner_find(fd, path);
+    file_close(fd);
+    strbuf_release(&file);
+    return found;
+}
+
+static void insides_look(struct insides *in, const char *path, const uint8_t *build_id, size_t length)
+{
+    struct strbuf sentence;
+    /* The vdso has no slash; what has no folder is found from where the program was started only. */
+    if (path[0] != '/' && (in->sysroot != NULL || strchr(path, '/') == NULL))
+        return;
+    uint32_t number = names_image(in->seen, NULL, 0, path);
+    if (number <= in->looked_at)
+        return; /* or there is no memory */
+    in->looked_at = number;
+    const char *name = insides_find(in, path, build_id, length);
+    if (name == NULL)
+        return;
+    strbuf_init(&sentence);
+    strbuf_addf(
+        &sentence,
+        "%s has %s inside, under names of its own: what that hands out, if anything, is not recorded. "
+        "Build it to use the C library's malloc to have it recorded.",
+        path, name);
+    if (!sentence.failed && !wake_reader_has_note(in->reader, strbuf_get(&sentence))) {
+        wake_annex_add_note(in->annex, strbuf_get(&sentence));
+        in->say(in->say_of, LEVEL_WARN, strbuf_get(&sentence));
+    }
+    strbuf_release(&sentence);
+}
+
+void insides_tell(struct wake_annex *a, const struct wake_reader *r, const char *sysroot,
+                  collector_say_fn *say, void *say_of)
+{
+    struct insides in = {a, r, sysroot, say, say_of, names_new(), 0};
+    for (size_t i = 0; in.seen != NULL && i < wake_reader_process_count(r); i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        for (size_t k = 0; k < p->modules.count; k++) {
+            const struct wake_module *m = &p->modules.data[k];
+            insides_look(&in, wake_process_module_path(p, m), m->build_id, m->build_id_length);
+        }
+        /* One that allocates from inside only has no stack, and so no module. */
+        insides_look(&in, p->info.exe, NULL, 0);
+    }
+    names_free(in.seen);
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A program with an allocator inside, under names that pass no hook, is recorded without it: that is said when it ends, in
+the report and by check, once, also of a stripped one; and not of one whose malloc is that allocator."""
+import json
+import shutil
+
+from support import HEAPWAKE, Check, ask, native, record, truth
+
+SOURCE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static char arena[1 << 20];
+static size_t used;
+static long calls;
+__attribute__((noinline)) void *FUNCTION(size_t size)
+{
+    if (used + size > sizeof arena) {
+        static const char said[] = TEXT "no memory\\n";
+        (void)!write(2, said, sizeof said - 1);
+        _exit(9);
+    }
+    used += size;
+    calls++;
+    return arena + used - size;
+}
+int main(void)
+{
+    char line[64];
+    for (int i = 0; i < 500; i++)
+        *(char *)FUNCTION(1000) = 1;
+    if (OUTSIDE > 0) {
+        void *block = malloc(OUTSIDE);
+        __asm__ volatile("" : "+r"(block) : : "memory");
+    }
+    int length = snprintf(line, sizeof line, "{\\"inner_bytes\\": %zu, \\"inner_calls\\": %ld}\\n", used, calls);
+    return write(1, line, (size_t)length) != length;
+}
+"""
+KINDS = [("jemalloc", "_rjem_je_arena_malloc_hard", "<jemalloc>: "), ("mimalloc", "_mi_malloc_generic", "mimalloc: warning: "),
+         ("rpmalloc", "_rpmalloc_allocate", ""), ("snmalloc", "_ZN8snmalloc5allocEm", "")]
+check = Check()
+
+
+def build(name, function, text, options=(), outside=100):
+    built = native(["cc", "-O1", "source.c", "-o", name, f"-DFUNCTION={function}", f'-DTEXT="{text}"', f"-DOUTSIDE={outside}",
+                    *options])
+    check.holds(built.status == 0, f"{name} was not built: {built.err.decode()}")
+    return f"./{name}"
+
+
+def notes(path):
+    said = json.loads(ask("report", "--json", path).stdout)["summary"]["notes"]
+    check.equal("notes of info", json.loads(ask("info", "--json", path).stdout)["notes"], said)
+    return [note for note in said if "inside, under names of its own" in note]
+
+
+def squeezed(text):
+    return " ".join(text.split())
+
+
+with open("source.c", "w") as f:
+    f.write(SOURCE)
+
+for kind, function, text in KINDS:
+    check.about(kind)
+    program = build(kind, function, text)
+    alone = native([program])
+    run = record([program], f"{kind}.wake")
+    check.equal("what it printed", alone.out, run.out)
+    check.equal("bytes inside", 500000, truth(run)["inner_bytes"])
+    said = notes(f"{kind}.wake")
+    check.equal("notes", 1, len(said))
+    check.holds(f"/{kind} has {kind} inside" in said[0] and "is not recorded" in said[0], f"It says {said}")
+    check.holds(f"heapwake: {said[0]}\n".encode() in native([HEAPWAKE, "record", "-o", "again.wake", program]).err,
+                "Nothing is said when it ends.")
+    check.holds(squeezed(said[0]) in squeezed(ask("report", f"{kind}.wake").stdout), "The report does not say it.")
+    checked = ask("check", "--max-peak", "1M", f"{kind}.wake")
+    check.equal("exit status of check", 0, checked.returncode)
+    check.equal("notes of check", 1, checked.stderr.count(said[0]))
+    check.equal("bytes recorded", 100, json.loads(ask("report", "--json", f"{kind}.wake").stdout)
+                ["summary"]["allocated_bytes"])
+    for _ in range(2):
+        check.equal("exit status of symbolize", 0, ask("symbolize", f"{kind}.wake").returncode)
+    check.equal("notes after symbolize", said, notes(f"{kind}.wake"))
+    check.equal("exit status of verify", 0, ask("verify", f"{kind}.wake").returncode)
+    check.equal("exit status of merge", 0, ask("merge", "-o", "merged.wake", f"{kind}.wake", "again.wake").returncode)
+    check.equal("notes of both", said, notes("merged.wake"))
+
+    check.about(f"{kind}, stripped")
+    shutil.copy(kind, "bare")
+    native(["strip", "bare"])
+    record(["./bare"], "bare.wake")
+    check.equal("notes", 1 if text else 0, len(notes("bare.wake")))
+
+check.about("its malloc is that allocator")
+program = build("open", "_mi_malloc_generic", "", ["-rdynamic", "-Wl,--defsym=malloc=_mi_malloc_generic"])
+record([program], "open.wake")
+check.equal("notes", [], notes("open.wake"))
+
+check.about("nothing from malloc")
+record([build("only", "_mi_malloc_generic", "", outside=0)], "only.wake")
+check.equal("notes", 1, len(notes("only.wake")))
+
+check.about("none inside")
+record([build("plain", "hand_out", "")], "plain.wake")
+check.equal("notes", [], notes("plain.wake"))
+
+check.about("without names, then with names")
+record(["./mimalloc"], "late.wake", env={"HEAPWAKE_SYMBOLS": "0"})
+check.equal("notes", [], notes("late.wake"))
+told = ask("symbolize", "late.wake")
+check.equal("exit status", 0, told.returncode)
+check.equal("notes", 1, len(notes("late.wake")))
+check.holds(notes("late.wake")[0] in told.stderr, "symbolize does not say it.")
+check.done()
