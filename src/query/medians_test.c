@@ -101,7 +101,7 @@ static uint64_t made_value(unsigned row, unsigned i)
 static void compare_rows(size_t prepared, unsigned parts)
 {
     struct medians m[3];
-    uint64_t found[ROWS] = {0}, all[MEDIAN_BUCKETS] = {0}, values[MOST], sum = 0, wanted = 0;
+    uint64_t found[ROWS] = {0}, all[MEDIAN_BUCKETS] = {0}, values[MOST] = {0}, sum = 0, wanted = 0;
     for (unsigned i = 0; i < parts; i++) {
         medians_init(&m[i]);
         medians_prepare(&m[i], i == 1 ? 0 : prepared);
