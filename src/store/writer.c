@@ -141,17 +141,36 @@ static void writer_put_events(struct wake_writer *w, struct writer_process *p)
     stream_restart(&p->stream);
     if (!sink_settle(&w->sink))
         writer_fail(w, w->sink.error);
-    for (size_t i = 0; w->limit != 0 && sink_size(&w->sink) >= w->limit && i < w->processes.count; i++)
-        if (w->processes.data[i] != NULL)
-            stream_limit(&w->processes.data[i]->stream);
+}
+
+/* Whether there were events. */
+static bool writer_put_gathered(struct wake_writer *w, struct writer_process *p)
+{
+    writer_put_meta(w, p);
+    if (w->error != 0 || stream_pending(&p->stream) == 0)
+        return false;
+    writer_put_events(w, p);
+    return true;
+}
+
+/* The file has its size: no events from here on.  What all processes have gathered by then is from
+ * before, and still goes in. */
+static void writer_put_limit(struct wake_writer *w)
+{
+    for (size_t i = 0; w->error == 0 && i < w->processes.count; i++) {
+        struct writer_process *p = w->processes.data[i];
+        if (p == NULL || p->stream.is_limited)
+            continue;
+        (void)writer_put_gathered(w, p);
+        stream_limit(&p->stream);
+    }
 }
 
 /* Everything of a process that has gathered. */
 void writer_put(struct wake_writer *w, struct writer_process *p)
 {
-    writer_put_meta(w, p);
-    if (w->error == 0 && stream_pending(&p->stream) > 0)
-        writer_put_events(w, p);
+    if (writer_put_gathered(w, p) && w->limit != 0 && sink_size(&w->sink) >= w->limit)
+        writer_put_limit(w);
 }
 
 void writer_put_omissions(struct wake_writer *w, uint32_t process, const struct wake_omissions *o,

@@ -519,6 +519,36 @@ static void a_full_disk_leaves_a_sound_file_that_says_so(void **state)
         write_with_limit(limit, limit);
 }
 
+/* What waits for its chunk when another process fills the file is from before that. */
+static void a_file_that_is_full_has_all_that_was_made_before(void **state)
+{
+    (void)state;
+    struct wake_writer *w;
+    struct wake_reader *r;
+    struct sample one, two;
+    sample_init(&one, 1);
+    sample_init(&two, 2);
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    wake_writer_limit(w, 100000);
+    uint32_t a = begin_process(w, 100), b = begin_process(w, 101);
+    sample_add_meta(w, a);
+    sample_add_events(&one, wake_writer_stream(w, a), 300);
+    sample_add_events(&two, wake_writer_stream(w, b), 200000);
+    sample_end_process(&one, w, a);
+    sample_end_process(&two, w, b);
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&r, path, NULL), 0);
+    const struct wake_omissions *o = &wake_reader_process(r, 1)->omitted;
+    assert_true(o->is_limited && o->allocations > 0);
+    check_events(r, 0, &one);
+    assert_int_equal(wake_reader_summary(r)->events + o->allocations + o->frees + o->others,
+                     one.events.count + two.events.count);
+    assert_int_equal(wake_reader_verify(r, NULL), 0);
+    wake_reader_close(r);
+    sample_release(&one);
+    sample_release(&two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -535,6 +565,7 @@ int main(void)
         cmocka_unit_test(the_file_is_private_and_a_link_is_not_followed),
         cmocka_unit_test(no_folder_gives_one_sentence),
         cmocka_unit_test(a_full_disk_leaves_a_sound_file_that_says_so),
+        cmocka_unit_test(a_file_that_is_full_has_all_that_was_made_before),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
