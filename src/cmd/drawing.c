@@ -30,7 +30,8 @@ static int drawing_spawn(struct drawing *d, const char *kind, int from, int to)
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t pipes;
-    snprintf(option, sizeof option, "-T%s", kind);
+    /* Graphviz's own PostScript has the characters of Latin-1 alone; that of cairo, which draws pdf too, has all. */
+    snprintf(option, sizeof option, "-T%s%s", kind, strcmp(kind, "ps") == 0 ? ":cairo" : "");
     sigemptyset(&pipes);
     sigaddset(&pipes, SIGPIPE);
     posix_spawn_file_actions_init(&actions);

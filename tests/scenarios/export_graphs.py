@@ -64,6 +64,7 @@ def check_pictures():
         done = tool("export", "-f", kind, "-o", f"graph.{kind}", "blame.wake")
         check.equal(f"{kind}: exit status", 0, done.status)
         check.holds(open(f"graph.{kind}", "rb").read().startswith(head), f"{kind} does not begin as it should.")
+        check.equal(f"{kind}: what dot says of a name beyond Latin-1", b"", tool("export", "-f", kind, "-o", "long.out", "long.wake").err)
     texts = "".join(t.firstChild.data for t in xml.dom.minidom.parse("graph.svg").getElementsByTagName("text"))
     check.holds("hold" in texts and "resident at most" in texts, "The picture has no names.")
     piped = native([HEAPWAKE, "export", "-f", "svg", "blame.wake"])
@@ -102,6 +103,7 @@ def check_veil():
 
 
 told = truth(record([workload("blame")], "blame.wake"))
+record([workload("blame"), "日本" * 60], "long.wake")
 check_peak(told)
 check_measures()
 check_pictures()
