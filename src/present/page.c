@@ -115,6 +115,14 @@ size_t page_add_name(struct page *p, enum colour colour, const char *name, size_
     return used;
 }
 
+size_t page_add_path(struct page *p, enum colour colour, const char *path, size_t columns)
+{
+    page_begin(p, colour);
+    size_t used = width_add_path(p->out, path, columns, p->unicode);
+    page_end(p, colour);
+    return used;
+}
+
 void page_end_line(struct page *p)
 {
     strbuf_add_char(p->out, '\n');

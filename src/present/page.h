@@ -29,6 +29,8 @@ size_t page_add_wrapped(struct page *p, enum colour colour, const char *text, si
 size_t page_add_short(struct page *p, enum colour colour, const char *text, size_t columns);
 /* The same for names of functions (width_add_name). */
 size_t page_add_name(struct page *p, enum colour colour, const char *name, size_t columns);
+/* The same for paths (width_add_path). */
+size_t page_add_path(struct page *p, enum colour colour, const char *path, size_t columns);
 void page_end_line(struct page *p);
 
 #endif

@@ -153,6 +153,7 @@ void section_groups_text(struct page *p, const struct section_groups *s)
     strbuf_init(&name);
     table_init(&t, stacked ? 5 : 3);
     t.has_names = s->groups->by == ROLLUP_FUNCTION;
+    t.has_paths = s->groups->by == ROLLUP_MODULE || s->groups->by == ROLLUP_FILE;
     if (section_groups_are_peaks(s))
         page_addf(p, COLOUR_TITLE, "The peak of each process");
     else

@@ -65,6 +65,8 @@ void table_print(const struct table *t, struct page *p)
         enum colour colour = row == 0 ? COLOUR_QUIET : COLOUR_PLAIN;
         if (t->has_names)
             page_add_name(p, colour, last, left);
+        else if (t->has_paths)
+            page_add_path(p, colour, last, left);
         else
             page_add_short(p, colour, last, left);
         page_end_line(p);

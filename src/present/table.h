@@ -8,7 +8,7 @@
  *     table_print(&t, page);
  *
  * All columns but the last are right-aligned and as wide as their widest cell;
- * the last is left-aligned and shortened in the middle where the page ends, or as names of functions are.
+ * the last is left-aligned and shortened in the middle where the page ends, or as names of functions or paths are.
  */
 #ifndef HW_PRESENT_TABLE_H
 #define HW_PRESENT_TABLE_H
@@ -25,6 +25,7 @@ struct table {
     VEC(char *) cells; /* row by row */
     size_t widths[TABLE_COLUMNS_MAX];
     bool has_names; /* the last column has names of functions */
+    bool has_paths; /* or of files */
     bool failed;    /* no memory: the page fails too */
 };
 

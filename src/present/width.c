@@ -170,6 +170,23 @@ size_t width_add_name(struct strbuf *out, const char *name, size_t columns, bool
     return width_add(out, part, columns, unicode);
 }
 
+size_t width_add_path(struct strbuf *out, const char *path, size_t columns, bool unicode)
+{
+    const char *sign, *last = strrchr(path, '/');
+    size_t mark = width_mark(unicode, &sign), width = width_of(path);
+    if (width <= columns || last == NULL)
+        return width_add(out, path, columns, unicode);
+    for (const char *rest = path, *next; rest < last; rest = next) {
+        next = strchr(rest + 1, '/');
+        width -= width_of_bytes(rest, (size_t)(next - rest));
+        if (mark + width <= columns) {
+            strbuf_addf(out, "%s%s", sign, next);
+            return mark + width;
+        }
+    }
+    return width_add(out, last + 1, columns, unicode);
+}
+
 size_t width_add_begin(struct strbuf *out, const char *text, size_t columns, bool unicode)
 {
     const char *sign;

@@ -22,6 +22,9 @@ size_t width_add(struct strbuf *out, const char *text, size_t columns, bool unic
 /* The same for the name of a function: its outer scopes give way, as many as it takes; only where its last part alone
  * is wider than columns does that lose its middle. */
 size_t width_add_name(struct strbuf *out, const char *name, size_t columns, bool unicode);
+/* The same for a path: its outer folders give way; only where its last part alone is wider than columns does that
+ * lose its middle. */
+size_t width_add_path(struct strbuf *out, const char *path, size_t columns, bool unicode);
 /* The same for a text that tells most at its beginning: the end gives way. */
 size_t width_add_begin(struct strbuf *out, const char *text, size_t columns, bool unicode);
 

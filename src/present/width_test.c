@@ -92,6 +92,33 @@ static void names_lose_their_outer_scopes(void **state)
     expect_name("a::b", 0, "");
 }
 
+static void expect_path(const char *path, size_t columns, const char *expected)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    size_t used = width_add_path(&out, path, columns, true);
+    assert_string_equal(strbuf_get(&out), expected);
+    assert_int_equal(used, width_of(expected));
+    assert_true(used <= columns);
+    strbuf_release(&out);
+}
+
+static void paths_lose_their_outer_folders(void **state)
+{
+    (void)state;
+    expect_path("/lib/libc.so.6", 14, "/lib/libc.so.6");
+    expect_path("/lib/x86_64-linux-gnu/libc.so.6", 30, "…/x86_64-linux-gnu/libc.so.6");
+    expect_path("/lib/x86_64-linux-gnu/libc.so.6", 27, "…/libc.so.6");
+    expect_path("/lib/x86_64-linux-gnu/libc.so.6", 11, "…/libc.so.6");
+    expect_path("/lib/x86_64-linux-gnu/libc.so.6", 10, "libc.so.6");
+    expect_path("/lib/x86_64-linux-gnu/libc.so.6", 8, "li….so.6");
+    expect_path("/a/_json.cpython-311-x86_64-linux-gnu.so", 32, "_json.cpyt…1-x86_64-linux-gnu.so");
+    expect_path("folder/日本/語", 9, "…/日本/語");
+    expect_path("/libc.so.6", 9, "libc.so.6");
+    expect_path("[heap of it all]", 9, "[h…t all]");
+    expect_path("/a/", 0, "");
+}
+
 /* To measure anew what each scope leaves would take minutes. */
 static void of_many_scopes_the_inner_ones_stay(void **state)
 {
@@ -159,9 +186,13 @@ static void colour_is_for_terminals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters_take_their_columns), cmocka_unit_test(long_names_lose_their_middle),
-        cmocka_unit_test(names_lose_their_outer_scopes), cmocka_unit_test(of_many_scopes_the_inner_ones_stay),
-        cmocka_unit_test(commands_lose_their_end),       cmocka_unit_test(columns_line_up),
+        cmocka_unit_test(characters_take_their_columns),
+        cmocka_unit_test(long_names_lose_their_middle),
+        cmocka_unit_test(names_lose_their_outer_scopes),
+        cmocka_unit_test(paths_lose_their_outer_folders),
+        cmocka_unit_test(of_many_scopes_the_inner_ones_stay),
+        cmocka_unit_test(commands_lose_their_end),
+        cmocka_unit_test(columns_line_up),
         cmocka_unit_test(colour_is_for_terminals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
