@@ -35,8 +35,12 @@ static int history_take(struct history_options *o, int argc, char **argv, struct
             return guess_option("history", argv[i], err);
         } else if (o->file == NULL) {
             o->file = argv[i];
-        } else if (o->has_address || !quantity_address(argv[i], &o->address)) {
-            return err_set(err, ERR_USAGE, "'%s' is not the address to look for.", argv[i]);
+        } else if (o->has_address) {
+            return err_set(err, ERR_USAGE, "One address is looked for; '%s' is another.", argv[i]);
+        } else if (!quantity_address(argv[i], &o->address)) {
+            return err_set(err, ERR_USAGE,
+                           "'%s' is no address: heapwake history FILE ADDRESS, in hexadecimal as 0x5581f0.",
+                           argv[i]);
         } else {
             o->has_address = true;
         }

@@ -62,6 +62,14 @@ static size_t section_maps_shown(const struct section_maps *s)
 
 /* ----------------------------------------------------------------------- text */
 
+static bool section_maps_have_several_processes(const struct maps *m)
+{
+    for (size_t i = 1; i < m->chosen.count; i++)
+        if (m->list.data[m->chosen.data[i]].process != m->list.data[m->chosen.data[0]].process)
+            return true;
+    return false;
+}
+
 static void section_maps_head(struct page *p, const struct section_maps *s)
 {
     const struct maps *m = s->maps;
@@ -73,8 +81,8 @@ static void section_maps_head(struct page *p, const struct section_maps *s)
     }
     struct strbuf line;
     strbuf_init(&line);
-    strbuf_addf(&line, ": %s, at most %s at once; ", units_count(a, m->chosen.count),
-                units_bytes(b, m->peak_bytes));
+    strbuf_addf(&line, ": %s, at most %s at once%s; ", units_count(a, m->chosen.count),
+                units_bytes(b, m->peak_bytes), section_maps_have_several_processes(m) ? " in a process" : "");
     strbuf_addf(&line, "%s left at the end with %s", units_count(a, m->left), units_bytes(b, m->left_bytes));
     page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), 8, 2);
     page_end_line(p);

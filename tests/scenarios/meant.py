@@ -56,6 +56,9 @@ for command, given, near in (("report", "--leak", "--leaks"), ("report", "--leak
                              ("extract", "--froce", "--force"), ("anonymize", "--levle", "--level"),
                              ("symbolize", "--map", "--maps"), ("import", "--symbol", "--symbols")):
     says([command, given], f"'heapwake {command}' has no option '{given}'; did you mean {near}?")
+for words, given in ((["0x10", "x.wake"], "x.wake"), (["x.wake", "zz"], "zz")):
+    says(["history", *words], f"'{given}' is no address: heapwake history FILE ADDRESS, in hexadecimal as 0x5581f0.")
+says(["history", "x.wake", "10", "11"], "One address is looked for; '11' is another.")
 says(["report", "--colour"], "'heapwake report' has no option '--colour'; 'heapwake help report' lists them.")
 says(["report", "-x"], "'heapwake report' has no option '-x'; 'heapwake help report' lists them.")
 says(["check", "--max"], "'heapwake check' has no option '--max'; 'heapwake help check' lists them.")  # five begin so
