@@ -93,7 +93,9 @@ def bomb(check, chance):
     size = chance.choice((64 << 20, 256 << 20, (16 << 20) + 1))
     if size not in BOMBS:
         room = ctypes.create_string_buffer(1 << 20)
-        BOMBS[size] = room.raw[:zstd.ZSTD_compress(room, ctypes.c_size_t(1 << 20), bytes(size), ctypes.c_size_t(size), 9)]
+        packed = zstd.ZSTD_compress(room, ctypes.c_size_t(1 << 20), bytes(size), ctypes.c_size_t(size), 9)
+        BOMBS[size] = room.raw[:packed]
+        check.holds(0 < packed <= 1 << 20 and BOMBS[size].startswith(b"\x28\xb5\x2f\xfd"), "the bomb is no zstd frame.")
     old = chance.choice(CHUNKS)
     raw = chance.choice((size, 16 << 20, 100, 0))
     judge(check, put("bomb.wake", instead(DATA, old, chunk(old.type, old.process, BOMBS[size], 1, raw))), TRUTH)
