@@ -361,7 +361,7 @@ int maps_play(struct maps *m, struct watch *watch, struct wake_reader *r, uint32
     m->changes.count = 0;
     regions_init(&w.live);
     map_init(&w.numbers);
-    maps_sampled_init(&w.sampled, m, p, base + process);
+    maps_sampled_init(&w.sampled, m, watch, p, base + process);
     int code = wake_reader_visit(r, process, 0, UINT64_MAX, maps_visit, &w, err);
     if ((code == 0 && !maps_sampled_take(&w.sampled, &w.live, UINT64_MAX)) ||
         ((code == 0 || code == WATCH_STOP) && !maps_finish(&w)))

@@ -16,11 +16,12 @@
 
 enum maps_sampled_seen { SEEN_NOT = 0, SEEN_CLEAR, SEEN_BLURRED };
 
-void maps_sampled_init(struct maps_sampled *s, struct maps *maps, const struct wake_process *process,
-                       uint32_t number)
+void maps_sampled_init(struct maps_sampled *s, struct maps *maps, struct watch *watch,
+                       const struct wake_process *process, uint32_t number)
 {
     memset(s, 0, sizeof *s);
     s->maps = maps;
+    s->watch = watch;
     s->process = process;
     s->number = number;
     s->first_mapping = maps->list.count;
@@ -41,7 +42,8 @@ static bool sampled_apply(struct maps_sampled *s, const struct wake_usage_sample
     bool fine = true;
     if (sample->anew)
         regions_clear(&s->ranges);
-    for (size_t i = sample->first; fine && i < sample->first + sample->count; i++) {
+    size_t end = sample->first + sample->count;
+    for (size_t i = sample->first; fine && i < end && watch_advance(s->watch, 0) == 0; i++) {
         const struct wake_usage *u = &s->process->usage.data[i];
         fine = u->is_gone ? regions_remove(&s->ranges, u->start, u->end, NULL, NULL)
                           : regions_insert(&s->ranges, u->start, u->end, i, NULL, NULL);
@@ -159,7 +161,8 @@ static bool sampled_count(struct maps_sampled *s, const struct regions *live, ui
 bool maps_sampled_take(struct maps_sampled *s, const struct regions *live, uint64_t before_ns)
 {
     const struct wake_process *p = s->process;
-    while (s->next < p->usage_samples.count && p->usage_samples.data[s->next].time_ns < before_ns) {
+    while (s->next < p->usage_samples.count && p->usage_samples.data[s->next].time_ns < before_ns &&
+           watch_advance(s->watch, 0) == 0) {
         uint64_t time_ns = p->usage_samples.data[s->next].time_ns, took_ns = 0;
         /* One sample may have been written in several records. */
         while (s->next < p->usage_samples.count && p->usage_samples.data[s->next].time_ns == time_ns) {

@@ -7,9 +7,11 @@
 
 #include "query/maps.h"
 #include "query/regions.h"
+#include "query/watch.h"
 
 struct maps_sampled {
     struct maps *maps;
+    struct watch *watch;
     const struct wake_process *process;
     uint32_t number;             /* of the process, over all recordings */
     size_t next;                 /* sample */
@@ -20,10 +22,11 @@ struct maps_sampled {
     size_t first_mapping;        /* of the process */
 };
 
-void maps_sampled_init(struct maps_sampled *s, struct maps *maps, const struct wake_process *process,
-                       uint32_t number);
+void maps_sampled_init(struct maps_sampled *s, struct maps *maps, struct watch *watch,
+                       const struct wake_process *process, uint32_t number);
 void maps_sampled_release(struct maps_sampled *s);
-/* Takes the samples from before a time.  live: what is mapped; value: number of the mapping.  False: no memory. */
+/* Takes the samples from before a time.  live: what is mapped; value: number of the mapping.  False: no memory.
+ * Interrupted, it leaves the rest. */
 bool maps_sampled_take(struct maps_sampled *s, const struct regions *live, uint64_t before_ns);
 
 #endif

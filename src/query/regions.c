@@ -83,11 +83,32 @@ bool regions_remove(struct regions *r, uint64_t start, uint64_t end, regions_cut
     return true;
 }
 
+/* Is this very range there, and would stay apart from its neighbours with the value?  Then nothing has to move, which
+ * takes long where there are many: samples tell of the same ranges again and again. */
+static bool regions_is_alone(const struct regions *r, uint64_t start, uint64_t end, uint64_t value)
+{
+    size_t at = regions_find(r, start);
+    const struct region *list = r->list.data;
+    if (at == r->list.count || list[at].start != start || list[at].end != end)
+        return false;
+    bool joins_before = at > 0 && list[at - 1].end == start && list[at - 1].value == value;
+    bool joins_behind = at + 1 < r->list.count && list[at + 1].start == end && list[at + 1].value == value;
+    return !joins_before && !joins_behind;
+}
+
 bool regions_insert(struct regions *r, uint64_t start, uint64_t end, uint64_t value, regions_cut_fn *cut,
                     void *of)
 {
     if (start >= end)
         return true;
+    if (regions_is_alone(r, start, end, value)) {
+        struct region *same = &r->list.data[regions_find(r, start)];
+        struct region piece = *same;
+        if (cut != NULL && !cut(of, &piece))
+            return false;
+        same->value = value;
+        return true;
+    }
     if (!regions_remove(r, start, end, cut, of))
         return false;
     size_t at = regions_find(r, start);

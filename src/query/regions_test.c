@@ -57,6 +57,30 @@ static const struct {
     {"everything", 0, 90, "0-90:9", "", "20-40:1 60-80:2"},
 };
 
+/* What stands there already gets another value where it is, unless it joins a neighbour by that. */
+static void the_same_range_again(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t value;
+        const char *expected;
+    } again[] = {{9, "20-40:1 40-60:9 60-80:3"},
+                 {2, "20-40:1 40-60:2 60-80:3"},
+                 {1, "20-60:1 60-80:3"},
+                 {3, "20-40:1 40-80:3"}};
+    for (size_t i = 0; i < sizeof again / sizeof *again; i++) {
+        struct regions r;
+        struct story s = {""};
+        regions_init(&r);
+        for (uint64_t n = 1; n <= 3; n++)
+            assert_true(regions_insert(&r, n * 20, n * 20 + 20, n, NULL, NULL));
+        assert_true(regions_insert(&r, 40, 60, again[i].value, story_cut, &s));
+        expect_is(&r, again[i].expected);
+        assert_string_equal(s.text, "40-60:2");
+        regions_release(&r);
+    }
+}
+
 static void the_fifteen_ways_to_overlap(void **state)
 {
     (void)state;
@@ -169,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_fifteen_ways_to_overlap),
+        cmocka_unit_test(the_same_range_again),
         cmocka_unit_test(neighbours_of_one_value_are_one),
         cmocka_unit_test(random_changes_are_those_of_a_slow_model),
     };
