@@ -6,6 +6,7 @@
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/guess.h"
+#include "cmd/unfinished.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "query/disguise.h"
@@ -52,9 +53,12 @@ static int anonymize_write(const struct anonymize_options *o, struct wake_reader
     if (code == 0)
         code = wake_splice_open(&splice, o->output, wake_reader_summary(r)->wall_ns, err);
     if (splice != NULL) {
+        unfinished_guard(wake_splice_get_temp(splice));
         wake_splice_heed(splice, asking_is_interrupted);
         code = wake_splice_add(splice, r, &disguise.mask, err);
+        unfinished_settle();
         int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
+        unfinished_leave();
         code = code != 0 ? code : closed;
     }
     disguise_release(&disguise);

@@ -11,6 +11,7 @@
 #include "cmd/guess.h"
 #include "cmd/nothing_fits.h"
 #include "cmd/once.h"
+#include "cmd/unfinished.h"
 #include "cmd/where.h"
 #include "tool/file.h"
 #include "tool/memory.h"
@@ -39,6 +40,7 @@ struct export_target {
     struct drawing drawing;
     struct out out;
     bool is_unheard; /* whoever read has seen enough and gone */
+    bool is_guarded; /* the file goes when a signal ends the command */
 };
 
 static int export_take_format(struct export_request *q, const char *name, struct err *err)
@@ -111,6 +113,8 @@ static int export_begin(const struct export_request *q, struct export_target *t,
         if (code != 0)
             return code;
         t->out.fd = t->file.fd;
+        unfinished_guard(t->file.temp);
+        t->is_guarded = true;
     }
     if ((q->format->options & EXPORT_DRAWN) != 0) {
         int code = drawing_begin(&t->drawing, q->format->name, t->out.fd, err);
@@ -136,10 +140,14 @@ static int export_end(const struct export_request *q, struct export_target *t, i
         code = 0;
     else if (is_drawn && drawn != 0 && (code == 0 || is_closed))
         code = drawn;
+    if (t->is_guarded)
+        unfinished_settle();
     if (code == 0 && q->output != NULL)
         code = file_new_publish(&t->file, err);
     out_release(&t->out);
     int closed = file_new_close(&t->file, code == 0 ? err : NULL);
+    if (t->is_guarded)
+        unfinished_leave();
     return code == 0 ? closed : code;
 }
 

@@ -6,6 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
 #include "cmd/guess.h"
+#include "cmd/unfinished.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "store/splice.h"
@@ -62,13 +63,16 @@ static int merge_write(const struct merge *m, struct asking *a, struct err *err)
         wake_splice_open(&splice, m->output, wake_splice_earliest(m->readers.data, m->readers.count), err);
     if (code != 0)
         return code;
+    unfinished_guard(wake_splice_get_temp(splice));
     wake_splice_heed(splice, asking_is_interrupted);
     for (size_t i = 0; i < m->readers.count && code == 0; i++) {
         progress_watch(&a->progress, m->readers.data[i], "Copying", 1);
         code = wake_splice_add(splice, m->readers.data[i], NULL, err);
         wake_reader_rest(m->readers.data[i]);
     }
+    unfinished_settle();
     int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
+    unfinished_leave();
     return code != 0 ? code : closed;
 }
 

@@ -4,6 +4,9 @@
  */
 #include "cmd/whole_file.h"
 
+#include <string.h>
+
+#include "cmd/unfinished.h"
 #include "tool/file.h"
 #include "tool/memory.h"
 
@@ -15,11 +18,16 @@ int whole_file_write(const char *path, const struct strbuf *text, struct err *er
     if (text->failed || memory_has_failed())
         return err_set(err, ERR_MEMORY, "There is no memory for %s.", path);
     int code = file_new_open(&file, path, err);
-    int failed = code != 0 ? 0 : file_write_all(file.fd, strbuf_get(text), text->length, NULL);
+    if (code != 0)
+        return code;
+    unfinished_guard(file.temp);
+    int failed = file_write_all(file.fd, strbuf_get(text), text->length, NULL);
+    unfinished_settle();
     if (failed != 0)
-        code = err_set(err, file_code(-failed), "%s cannot be written.", path);
+        code = err_set(err, file_code(-failed), "%s cannot be written: %s.", path, strerror(-failed));
     if (code == 0)
         code = file_new_publish(&file, err);
     (void)file_new_close(&file, code == 0 ? err : &ignored);
+    unfinished_leave();
     return code;
 }

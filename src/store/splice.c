@@ -309,6 +309,11 @@ int wake_splice_open(struct wake_splice **out, const char *path, uint64_t wall_n
     return 0;
 }
 
+const char *wake_splice_get_temp(const struct wake_splice *s)
+{
+    return s->file.temp;
+}
+
 void wake_splice_heed(struct wake_splice *s, bool (*is_stopped)(void))
 {
     s->is_stopped = is_stopped;

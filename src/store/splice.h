@@ -56,6 +56,8 @@ uint64_t wake_splice_earliest(struct wake_reader *const *readers, size_t count);
 
 /* path: of the new file.  wall_ns: CLOCK_REALTIME at its time 0; 0 = not known. */
 int wake_splice_open(struct wake_splice **s, const char *path, uint64_t wall_ns, struct err *err);
+/* How the new file is called until wake_splice_close(). */
+const char *wake_splice_get_temp(const struct wake_splice *s);
 /* Asked before each chunk that is copied; true: adding fails, with ERR_IO. */
 void wake_splice_heed(struct wake_splice *s, bool (*is_stopped)(void));
 /* Adds all of a recording that began at or after wall_ns, or does not say when.

@@ -77,6 +77,19 @@ if check.equal("status of record", 0, record([workload("order"), "4", "300000"])
         check.equal("files left behind", [], [name for name in os.listdir() if "new.file" in name])
         if os.path.exists("new.file"):
             os.unlink("new.file")
+    # SIGTERM, and a terminal that is closed, are died of, and leave as little behind.
+    for words in (["export", "-f", "csv"], ["export", "-f", "sqlite"], ["merge"], ["anonymize"], ["diff", "--svg", "new.file", "copy.wake"]):
+        for name, status in (("SIGTERM", -15), ("SIGHUP", -1)):
+            check.about(f"{' '.join(words)}, {name}")
+            command = [*words, "out.wake", *(["copy.wake"] if words[0] == "merge" else []), *(["-o", "new.file"] if words[0] != "diff" else [])]
+            call = "pwrite64" if "sqlite" in words else "write"
+            with open("new.file", "wb") as f:
+                f.write(b"as it was")
+            done = interrupted(command, 1, call, name)
+            check.holds(done.status in (status, 128 - status), f"exit status {done.status}")
+            check.equal("files left behind", ["new.file"], [file for file in os.listdir() if "new.file" in file])
+            check.equal("what had the name", b"as it was", open("new.file", "rb").read())
+            os.unlink("new.file")
     # These copy event by event. SIGTERM is died of, and leaves as little behind.
     check.equal("export -f heaptrack", 0, tool("export", "-f", "heaptrack", "-o", "order.heaptrack", "out.wake").status)
     for words, call in ((["strip", "--threshold", "1ms", "out.wake"], "pread64"), (["import", "-q", "order.heaptrack"], "write")):
