@@ -16,7 +16,7 @@
 
 enum { STRIP_PENDING = 1 << 24 }; /* events that may wait: what a finished file needs in 1 GiB */
 
-static void strip_say(struct wake_reader *from, const char *path)
+static bool strip_say(struct wake_reader *from, const char *path)
 {
     char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
     struct stat st;
@@ -27,8 +27,9 @@ static void strip_say(struct wake_reader *from, const char *path)
     strbuf_addf(&out, ": %s, was %s of %s events\n", units_bytes(a, size),
                 units_bytes(b, wake_reader_summary(from)->file_size),
                 units_count(c, wake_reader_summary(from)->events));
-    (void)command_print(&out);
+    bool done = command_print(&out);
     strbuf_release(&out);
+    return done;
 }
 
 static int strip_run(const char *path, const char *to, uint64_t threshold)
@@ -55,10 +56,9 @@ static int strip_run(const char *path, const char *to, uint64_t threshold)
     strbuf_release(&partial);
     if (code != 0)
         command_say("%s", err.text);
-    else
-        strip_say(r, to);
+    bool done = code == 0 && strip_say(r, to);
     wake_reader_close(r);
-    return code == 0 ? EXIT_DONE : EXIT_FAILED;
+    return done ? EXIT_DONE : EXIT_FAILED;
 }
 
 int command_strip(int argc, char **argv)
