@@ -55,6 +55,7 @@ struct sqlite {
     const struct export_job *job;
     struct database db;
     struct err *err;
+    struct query_range window;
     uint32_t process; /* whose blocks come */
     int blocks;       /* statement */
 };
@@ -129,7 +130,7 @@ static bool sqlite_put_modules(struct sqlite *s, size_t process, int modules)
 static bool sqlite_put_moments(struct sqlite *s, size_t process, int samples, int marks)
 {
     const struct wake_process *p = wake_reader_process(s->job->reader, process);
-    const struct query_range window = export_window(s->job);
+    const struct query_range window = s->window;
     for (size_t i = 0; i < p->samples.count; i++) {
         const struct wake_sample *at = &p->samples.data[i];
         if (at->time_ns >= window.min && at->time_ns <= window.max)
@@ -223,7 +224,7 @@ static void sqlite_put_sites(struct sqlite *s)
 
 static void sqlite_put_meta(struct sqlite *s)
 {
-    const struct query_range window = export_window(s->job);
+    const struct query_range window = s->window;
     const struct wake_summary *summary = wake_reader_summary(s->job->reader);
     int texts = database_prepare(&s->db, "INSERT INTO meta VALUES (?, ?)");
     database_insert(&s->db, texts, "tt", "heapwake", HEAPWAKE_VERSION);
@@ -238,7 +239,7 @@ static void sqlite_put_meta(struct sqlite *s)
 
 int export_sqlite(const struct export_job *job, struct err *err)
 {
-    struct sqlite s = {.job = job, .err = err};
+    struct sqlite s = {.job = job, .err = err, .window = export_window(job)};
     database_open(&s.db, job->path);
     database_run(&s.db, sqlite_schema);
     sqlite_put_meta(&s);

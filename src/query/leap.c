@@ -82,11 +82,12 @@ static int leap_read_all(struct leap_making *m, struct wake_reader *reader, uint
     return code;
 }
 
-int leap_make(struct stages *s, const struct stage_limits *limits, const struct query *q, struct watch *watch,
-              struct wake_reader *reader, uint32_t process, struct err *err)
+int leap_make(struct stages *s, const struct stage_limits *limits, const struct query *q,
+              const struct when *w, struct watch *watch, struct wake_reader *reader, uint32_t process,
+              struct err *err)
 {
     const struct wake_process *p = wake_reader_process(reader, process);
-    struct when whole = {0};
+    const struct when whole = when_whole(w);
     struct query plain;
     struct filter filter;
     struct query_result nothing;
@@ -97,9 +98,7 @@ int leap_make(struct stages *s, const struct stage_limits *limits, const struct 
     plain.want = q->want & WANT_DETAIL;
     query_result_init(&nothing);
     memset(&filter, 0, sizeof filter);
-    int code = when_resolve(&whole, &plain, reader, err);
-    if (code == 0)
-        code = filter_init(&filter, &plain, &whole, reader, process, err);
+    int code = filter_init(&filter, &plain, &whole, reader, process, err);
     if (code == 0)
         code = scan_begin(scan, &plain, &whole, &filter, NULL, watch, p, &nothing, err);
     if (code == 0) {
@@ -118,7 +117,6 @@ int leap_make(struct stages *s, const struct stage_limits *limits, const struct 
     scan_release(scan);
     free(scan);
     filter_release(&filter);
-    when_release(&whole);
     query_release(&plain);
     return code;
 }

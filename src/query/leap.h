@@ -31,9 +31,10 @@ bool leap_needs_trail(const struct query *q, const struct filter *f);
 
 enum { LEAP_ODD = 2 /* what a reading gives that met something stages cannot tell */ };
 
-/* Makes stages.  0; WATCH_STOP: interrupted, they end there; LEAP_ODD, or an error: they are of no use. */
-int leap_make(struct stages *s, const struct stage_limits *limits, const struct query *q, struct watch *watch,
-              struct wake_reader *reader, uint32_t process, struct err *err);
+/* Makes stages.  w: any query on the clock of this recording.  0; WATCH_STOP: interrupted, they end there; LEAP_ODD, or an error: they are of no use. */
+int leap_make(struct stages *s, const struct stage_limits *limits, const struct query *q,
+              const struct when *w, struct watch *watch, struct wake_reader *reader, uint32_t process,
+              struct err *err);
 
 /* As scan_run. */
 int leap_run(struct scan *s, struct stages *stages, const struct query *q, const struct when *w,

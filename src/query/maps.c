@@ -88,6 +88,7 @@ void maps_release(struct maps *m)
     vec_release(&m->others);
     vec_release(&m->chosen);
     vec_release(&m->changes);
+    when_release(&m->when);
 }
 
 static uint64_t maps_round(uint64_t address)

@@ -24,6 +24,7 @@
 
 #include "query/query.h"
 #include "query/watch.h"
+#include "query/when.h"
 #include "store/reader.h"
 #include "store/writer.h"
 #include "tool/err.h"
@@ -106,6 +107,9 @@ struct maps {
     uint64_t left_bytes;             /* at the end, in all processes */
     uint64_t left;                   /* mappings of which something is left */
     VEC(struct maps_change) changes; /* in order, of the process that was read last */
+    /* The query on the clock of the recording that was read last, which takes a look at all its processes. */
+    struct when when;
+    const struct wake_reader *when_of; /* NULL: none yet */
 };
 
 /* An allocation in the mapping of this number, and the number of the block.  False: no memory. */

@@ -17,7 +17,7 @@
 
 struct choice {
     const struct query *query;
-    struct when when;
+    const struct when *when;
     struct filter filter;
     struct slots slots;
     uint8_t *releases;     /* by stack: 1 = may have removed it; NULL unless that is asked for */
@@ -48,7 +48,7 @@ static bool choice_fits_birth(struct choice *c, const struct mapping *m)
     const char *mark = is_marked ? f->process->marks.data[m->mark - 1].name : NULL;
     uint32_t maker = slots_get(&c->slots, m->thread);
     return range_has(&f->born, m->made_ns) &&
-           (q->allocated != SIDE_OUTSIDE || !range_has(&c->when.window, m->made_ns)) &&
+           (q->allocated != SIDE_OUTSIDE || !range_has(&c->when->window, m->made_ns)) &&
            ((f->checks & CHECK_STACK) == 0 || f->stacks[filter_stack(f, m->stack)]) &&
            c->slots.all.data[maker].may_allocate &&
            (q->mark == NULL || (mark != NULL && strcmp(mark, q->mark) == 0));
@@ -76,7 +76,7 @@ static bool choice_fits_end(struct choice *c, const struct mapping *m)
 static bool choice_fits(struct choice *c, size_t at, const struct mapping *m)
 {
     const struct query_filter *q = &c->query->filter;
-    const struct query_range *window = &c->when.window;
+    const struct query_range *window = &c->when->window;
     unsigned rights = mapping_rights(m);
     return m->made_ns <= window->max && (m->left_bytes != 0 || m->gone_ns >= window->min) &&
            (q->mappings.count == 0 || bitset_has(&c->numbers, at)) &&
@@ -89,7 +89,7 @@ static bool choice_fits(struct choice *c, size_t at, const struct mapping *m)
 /* How much of those chosen from `first` on there was at once in the window, at most. */
 static void choice_find_peak(const struct choice *c, struct maps *m, struct bitset *is_chosen)
 {
-    const struct query_range *window = &c->when.window;
+    const struct query_range *window = &c->when->window;
     uint64_t level = 0, best = 0, best_ns = 0;
     bool is_open = false;
     for (size_t i = 0; i < m->changes.count && m->changes.data[i].time_ns <= window->max; i++) {
@@ -155,16 +155,17 @@ static int choice_prepare(struct choice *c, const struct wake_reader *r, uint32_
 int maps_choose(struct maps *m, size_t first, const struct query *q, const struct wake_reader *r,
                 uint32_t process, struct err *err)
 {
-    struct choice c = {.query = q};
+    struct choice c = {.query = q, .when = &m->when};
     int code = query_suits_mappings(q, err);
-    if (code == 0)
-        code = when_resolve(&c.when, q, r, err);
-    if (code != 0) {
-        when_release(&c.when);
-        return code;
+    if (code == 0 && m->when_of != r) {
+        when_release(&m->when);
+        code = when_resolve(&m->when, q, r, err);
+        m->when_of = code == 0 ? r : NULL;
     }
+    if (code != 0)
+        return code;
     bitset_init(&c.numbers);
-    code = filter_init(&c.filter, q, &c.when, r, process, err);
+    code = filter_init(&c.filter, q, c.when, r, process, err);
     if (code == 0)
         code = choice_prepare(&c, r, process, err);
     if (code == 0)
@@ -173,6 +174,5 @@ int maps_choose(struct maps *m, size_t first, const struct query *q, const struc
     slots_release(&c.slots);
     bitset_release(&c.numbers);
     filter_release(&c.filter);
-    when_release(&c.when);
     return code;
 }

@@ -337,7 +337,7 @@ static int answer_find_stages(struct answer *a, const struct filter *f, struct m
         return LEAP_ODD;
     memo_forget_stages(m);
     uint64_t done = a->watch.done;
-    int code = leap_make(&m->stages, &memo->limits, a->query, &a->watch, a->reader, process, err);
+    int code = leap_make(&m->stages, &memo->limits, a->query, &a->when, &a->watch, a->reader, process, err);
     m->has_stages = code == 0;
     if (code != LEAP_ODD)
         return code;
