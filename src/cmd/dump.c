@@ -24,6 +24,7 @@ enum { DUMP_FLUSH = 256 << 10 };
 
 struct dump {
     struct wake_reader *reader;
+    const char *path;
     struct wake_live *live; /* one for each process */
     struct strbuf out;
     bool tsv, stacks;
@@ -218,7 +219,7 @@ static int dump_run(struct dump *d)
     if (code == 0 && !command_print(&d->out))
         code = 1;
     for (size_t i = 0; i < wake_reader_damage_count(d->reader); i++)
-        command_say("%s", wake_reader_damage(d->reader, i)->text);
+        command_say("%s: %s", d->path, wake_reader_damage(d->reader, i)->text);
     for (size_t i = 0; i < processes; i++)
         wake_live_release(&d->live[i]);
     free(d->live);
@@ -247,6 +248,7 @@ int command_dump(int argc, char **argv)
     if (d.tsv && d.stacks)
         return command_misused(
             "--tsv has the number of each stack and --stacks its frames; only one of them can be.");
+    d.path = path;
     d.reader = recording_file_open(path);
     if (d.reader == NULL)
         return EXIT_FAILED;

@@ -90,7 +90,7 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
     const struct export_job job = {r,          &query,  &result,        &traces,
                                    &sites,     &t->out, &q->conditions, &q->remarks,
-                                   q->measure, &veil,   t->file.temp};
+                                   q->measure, &veil,   t->file.temp,   q->output};
     if (code == 0)
         code = q->format->run(&job, err);
     if (code == 0)

@@ -40,7 +40,7 @@ void database_open(struct database *d, const char *path)
     database_run(d, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
 }
 
-int database_close(struct database *d, struct err *err)
+int database_close(struct database *d, const char *name, struct err *err)
 {
     for (int i = 0; i < d->count; i++)
         sqlite3_finalize(d->statements[i]);
@@ -52,11 +52,11 @@ int database_close(struct database *d, struct err *err)
     case SQLITE_OK:
         return 0;
     case SQLITE_FULL:
-        return err_set(err, ERR_FULL, "There is no room left for the database.");
+        return err_set(err, ERR_FULL, "There is no room left for %s.", name);
     case SQLITE_NOMEM:
-        return err_set(err, ERR_MEMORY, "There is no memory for the database.");
+        return err_set(err, ERR_MEMORY, "There is no memory for %s.", name);
     default:
-        return err_set(err, ERR_IO, "The database cannot be written: %s.", d->reason);
+        return err_set(err, ERR_IO, "%s cannot be written: %s.", name, d->reason);
     }
 }
 

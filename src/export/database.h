@@ -6,7 +6,7 @@
  *     database_run(&d, "CREATE TABLE t (a INTEGER, b TEXT)")
  *     int t = database_prepare(&d, "INSERT INTO t VALUES (?, ?)")
  *     database_insert(&d, t, "it", (uint64_t)7, "seven")
- *     database_close(&d, err)
+ *     database_close(&d, name, err)
  *
  * Errors are sticky: after the first every call does nothing, and
  * database_close tells.  No journal and no waiting for the disk: the file is
@@ -34,8 +34,8 @@ struct database {
 
 /* path: an empty file. */
 void database_open(struct database *d, const char *path);
-/* Ends the transaction and the file.  ERR_FULL, ERR_MEMORY, ERR_IO. */
-int database_close(struct database *d, struct err *err);
+/* Ends the transaction and the file; name: how people call it.  ERR_FULL, ERR_MEMORY, ERR_IO. */
+int database_close(struct database *d, const char *name, struct err *err);
 bool database_has_failed(const struct database *d);
 
 /* One or several statements without results. */

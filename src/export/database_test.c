@@ -47,7 +47,7 @@ static void values_arrive(void **state)
     int t = database_prepare(&d, "INSERT INTO t VALUES (?, ?, ?, ?)");
     database_insert(&d, t, "iott", UINT64_C(1) << 62, UINT64_MAX, "caf\xc3\xa9 '\"", (const char *)NULL);
     database_insert(&d, t, "iott", UINT64_C(7), UINT64_C(8), "bad \xff\xc3 end", "");
-    assert_int_equal(database_close(&d, &err), 0);
+    assert_int_equal(database_close(&d, "the database", &err), 0);
     expect_text(path, "SELECT count(*) FROM t WHERE a = 4611686018427387904 AND b IS NULL AND d IS NULL",
                 "1");
     expect_text(path, "SELECT c FROM t WHERE a > 7", "caf\xc3\xa9 '\"");
@@ -67,11 +67,11 @@ static void the_first_error_is_told(void **state)
     database_run(&d, "CREATE TABLE fine (a)");
     assert_true(database_has_failed(&d));
     database_insert(&d, database_prepare(&d, "INSERT INTO fine VALUES (?)"), "i", UINT64_C(1));
-    assert_int_equal(database_close(&d, &err), ERR_IO);
+    assert_int_equal(database_close(&d, "the database", &err), ERR_IO);
     assert_non_null(strstr(err.text, "incomplete input"));
     unlink(path);
     database_open(&d, "/nowhere/at/all");
-    assert_int_equal(database_close(&d, &err), ERR_IO);
+    assert_int_equal(database_close(&d, "the database", &err), ERR_IO);
 }
 
 int main(void)

@@ -37,6 +37,7 @@ struct export_job {
     enum measure measure;            /* that formats with EXPORT_MEASURE show */
     struct veil *veil;               /* for names that come from the reader: frames have it already */
     const char *path;                /* EXPORT_FILE: an empty file to fill instead of `out`; else NULL */
+    const char *name;                /* what that will be called */
 };
 
 enum export_option {

@@ -248,6 +248,6 @@ int export_sqlite(const struct export_job *job, struct err *err)
     sqlite_put_traces(&s);
     sqlite_put_sites(&s);
     database_run(&s.db, sqlite_views);
-    int closed = database_close(&s.db, code == 0 ? err : NULL);
+    int closed = database_close(&s.db, job->name, code == 0 ? err : NULL);
     return code == 0 ? closed : code;
 }

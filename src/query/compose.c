@@ -195,7 +195,9 @@ int compose_read(struct compose *c, struct wake_reader *r, size_t process, struc
     if (code != 0)
         return code;
     if (c->calls == 0)
-        return err_set(err, ERR_ABSENT, "This process has neither made nor released a block.");
+        return err_set(err, ERR_ABSENT,
+                       "Process %u has neither made nor released a block: there is nothing to replay.",
+                       wake_reader_process(r, process)->info.pid);
     compose_cut_windows(c);
     if (c->windows > UINT32_MAX)
         return err_set(err, ERR_LIMIT, "There are too many events for a replay.");
