@@ -81,8 +81,11 @@ static int elffile_check_sections(const struct elffile *f, struct err *err)
     return 0;
 }
 
+/* Code that the linker has dropped begins at 0 in the debugging information, where a library has its ELF header: no code
+ * begins there, although the segment of the code may. */
 static void elffile_find_text(struct elffile *f)
 {
+    const size_t head = gelf_fsize(f->elf, ELF_T_EHDR, 1, EV_CURRENT);
     size_t count;
     f->text_low = UINT64_MAX;
     if (elf_getphdrnum(f->elf, &count) != 0)
@@ -95,8 +98,11 @@ static void elffile_find_text(struct elffile *f)
         if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0 ||
             __builtin_add_overflow(header.p_vaddr, header.p_memsz, &high))
             continue;
-        if (header.p_vaddr < f->text_low)
-            f->text_low = header.p_vaddr;
+        uint64_t low = header.p_vaddr;
+        if (header.p_offset == 0 && header.p_memsz >= head)
+            low += head;
+        if (low < f->text_low)
+            f->text_low = low;
         if (high > f->text_high)
             f->text_high = high;
     }

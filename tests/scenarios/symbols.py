@@ -114,6 +114,25 @@ def check_nameless():
     check.equal("behind it", [], [frame[1] for frame in answer.frames.get(start + 100, []) if frame[1] != ""])
 
 
+def check_dropped():
+    """A function that the linker dropped says that it is at 0: what is there without debugging information has not its name."""
+    check.about("dropped")
+    body = "".join(f"p[{i}] = x * {i} + p[{i * 13 % 200}];\n" for i in range(900))
+    with open("dropped.c", "w", encoding="ascii") as f:
+        f.write(f"int dropped(volatile int *p, int x) {{\n{body}return p[3]; }}\nint kept(volatile int *p, int x) {{\n{body}{body}return p[4]; }}\n"
+                "int main(void) { static volatile int p[900]; return kept(p, 3); }\n")
+    for version in ("4", "5"):
+        run("gcc", "-g", f"-gdwarf-{version}", "-O1", "-ffunction-sections", "-Wl,--gc-sections,-z,noseparate-code", "dropped.c", "-o", "dropped")
+        symbols = dict(reversed(line.split()[::2]) for line in run("nm", "dropped").splitlines() if len(line.split()) == 3)
+        start = int(symbols["_start"], 16)
+        run("objcopy", "--only-keep-debug", "dropped", "dropped.debug")
+        run("strip", "--strip-debug", "-o", "bare", "dropped")
+        run("objcopy", "--add-gnu-debuglink=dropped.debug", "bare")
+        for file in ("dropped", "bare"):
+            answer = Answer(os.path.abspath(file), hex(start + 1), exact=True)
+            check.equal(f"{file}, {version}", [("_start", 0)], [(frame[1], frame[4]) for frame in answer.frames[start + 1]])
+
+
 def check_stubs():
     check.about("stubs")
     program = os.path.abspath("plain-g++")
@@ -331,6 +350,7 @@ check_instructions()
 check_parts()
 check_inlined_lambdas()
 check_nameless()
+check_dropped()
 check_stubs()
 check_separate()
 check_checksum()
