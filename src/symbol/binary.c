@@ -116,20 +116,19 @@ static void binary_read(struct binary *b)
         err_init(&b->no_package);
 }
 
-/* The full table of either file has all that the others have. */
+/* Each table may have what the others lack: strip -K leaves a full one of a few symbols. */
 static void binary_read_symbols(struct binary *b)
 {
     if (b->has_symtab)
         return;
     binary_read(b);
     b->has_symtab = true;
-    bool full = symtab_add(&b->symbols, &b->file, false) ||
-                (b->debug.elf != NULL && symtab_add(&b->symbols, &b->debug, false));
-    if (!full) {
-        (void)symtab_add(&b->symbols, &b->file, true);
-        if (minidebug_open(&b->mini, &b->file))
-            (void)symtab_add(&b->symbols, &b->mini, false);
-    }
+    (void)symtab_add(&b->symbols, &b->file, false);
+    (void)symtab_add(&b->symbols, &b->file, true);
+    if (b->debug.elf != NULL)
+        (void)symtab_add(&b->symbols, &b->debug, false);
+    if (minidebug_open(&b->mini, &b->file))
+        (void)symtab_add(&b->symbols, &b->mini, false);
     symtab_add_stubs(&b->symbols, &b->file);
     symtab_seal(&b->symbols);
 }

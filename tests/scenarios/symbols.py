@@ -233,6 +233,22 @@ def check_minidebug():
     check.equal("function", "inn::(anonymous namespace)::secret(int)", answer.frames[int(points["secret"], 16)][0][1])
 
 
+def check_few_symbols():
+    """A table with a few symbols hides no other: strip -K keeps those that it names."""
+    check.about("few symbols")
+    points = points_of("./plain-g++")
+    run("strip", "-K", "_init", "-o", "few.mini", "plain-g++")
+    run("objcopy", "--add-section", ".gnu_debugdata=mini.syms.xz", "few.mini")
+    with open("few.c", "w", encoding="ascii") as f:
+        f.write("int seen(int x) { return x + 1; }\n")
+    run("gcc", "-shared", "-fPIC", "few.c", "-o", "few.so")
+    seen = next(hex(int(line.split()[0], 16) + 1) for line in run("nm", "few.so").splitlines() if line.endswith(" seen"))
+    run("strip", "-K", "_init", "few.so")
+    for file, address, name in (("few.so", seen, "seen"), ("few.mini", points["secret"], "inn::(anonymous namespace)::secret(int)")):
+        answer = Answer(os.path.abspath(file), address)
+        check.equal(file, [name], [frame[1] for frame in answer.frames[int(address, 16)]])
+
+
 # ----------------------------------------------------------------- finding programs
 
 
@@ -356,6 +372,7 @@ check_separate()
 check_checksum()
 check_shared()
 check_minidebug()
+check_few_symbols()
 check_finding()
 check_servers()
 check_rust()
