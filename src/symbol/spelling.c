@@ -153,10 +153,24 @@ bool spelling_is_teachable(Dwarf_Die *unit)
     }
 }
 
+/* Does a function of this name make its class a lambda, if that has no name?  Templates have arguments behind their name,
+ * and gcc calls what copies and destroys a lambda <lambda> and ~<lambda>. */
+static bool spelling_is_of_lambda(const char *function)
+{
+    static const char *const names[] = {"operator()", "_FUN", "<lambda", "~<lambda"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(function, names[i], length) == 0 &&
+            (i >= 2 || function[length] == '\0' || function[length] == '<'))
+            return true;
+    }
+    return false;
+}
+
 /* What a scope adds to the name of a function in it; NULL = nothing. */
 static const char *spelling_scope(Dwarf_Die *die, const char *function)
 {
-    bool is_lambda = strcmp(function, "operator()") == 0 || strcmp(function, "_FUN") == 0;
+    bool is_lambda = spelling_is_of_lambda(function);
     const char *name = die_text(die, DW_AT_name);
     switch (dwarf_tag(die)) {
     case DW_TAG_namespace:

@@ -99,6 +99,19 @@ def check_inlined_lambdas():
                     f"{compiler}: inlined are {names}.")
 
 
+def check_generic_lambdas():
+    """A lambda whose arguments are auto is a lambda."""
+    check.about("generic lambdas")
+    with open("generic.cc", "w", encoding="ascii") as f:
+        f.write("#include <cstdlib>\nint main(int c, char **) { auto take = [](auto x, auto y) { return malloc(x + y); };\n"
+                "return take(c, 2) == take(2L, c); }\n")
+    run("g++", "-g", "-O2", "generic.cc", "-o", "generic")
+    start = next(int(line.split()[0], 16) for line in run("nm", "generic").splitlines() if line.endswith(" main"))
+    answer = Answer(os.path.abspath("generic"), *(hex(start + i) for i in range(24)), exact=True)
+    names = {frames[0][1] for frames in answer.frames.values() if len(frames) > 1}
+    check.holds(names and all(re.match(r"main::{lambda}::operator\(\)<", n) for n in names), f"Inlined are {names}.")
+
+
 def check_nameless():
     """Code without symbols at the beginning of a program is not called like the start files before it."""
     check.about("nameless")
@@ -365,6 +378,7 @@ check_compilers()
 check_instructions()
 check_parts()
 check_inlined_lambdas()
+check_generic_lambdas()
 check_nameless()
 check_dropped()
 check_stubs()
