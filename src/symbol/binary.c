@@ -293,6 +293,18 @@ static void binary_remark_shared(struct binary *b)
             b->path, name, build_id_format(&id, hex));
 }
 
+/* What there is and cannot be read is another matter than what is not there. */
+static void binary_remark_packed(struct binary *b)
+{
+    const struct elffile *f = b->debug.elf != NULL ? &b->debug : &b->file;
+    if (elffile_has_packed_dwarf(f))
+        snprintf(b->remark, sizeof b->remark,
+                 "The debugging information in %.2048s is packed in a way that the libelf of this machine "
+                 "does not "
+                 "read: lines and inlined functions are not known.",
+                 f->path);
+}
+
 const char *binary_get_remark(struct binary *b)
 {
     char id[2 * BUILD_ID_MAX + 1];
@@ -316,6 +328,8 @@ const char *binary_get_remark(struct binary *b)
             "There is no debugging information for %s (build id %s): lines and inlined functions are not "
             "known.%s%s",
             b->path, id, space, b->no_debug.text);
+    if (source != BINARY_LINES)
+        binary_remark_packed(b);
     if (source == BINARY_LINES)
         binary_remark_halves(b);
     if (source == BINARY_LINES && b->remark[0] == '\0')

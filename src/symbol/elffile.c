@@ -225,6 +225,15 @@ bool elffile_has_dwarf(const struct elffile *f)
     return false;
 }
 
+bool elffile_has_packed_dwarf(const struct elffile *f)
+{
+    GElf_Shdr header;
+    GElf_Chdr packed;
+    Elf_Scn *section = elffile_find_section(f, ".debug_info", &header);
+    return section != NULL && (header.sh_flags & SHF_COMPRESSED) != 0 &&
+           gelf_getchdr(section, &packed) != NULL && elf_compress(section, 0, 0) < 0;
+}
+
 /* Where two segments share a page of the file, code is what is asked for. */
 bool elffile_find_address(const struct elffile *f, uint64_t offset, uint64_t *address)
 {

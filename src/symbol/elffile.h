@@ -58,6 +58,8 @@ Elf_Scn *elffile_find_section(const struct elffile *f, const char *name, GElf_Sh
 const uint8_t *elffile_get_bytes(Elf_Scn *section, size_t *length);
 /* Has it debugging information of its own (or at least the section for it)? */
 bool elffile_has_dwarf(const struct elffile *f);
+/* Is it packed (zstd, which older libelfs do not read) so that nobody here unpacks it? */
+bool elffile_has_packed_dwarf(const struct elffile *f);
 /* ELF address of a byte of the file, as the program headers lay it out.  False: it is not loaded. */
 bool elffile_find_address(const struct elffile *f, uint64_t offset, uint64_t *address);
 

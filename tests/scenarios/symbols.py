@@ -198,6 +198,17 @@ def check_separate():
     os.unlink("app.debug")
 
 
+def check_packed():
+    """Debugging information that this libelf cannot unpack is not said to be missing."""
+    check.about("packed")
+    done = subprocess.run(["objcopy", "--compress-debug-sections=zstd", "plain-g++", "packed"], capture_output=True, check=False)
+    if done.returncode != 0:
+        leave_out("packed with zstd: objcopy cannot")
+        return
+    answer = Answer(os.path.abspath("packed"), points_of("./plain-g++")["secret"])
+    check.holds(answer.source == LINES or "packed in a way" in answer.remark, f"It says {answer.remark!r}.")
+
+
 def check_checksum():
     """Without build ids the checksum decides."""
     check.about("checksum")
@@ -383,6 +394,7 @@ check_nameless()
 check_dropped()
 check_stubs()
 check_separate()
+check_packed()
 check_checksum()
 check_shared()
 check_minidebug()
