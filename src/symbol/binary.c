@@ -180,7 +180,7 @@ static size_t binary_fill(struct binary *b, struct unit *u, uint64_t address, si
     const char *file = "";
     uint32_t line = 0;
     binary_learn(b, u);
-    if (unit_find_line(u, address, &file, &line))
+    if (unit_find_line(u, &b->info.limits, address, &file, &line))
         file = spelling_file(&b->spelling, &u->die, file);
     size_t total = count > 0 ? count : 1;
     for (size_t i = 0; i < total; i++) {

@@ -25,6 +25,7 @@ void unit_release(struct unit *u)
         function_release(&u->functions.data[i]);
     vec_release(&u->functions);
     spans_release(&u->spans);
+    linerows_release(&u->rows);
     half_close(&u->half, u->halves);
 }
 
@@ -145,9 +146,42 @@ struct function *unit_find(struct unit *u, struct die_limits *l, uint64_t addres
 
 /* ----------------------------------------------------------------------- lines */
 
-bool unit_find_line(struct unit *u, uint64_t address, const char **file, uint32_t *line)
+/* Are rows of code that the linker has dropped in the table? */
+static bool unit_has_dropped_rows(struct unit *u, const struct die_limits *l)
+{
+    Dwarf_Lines *lines;
+    Dwarf_Addr first;
+    size_t count;
+    return dwarf_getsrclines(&u->die, &lines, &count) == 0 && count > 0 &&
+           dwarf_lineaddr(dwarf_onesrcline(lines, 0), &first) == 0 && first < l->text_low;
+}
+
+/* Where libdw would confuse the rows of the code with others. */
+static bool unit_find_row(struct unit *u, const struct die_limits *l, uint64_t address, const char **file,
+                          uint32_t *line)
+{
+    Dwarf_Files *files;
+    size_t count;
+    if (!u->has_rows)
+        linerows_read(&u->rows, u->halves->program, &u->die, l->text_low, l->text_high);
+    u->has_rows = true;
+    const struct linerow *row = linerows_find(&u->rows, address);
+    if (row == NULL || dwarf_getsrcfiles(&u->die, &files, &count) != 0 || row->file >= count)
+        return false;
+    const char *path = dwarf_filesrc(files, row->file, NULL, NULL);
+    if (path == NULL)
+        return false;
+    *file = path;
+    *line = row->line <= INT32_MAX ? row->line : 0;
+    return true;
+}
+
+bool unit_find_line(struct unit *u, const struct die_limits *l, uint64_t address, const char **file,
+                    uint32_t *line)
 {
     int number;
+    if (unit_has_dropped_rows(u, l))
+        return unit_find_row(u, l, address, file, line);
     Dwarf_Line *row = dwarf_getsrc_die(&u->die, address);
     if (row == NULL)
         return false;

@@ -8,6 +8,7 @@
 #include "symbol/die.h"
 #include "symbol/function.h"
 #include "symbol/half.h"
+#include "symbol/linerows.h"
 #include "symbol/span.h"
 #include "tool/vec.h"
 
@@ -31,9 +32,11 @@ struct unit {
     struct halves *halves;
     bool says_where; /* it has the addresses of its code */
     bool is_learnt;  /* binary.c has told spelling about the functions */
+    bool has_rows;   /* the rows have been read, as the linker has dropped some */
     enum unit_state state;
     VEC(struct function) functions;
     struct spans spans;
+    struct linerows rows;
 };
 
 void unit_init(struct unit *u, const Dwarf_Die *die, struct halves *halves);
@@ -50,6 +53,7 @@ bool unit_lacks_half(struct unit *u, char *path, size_t size);
 void unit_read(struct unit *u, struct die_limits *l);
 
 /* File and line of an address by the line table; false: it has none there. */
-bool unit_find_line(struct unit *u, uint64_t address, const char **file, uint32_t *line);
+bool unit_find_line(struct unit *u, const struct die_limits *l, uint64_t address, const char **file,
+                    uint32_t *line);
 
 #endif

@@ -146,6 +146,22 @@ def check_dropped():
             check.equal(f"{file}, {version}", [("_start", 0)], [(frame[1], frame[4]) for frame in answer.frames[start + 1]])
 
 
+def check_dropped_lines():
+    """The line table keeps what the linker dropped, from 0 on; it may be longer than the way to the code."""
+    check.about("dropped lines")
+    with open("dropped.c", encoding="ascii") as f:
+        first = next(number for number, line in enumerate(f, 1) if line.startswith("int kept"))
+    for compiler in ["gcc"] + (["clang"] if shutil.which("clang") else []):
+        for flags in ("-gdwarf-4",), ("-gdwarf-5",), ("-gdwarf-5", "-gz"), ("-gdwarf-5", "-Wl,-z,noseparate-code"), ("-gdwarf-5", "-gsplit-dwarf"):
+            run(compiler, "-g", *flags, "-O1", "-ffunction-sections", "-Wl,--gc-sections", "dropped.c", "-o", "dropped")
+            start, size = next((int(line.split()[0], 16), int(line.split()[1], 16)) for line in run("nm", "-S", "dropped").splitlines() if line.endswith(" kept"))
+            answer = Answer(os.path.abspath("dropped"), *(hex(start + i) for i in range(0, size, 5)), exact=True)
+            wrong = {hex(a): frames for a, frames in answer.frames.items() if [frame[1] for frame in frames] != ["kept"] or not first <= frames[0][4] <= first + 1801}
+            lines = [answer.frames[a][0][4] for a in sorted(answer.frames)]
+            check.equal(f"{compiler} {flags}", {}, dict(list(wrong.items())[:3]))
+            check.holds(len(set(lines)) > 1000, f"{compiler} {flags}: {len(set(lines))} lines.")
+
+
 def check_stubs():
     check.about("stubs")
     program = os.path.abspath("plain-g++")
@@ -392,6 +408,7 @@ check_inlined_lambdas()
 check_generic_lambdas()
 check_nameless()
 check_dropped()
+check_dropped_lines()
 check_stubs()
 check_separate()
 check_packed()
