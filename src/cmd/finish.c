@@ -9,6 +9,7 @@
 #include "cmd/progress.h"
 #include "collect/timebase.h"
 #include "store/annex.h"
+#include "symbol/locate.h"
 #include "tool/file.h"
 
 #include <stdio.h>
@@ -50,8 +51,7 @@ static int finish_embed(const struct finish *f, struct wake_annex *a, const stru
     return code;
 }
 
-/* The files of all images that occur in stacks, also of a program that was started as ./program.  What is no
- * file on disk (the vdso) has no slash. */
+/* The files of all images that occur in stacks, also of a program that was started as ./program. */
 static void finish_embed_all(const struct finish *f, struct wake_annex *a, struct wake_reader *r)
 {
     struct naming_wants wants;
@@ -65,9 +65,8 @@ static void finish_embed_all(const struct finish *f, struct wake_annex *a, struc
             break;
         }
         const struct name_image *image = names_get_image(wake_reader_names(r), wants.list.data[at].image);
-        bool is_file =
-            image->path[0] == '/' || (f->naming.sysroot == NULL && strchr(image->path, '/') != NULL);
-        if (is_file && !finish_has(r, image) && finish_embed(f, a, image, &err) != 0)
+        if (locate_is_file(image->path, f->naming.sysroot != NULL) && !finish_has(r, image) &&
+            finish_embed(f, a, image, &err) != 0)
             f->say(f->say_of, LEVEL_WARN, err.text);
     }
     if (code != 0)

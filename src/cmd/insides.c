@@ -7,6 +7,7 @@
 #include "cmd/elf_id.h"
 #include "store/names.h"
 #include "symbol/inner.h"
+#include "symbol/locate.h"
 #include "tool/file.h"
 #include "tool/strbuf.h"
 
@@ -47,8 +48,7 @@ static const char *insides_find(const struct insides *in, const char *path, cons
 static void insides_look(struct insides *in, const char *path, const uint8_t *build_id, size_t length)
 {
     struct strbuf sentence;
-    /* The vdso has no slash; what has no folder is found from where the program was started only. */
-    if (path[0] != '/' && (in->sysroot != NULL || strchr(path, '/') == NULL))
+    if (!locate_is_file(path, in->sysroot != NULL))
         return;
     uint32_t number = names_image(in->seen, NULL, 0, path);
     if (number <= in->looked_at)

@@ -44,13 +44,20 @@ void book_release(struct book *b)
     arena_release(&b->arena);
 }
 
-/* dlopen("./plugin.so") is called that wherever the program was by then, and it may have left since: the kernel knows where
- * the file is as long as it is mapped.  Later the name has to do. */
+static bool book_begins(const struct wake_module_info *info, const char *words)
+{
+    size_t length = strlen(words);
+    return info->path_length >= length && memcmp(info->path, words, length) == 0;
+}
+
+/* dlopen("./plugin.so") is called that wherever the program was by then, and it may have left since; /proc/self/fd/3 is another
+ * file for each who asks. The kernel knows where the file is as long as it is mapped.  Later the name has to do. */
 static void book_complete_path(const struct book *b, struct wake_module_info *info, struct strbuf *whole)
 {
     bool is_relative =
         info->path_length > 0 && info->path[0] != '/' && memchr(info->path, '/', info->path_length) != NULL;
-    if (!is_relative || b->pid == 0 || !procfs_find_mapped(b->pid, info->start, whole))
+    bool is_own = book_begins(info, "/proc/") || book_begins(info, "/dev/fd/");
+    if ((!is_relative && !is_own) || b->pid == 0 || !procfs_find_mapped(b->pid, info->start, whole))
         return;
     info->path = strbuf_get(whole);
     info->path_length = whole->length;

@@ -28,6 +28,10 @@ struct locate {
 bool locate_init(struct locate *l, const char *sysroot, const char *debug_path);
 void locate_release(struct locate *l);
 
+/* Can there be a file at the path of a module?  What was no file (the vdso) has no slash, descriptors of the program
+ * (/proc/self/fd/3) are others here, and what does not begin at the root is in no sysroot. */
+bool locate_is_file(const char *path, bool has_sysroot);
+
 /* The program or library that was at `path` and has this build id (of length 0:
  * none was recorded, and any file is taken).  When only its debug file is found,
  * that one.  ERR_ABSENT with a sentence that says what stands in its place. */

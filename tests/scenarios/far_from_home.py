@@ -105,6 +105,28 @@ check.equal("names of a plugin", [("bloom", "plugin.c", 2), ("main", "garden.c",
 listed = tool("symbolize", "garden.wake").out.decode()
 check.holds(os.path.abspath("plugins/plugin.so") in listed, f"The path of the plugin is not whole: {listed}")
 
+# Plugins that are loaded through a descriptor of the program: the number is that of another file here.
+with open("pipes.c", "w") as f:
+    f.write("#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <fcntl.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <sys/mman.h>\n"
+            "#include <unistd.h>\nint main(int argc, char **argv) {\n char text[1 << 16], name[64];\n"
+            " int from = open(argv[1], O_RDONLY), to = argc > 2 ? memfd_create(\"seed\", 0) : from;\n"
+            " if (argc > 2 && write(to, text, (size_t)read(from, text, sizeof text)) < 0) return 2;\n"
+            " snprintf(name, sizeof name, \"/proc/self/fd/%d\", to);\n void *p = dlopen(name, RTLD_NOW);\n if (p == NULL) return 1;\n"
+            " for (int i = 0; i < 50; i++) ((void *(*)(size_t))dlsym(p, \"bloom\"))(4321);\n return (int)sleep(2); }\n")
+with open("weed.c", "w") as f:
+    f.write("#include <stdlib.h>\nint pad(void) { return 3; }\nvoid *weed(size_t n) { return n == 1 ? NULL : malloc(n + 1); }\nint more(void) { return 4; }\n")
+for source, target in (("plugin.c", "sprout.so"), ("weed.c", "weed.so")):
+    subprocess.run(["gcc", "-g", "-fPIC", "-shared", "-Wl,--build-id=none", source, "-o", target], check=True)
+subprocess.run(["gcc", "-g", "pipes.c", "-o", "pipes"], check=True)
+for kind, extra in (("file", []), ("memory", ["x"])):
+    record([os.path.abspath("pipes"), "sprout.so", *extra], output="pipes.wake")
+    for number in (3, 4):
+        with open("weed.so", "rb") as weed:
+            listed = native(["sh", "-c", f'exec "$0" symbolize pipes.wake {number}<&0', HEAPWAKE], stdin=weed).out.decode()
+        check.equal(f"{kind}, {number}: names of a plugin behind a descriptor", "bloom" if kind == "file" else "", blamed("pipes.wake")[0][0])
+        where = os.path.abspath("sprout.so") if kind == "file" else "/memfd:seed (deleted) never was a file."
+        check.holds(where in listed and "weed" not in listed, f"{kind}: {listed}")
+
 check.equal("verify", 0, tool("verify", "debug.wake").status)
 for bad, word in ((["--maps", "absent"], b"absent"), (["--nonsense"], b"--nonsense")):
     done = tool("symbolize", *bad, "debug.wake")

@@ -317,6 +317,8 @@ def check_finding():
     check.equal("sentence", f"{program} has been replaced: its build id is {id_}, that of the recorded file is {other}.", answer.head)
     check.equal("missing", "/gone/app is not there.", Answer("/gone/app", "0").head)
     check.equal("memory", "/memfd:jit (deleted) never was a file.", Answer("--id", other, "/memfd:jit (deleted)", "0").head)
+    for path in ("/proc/self/fd/3", "/dev/fd/3"):
+        check.equal("a descriptor", f"{path} was the recorded process's own: what it stood for is not known.", Answer(path, "0").head)
     check.equal("another kernel", "[vdso] is that of another kernel.", Answer("--id", other, "[vdso]", "0").head)
     check.equal("not ELF", f"{POINTS} is not an ELF file.", Answer("--fd", POINTS, "0").head)
     check.about("vdso")
