@@ -9,6 +9,7 @@
 #include "cmd/command.h"
 #include "cmd/facts.h"
 #include "cmd/guess.h"
+#include "cmd/insides.h"
 #include "cmd/once.h"
 #include "cmd/program.h"
 #include "cmd/screen.h"
@@ -337,8 +338,11 @@ static enum check_trust check_side(struct check *c, struct side *side, const cha
                       units_time(off, facts.off_ns));
         command_say("%s", c->remark.text);
     }
-    for (size_t i = 0; c->options->program == NULL && i < wake_reader_note_count(side->reader); i++)
-        command_say("%s: %s", path, wake_reader_note(side->reader, i)); /* of a program the recorder has */
+    for (size_t i = 0; i < wake_reader_note_count(side->reader); i++) {
+        const char *note = wake_reader_note(side->reader, i);
+        if (side != &c->now || c->options->program == NULL || !insides_have_said(note))
+            command_say("%s: %s", path, note);
+    }
     c->section.off_ns = facts.off_ns > c->section.off_ns ? facts.off_ns : c->section.off_ns;
     c->section.remark = c->remark.text[0] != '\0' ? c->remark.text : NULL;
     c->section.doubt = c->doubt.text[0] != '\0' ? c->doubt.text : NULL;

@@ -23,6 +23,17 @@ struct insides {
     uint32_t looked_at; /* of these */
 };
 
+/* Behind the names of a file and an allocator. */
+static const char insides_words[] = " inside, under names of its own: what that hands out, if anything, is "
+                                    "not recorded. Build it to use the C "
+                                    "library's malloc to have it recorded.";
+
+bool insides_have_said(const char *note)
+{
+    size_t length = strlen(note), end = sizeof insides_words - 1;
+    return length > end && strcmp(note + length - end, insides_words) == 0;
+}
+
 /* The allocator in a file, if it is still the file that was recorded; NULL: none. */
 static const char *insides_find(const struct insides *in, const char *path, const uint8_t *build_id,
                                 size_t length)
@@ -58,11 +69,7 @@ static void insides_look(struct insides *in, const char *path, const uint8_t *bu
     if (name == NULL)
         return;
     strbuf_init(&sentence);
-    strbuf_addf(
-        &sentence,
-        "%s has %s inside, under names of its own: what that hands out, if anything, is not recorded. "
-        "Build it to use the C library's malloc to have it recorded.",
-        path, name);
+    strbuf_addf(&sentence, "%s has %s%s", path, name, insides_words);
     if (!sentence.failed && !wake_reader_has_note(in->reader, strbuf_get(&sentence))) {
         wake_annex_add_note(in->annex, strbuf_get(&sentence));
         in->say(in->say_of, LEVEL_WARN, strbuf_get(&sentence));

@@ -15,5 +15,7 @@
  * says and notes what is not among the notes that it has. */
 void insides_tell(struct wake_annex *a, const struct wake_reader *r, const char *sysroot,
                   collector_say_fn *say, void *say_of);
+/* Is this note of a recording one of theirs?  Whoever made the recording has said it. */
+bool insides_have_said(const char *note);
 
 #endif

@@ -81,6 +81,8 @@ for kind, function, text in KINDS:
     check.equal("notes of check", 1, checked.stderr.count(said[0]))
     check.equal("bytes recorded", 100, json.loads(ask("report", "--json", f"{kind}.wake").stdout)
                 ["summary"]["allocated_bytes"])
+    checked = ask("check", "--max-peak", "1M", "--", program)
+    check.equal("notes of check of the program", 1, checked.stderr.count(f"/{kind} has {kind} inside"))
     for _ in range(2):
         check.equal("exit status of symbolize", 0, ask("symbolize", f"{kind}.wake").returncode)
     check.equal("notes after symbolize", said, notes(f"{kind}.wake"))
