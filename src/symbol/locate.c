@@ -43,6 +43,7 @@ struct wanted {
     struct strbuf path;    /* of the file that is being tried */
     struct build_id other; /* of the first file that had the right name and the wrong id */
     char *other_path;
+    struct err trouble; /* why the first one that is there cannot be read */
 };
 
 static bool wanted_checksum_fits(const struct elffile *f, uint32_t checksum)
@@ -65,10 +66,16 @@ static bool wanted_fits(const struct wanted *w, const struct elffile *f)
 static bool wanted_try(struct wanted *w)
 {
     struct elffile f;
+    struct err trouble;
     const char *path = strbuf_get(&w->path);
-    if (w->path.failed || (w->not_this != NULL && strcmp(w->not_this, path) == 0) ||
-        elffile_open(&f, path, NULL) != 0)
+    if (w->path.failed || (w->not_this != NULL && strcmp(w->not_this, path) == 0))
         return false;
+    err_init(&trouble);
+    if (elffile_open(&f, path, &trouble) != 0) {
+        if (trouble.code != ERR_ABSENT && w->trouble.code == 0)
+            w->trouble = trouble;
+        return false;
+    }
     if (wanted_fits(w, &f)) {
         *w->out = f;
         return true;
@@ -211,6 +218,8 @@ static int locate_refuse(const struct wanted *w, const char *path, struct err *e
     if (locate_is_of_a_process(path))
         return err_set(err, ERR_ABSENT, "%s was the recorded process's own: what it stood for is not known.",
                        path);
+    if (w->other_path == NULL && w->trouble.code != 0)
+        return err_set(err, ERR_ABSENT, "%s", w->trouble.text);
     if (w->other_path == NULL)
         return err_set(err, ERR_ABSENT, "%s%s is not there.", w->l->sysroot, path);
     return err_set(err, ERR_ABSENT,

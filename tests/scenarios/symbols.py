@@ -316,6 +316,11 @@ def check_finding():
     check.equal("status", 1, answer.status)
     check.equal("sentence", f"{program} has been replaced: its build id is {id_}, that of the recorded file is {other}.", answer.head)
     check.equal("missing", "/gone/app is not there.", Answer("/gone/app", "0").head)
+    with open("text", "w", encoding="ascii") as f:
+        f.write("no program\n")
+    text = os.path.abspath("text")
+    check.equal("no program", f"{text} is not an ELF file.", Answer("--id", other, text, "0").head)
+    check.equal("a folder", "/usr is a directory; a file is needed.", Answer("/usr", "0").head)
     check.equal("memory", "/memfd:jit (deleted) never was a file.", Answer("--id", other, "/memfd:jit (deleted)", "0").head)
     for path in ("/proc/self/fd/3", "/dev/fd/3"):
         check.equal("a descriptor", f"{path} was the recorded process's own: what it stood for is not known.", Answer(path, "0").head)
