@@ -7,6 +7,7 @@
 #include "cmd/finish.h"
 #include "cmd/guess.h"
 #include "cmd/progress.h"
+#include "cmd/screen.h"
 #include "collect/spool.h"
 #include "present/safe.h"
 #include "present/units.h"
@@ -14,6 +15,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t
     symbolize_interrupts; /* SIGTERM counts twice: it ends the waiting for a server and the search */
@@ -48,8 +50,11 @@ static void symbolize_take_signals(void)
 }
 
 /* What the table is made of. */
+enum { SYMBOLIZE_LINE = 1 << 16 }; /* columns where nobody counts them */
+
 struct symbolize_table {
     struct strbuf out;
+    struct page page;
     const struct naming *naming;
 };
 
@@ -66,7 +71,8 @@ static const char *symbolize_judge(const struct naming *n, const struct name_ima
 static void symbolize_row(struct symbolize_table *t, const struct names *n, const struct naming_want *wants,
                           size_t count)
 {
-    struct strbuf *out = &t->out;
+    enum { SYMBOLIZE_INDENT = 4 };
+    struct page *page = &t->page;
     char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
     size_t named = 0, lines = 0;
     const struct name_image *image = names_get_image(n, wants->image);
@@ -75,15 +81,21 @@ static void symbolize_row(struct symbolize_table *t, const struct names *n, cons
         named += p != NULL && p->frames[p->count - 1].function[0] != '\0';
         lines += p != NULL && p->frames[0].line != 0;
     }
-    strbuf_addf(out, "%10s%10s%10s  ", units_count(a, count), units_count(b, named), units_count(c, lines));
-    safe_add_text(out, image->path);
+    page_addf(page, COLOUR_PLAIN, "%10s%10s%10s  ", units_count(a, count), units_count(b, named),
+              units_count(c, lines));
+    safe_add_text(page->out, image->path);
+    page_end_line(page);
     const char *judgement = symbolize_judge(t->naming, image, wants->image);
-    if (judgement[0] != '\0') {
-        strbuf_add_text(out, "  (");
-        safe_add_text(out, judgement);
-        strbuf_add_char(out, ')');
-    }
-    strbuf_add_char(out, '\n');
+    if (judgement[0] == '\0')
+        return;
+    struct strbuf remark;
+    strbuf_init(&remark);
+    safe_add_text(&remark, judgement);
+    page_addf(page, COLOUR_PLAIN, "%*s", SYMBOLIZE_INDENT, "");
+    page_add_wrapped(page, COLOUR_PLAIN, strbuf_get(&remark), SYMBOLIZE_INDENT, SYMBOLIZE_INDENT);
+    page_end_line(page);
+    page->out->failed |= remark.failed;
+    strbuf_release(&remark);
 }
 
 /* A finish's `show`. */
@@ -132,6 +144,9 @@ static int symbolize_run(struct finish *f, const char *path)
     }
     err_init(&err);
     strbuf_init(&table.out);
+    screen_init(&table.page, &table.out);
+    if (isatty(STDOUT_FILENO) != 1)
+        table.page.width = SYMBOLIZE_LINE; /* who looks for a sentence finds it in one line */
     symbolize_take_signals();
     f->show_of = &table;
     struct progress progress;

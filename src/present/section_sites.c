@@ -77,8 +77,10 @@ static void section_sites_numbers(struct table *t, const struct section_sites *s
         table_add(t, units_count(a, measure_blocks(m, s->measure)));
     else
         table_add(t, units_bytes(a, measure_bytes(m, s->measure)));
-    snprintf(share, sizeof share, "%.1f %%",
-             whole == 0 ? 0 : 100.0 * (double)measure_weight(m, s->measure) / (double)whole);
+    /* Of temporaries: beside the calls of the site it could be taken for a share of those. */
+    snprintf(share, sizeof share, "%.1f %%%s",
+             whole == 0 ? 0 : 100.0 * (double)measure_weight(m, s->measure) / (double)whole,
+             of_calls ? " of all" : "");
     if (of_calls)
         snprintf(cell, sizeof cell, "of %s", units_count(a, m->allocated_blocks));
     else if (by_blocks)
@@ -91,7 +93,6 @@ static void section_sites_numbers(struct table *t, const struct section_sites *s
         snprintf(cell + length, sizeof cell - length, " within %.0f %%",
                  100 * (double)weight_error(s->sample_rate, (uint64_t)bytes) / bytes);
     }
-    /* The share is one of all temporaries, not of the calls of the site: it does not stand before those. */
     table_add(t, of_calls ? cell : share);
     table_add(t, of_calls ? share : cell);
     table_add(t, "");

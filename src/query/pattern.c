@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/expression.h"
 #include "query/frame.h"
 #include "tool/map.h"
 #include "tool/memory.h"
@@ -21,14 +22,10 @@
 int pattern_check(const char *text, struct err *err)
 {
     regex_t expression;
-    char why[128];
-    int code = regcomp(&expression, text, REG_EXTENDED | REG_NOSUB);
-    if (code == 0) {
+    int code = expression_compile(&expression, text, err);
+    if (code == 0)
         regfree(&expression);
-        return 0;
-    }
-    regerror(code, &expression, why, sizeof why);
-    return err_set(err, ERR_USAGE, "\"%.200s\" is not a regular expression: %s.", text, why);
+    return code;
 }
 
 struct pattern {
@@ -130,11 +127,9 @@ int pattern_narrow(const struct query *q, const struct query_pattern *patterns, 
         struct pattern one = {.asked = &patterns[i], .query = q, .process = p, .index = process};
         if (one.asked->field != FIELD_MODULE && q->find_place == NULL)
             return err_set(err, ERR_USAGE, "Nobody is there to name the functions of this recording.");
-        code = pattern_check(one.asked->text, err);
+        code = expression_compile(&one.expression, one.asked->text, err);
         if (code != 0)
             return code;
-        if (regcomp(&one.expression, one.asked->text, REG_EXTENDED | REG_NOSUB) != 0)
-            return err_set(err, ERR_MEMORY, "There is no memory to match the stacks.");
         code = pattern_apply(&one, allowed, count, err);
         regfree(&one.expression);
     }

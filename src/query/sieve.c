@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/expression.h"
 #include "query/measure.h"
 #include "query/trace.h"
 #include "tool/memory.h"
@@ -36,12 +37,10 @@ int sieve_add(struct sieve *s, const char *pattern, bool exclude, struct err *er
     struct sieve_rule *rule = memory_new_zeroed(1, sizeof *rule);
     if (rule == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory for the filters.");
-    int wrong = regcomp(&rule->regex, pattern, REG_EXTENDED | REG_NOSUB);
-    if (wrong != 0) {
-        char why[128];
-        regerror(wrong, &rule->regex, why, sizeof why);
+    int code = expression_compile(&rule->regex, pattern, err);
+    if (code != 0) {
         free(rule);
-        return err_set(err, ERR_USAGE, "'%s' is not a regular expression: %s.", pattern, why);
+        return code;
     }
     rule->exclude = exclude;
     if (!vec_push(&s->rules, rule)) {

@@ -311,7 +311,8 @@ def check_misuse():
             (["-n", "many", "blame.wake"], "-n takes a number"),
             (["--threshold", "101", "blame.wake"], "--threshold takes a percentage"),
             (["--at", "101%", "blame.wake"], "\"101%\" is no value"),
-            (["--include", "(", "blame.wake"], "is not a regular expression"),
+            (["--include", "(", "blame.wake"], "'(' is not a regular expression: a parenthesis has no other half."),
+            (["--where", "function=[a", "blame.wake"], "'[a' is not a regular expression: a [ has no ]."),
             (["--tree", "--by", "line", "blame.wake"], "Only one of"),
             (["--since", "1ms", "--maps", "blame.wake"], "make a list of their own"),
             (["blame.wake", "--callers"], "--callers needs a value")]:
