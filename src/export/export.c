@@ -14,6 +14,8 @@
 
 enum { EXPORT_TICKS = 500 }; /* more than a screen can show apart */
 
+#define EXPORT_GRAPH_LACKS "A call graph shows one measure, and of it the functions that have 1 % or more."
+
 const struct export_format export_list[] = {
     {"folded", "folded", "stacks on a line each, for flamegraph.pl and its kin",
      "folded has one number a stack: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0, export_folded},
@@ -42,14 +44,13 @@ const struct export_format export_list[] = {
     {"pprof", "pb.gz", "go tool pprof, Perfetto, speedscope",
      "pprof has sums for each stack: no times, threads and lifetimes.", EXPORT_BINARY | EXPORT_MOMENT, 0, 0,
      export_pprof},
-    {"dot", "dot", "graphviz: the call graph",
-     "A call graph shows one measure, and of it the functions that have 1 % or more.", EXPORT_MEASURE, 0, 0,
+    {"dot", "dot", "graphviz: the call graph", EXPORT_GRAPH_LACKS, EXPORT_MEASURE, 0, 0, export_dot},
+    {"svg", "svg", "the call graph, drawn by graphviz", EXPORT_GRAPH_LACKS, EXPORT_MEASURE | EXPORT_DRAWN, 0,
+     0, export_dot},
+    {"pdf", "pdf", "the same for a page", EXPORT_GRAPH_LACKS, EXPORT_MEASURE | EXPORT_DRAWN | EXPORT_BINARY,
+     0, 0, export_dot},
+    {"ps", "ps", "the same for a printer", EXPORT_GRAPH_LACKS, EXPORT_MEASURE | EXPORT_DRAWN, 0, 0,
      export_dot},
-    {"svg", "svg", "the call graph, drawn by graphviz", NULL, EXPORT_MEASURE | EXPORT_DRAWN, 0, 0,
-     export_dot},
-    {"pdf", "pdf", "the same for a page", NULL, EXPORT_MEASURE | EXPORT_DRAWN | EXPORT_BINARY, 0, 0,
-     export_dot},
-    {"ps", "ps", "the same for a printer", NULL, EXPORT_MEASURE | EXPORT_DRAWN, 0, 0, export_dot},
     {"gprof2dot", "json", "gprof2dot -f json",
      "gprof2dot shows one measure: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0, export_gprof2dot},
     {"html", "html", "any browser: a page with timeline, flame graph and tables",
