@@ -38,6 +38,7 @@ int collector_open(struct collector *c, const struct collector_options *options,
                    struct err *err)
 {
     memset(c, 0, sizeof *c);
+    strangers_init(&c->strangers);
     c->options = *options;
     c->launch = launch;
     c->start_ns = timebase_now();
@@ -226,11 +227,21 @@ void collector_run(struct collector *c)
     }
 }
 
+/* Without those that may still come: who was asked to leave does not know. */
+static uint64_t collector_strangers(const struct collector *c)
+{
+    uint64_t all = strangers_count(&c->strangers), still = 0;
+    for (size_t i = 0; i < c->awaited.list.count; i++)
+        still += strangers_of(&c->strangers, c->awaited.list.data[i].pid) != 0;
+    return still < all ? all - still : 0;
+}
+
 void collector_close(struct collector *c)
 {
     listener_close(&c->listener);
     while (c->tracees.count != 0)
         tracee_end(c, c->tracees.data[c->tracees.count - 1], false, false);
+    c->output.strangers = collector_strangers(c);
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
     uint64_t us = ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * 1000000 +
@@ -247,6 +258,7 @@ void collector_release(struct collector *c)
     vec_release(&c->visitors);
     vec_release(&c->tracees);
     awaited_release(&c->awaited);
+    strangers_release(&c->strangers);
     output_release(&c->output);
     robust_release(&c->robust);
     if (c->epoll >= 0)

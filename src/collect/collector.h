@@ -19,6 +19,7 @@
 #include "collect/listener.h"
 #include "collect/output.h"
 #include "collect/robust.h"
+#include "collect/strangers.h"
 #include "collect/timebase.h"
 #include "tool/err.h"
 #include "tool/level.h"
@@ -105,6 +106,7 @@ struct collector {
     VEC(struct tracee *) tracees;
     VEC(struct visitor *) visitors; /* connected, have not said hello */
     struct awaited awaited;
+    struct strangers strangers;
     struct allowance allowance;
     uint64_t start_ns, last_tick_ns, last_order_ns;
     uint32_t root; /* the first process, 0 = not known yet */

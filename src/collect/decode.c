@@ -252,7 +252,8 @@ static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first
         return true;
     case RECORD_FORK:
         lane->stamp = word(at + 1);
-        if (d->forks.count < DECODE_FORKS_MAX && !vec_push(&d->forks, (uint32_t)(first >> 32)))
+        if (d->forks.count < DECODE_FORKS_MAX &&
+            !vec_push(&d->forks, ((struct drain_fork){(uint32_t)(first >> 32), (uint8_t)(first >> 8)})))
             d->out_of_memory = true;
         return true;
     default:

@@ -51,6 +51,12 @@ struct drain_lane {
     struct book_pending pending;
 };
 
+/* A child that a FORK record tells of. */
+struct drain_fork {
+    uint32_t pid;
+    uint8_t how; /* enum record_fork */
+};
+
 struct drain {
     struct view *view;
     struct book *book;
@@ -59,11 +65,11 @@ struct drain {
     struct timeline *line;       /* for the times of definitions */
     struct drain_lane **lanes;   /* lane_count of them, room for lane_room */
     uint32_t lane_count, lane_room;
-    uint32_t *owner;       /* lane + 1 by chunk, 0 = free */
-    uint32_t seen;         /* segment_head.definitions before the last look at all lanes */
-    uint64_t anomalies;    /* lanes closed, records ignored */
-    VEC(uint32_t) forks;   /* children announced by FORK records, not yet looked at */
-    uint32_t closed_lanes; /* whose chunks never come back */
+    uint32_t *owner;              /* lane + 1 by chunk, 0 = free */
+    uint32_t seen;                /* segment_head.definitions before the last look at all lanes */
+    uint64_t anomalies;           /* lanes closed, records ignored */
+    VEC(struct drain_fork) forks; /* not yet looked at */
+    uint32_t closed_lanes;        /* whose chunks never come back */
     bool out_of_memory;
 };
 

@@ -305,10 +305,12 @@ static void output_tell_unrecorded(struct output *o, struct output_file *f)
 
 /* What a recording that is whole does not say of its processes: few events, or none, are no sign that they allocated
  * little. */
-static void output_tell_of_processes(struct output_file *f)
+static void output_tell_of_processes(struct output *o, struct output_file *f)
 {
     char text[200];
     int length;
+    f->strangers += o->strangers;
+    o->strangers = 0;
     if (f->bypassed != 0) {
         length =
             snprintf(text, sizeof text,
@@ -336,7 +338,7 @@ static void output_close_file(struct output *o, struct output_file *f, uint64_t 
     if (f->writer == NULL)
         return;
     output_tell_unrecorded(o, f);
-    output_tell_of_processes(f);
+    output_tell_of_processes(o, f);
     if (wake_writer_close(f->writer, cpu_ns, &err) != 0 && o->failure.code == 0)
         o->failure = err;
     f->writer = NULL;
@@ -383,7 +385,7 @@ bool output_turn(struct output *o, struct output_file *f, uint64_t now_ns)
     f->part_ns = now_ns;
     f->retry_ns = now_ns + OUTPUT_REST_NS;
     output_tell_unrecorded(o, f);
-    output_tell_of_processes(f);
+    output_tell_of_processes(o, f);
     struct output_file *next = memory_new_zeroed(1, sizeof *next);
     if (next != NULL && output_open_next(o, f, next)) {
         f->next = next;

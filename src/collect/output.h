@@ -67,6 +67,7 @@ struct output {
     struct err failure;   /* first file that was not written whole; code 0 = none */
     bool is_off;          /* nothing can be written */
     uint64_t unrecorded;  /* processes that could not be recorded: the next file that is closed says so */
+    uint64_t strangers;   /* children that became what nobody can record: the same */
 };
 
 /* pattern: NULL = the default; keeping: NULL = everything.  Never fails: see complaint. */

@@ -203,6 +203,13 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
     return t;
 }
 
+/* A forked child is told of as such; who goes on in another image was there before. */
+static void tracee_note_stranger(struct collector *c, const struct view *view, const struct listener_hello *h)
+{
+    if (c->options.children && view->fixed.forked == 0 && h->pid != c->root && tracee_find(c, h->pid) == NULL)
+        strangers_came(&c->strangers, h->pid, h->hello.pid);
+}
+
 static void tracee_greet(struct collector *c, struct listener_hello *h)
 {
     struct view view;
@@ -216,6 +223,7 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
     }
     if (c->root == 0)
         c->root = c->launch != NULL && c->launch->pid != 0 ? (uint32_t)c->launch->pid : h->pid;
+    tracee_note_stranger(c, &view, h);
     bool wanted = c->options.children || h->pid == c->root;
     struct tracee *t = wanted ? tracee_new(c, &view, h) : NULL;
     if (t == NULL) {
@@ -262,6 +270,8 @@ static bool tracee_hear_one(struct collector *c, struct visitor *v)
         break;
     case LISTENER_UNSHARED:
         awaited_remove(&c->awaited, m.hello.pid, m.hello.hello.pid);
+        if (c->options.children && tracee_find(c, m.hello.pid) == NULL)
+            strangers_came(&c->strangers, m.hello.pid, m.hello.hello.pid);
         if (c->options.children || c->root == 0 || m.hello.pid == c->root)
             tracee_miss(c, &c->sums.unshared);
         tracee_say(c, LEVEL_INFO, "Process %u cannot be recorded: it could make no memory to share.",
@@ -326,13 +336,26 @@ static bool tracee_has_come(const struct collector *c, uint32_t pid, bool is_inn
     return false;
 }
 
+static void tracee_take_fork(struct collector *c, const struct drain_fork *f, bool is_inner)
+{
+    if (f->how == FORK_BACK) {
+        strangers_back(&c->strangers, f->pid);
+        return;
+    }
+    if (f->how != FORK_CHILD)
+        strangers_told(&c->strangers, f->pid);
+    if (f->how != FORK_FOREIGN && !tracee_has_come(c, f->pid, is_inner))
+        awaited_add(&c->awaited, f->pid, is_inner, timebase_now());
+}
+
 static void tracee_take_forks(struct collector *c, struct tracee *t)
 {
     struct drain *d = &t->image->drain;
     bool is_inner = tracee_is_inner(t);
     for (size_t n = 0; n < d->forks.count; n++) {
-        if (c->options.children && !tracee_has_come(c, d->forks.data[n], is_inner))
-            awaited_add(&c->awaited, d->forks.data[n], is_inner, timebase_now());
+        const struct drain_fork *f = &d->forks.data[n];
+        if (c->options.children)
+            tracee_take_fork(c, f, is_inner);
     }
     d->forks.count = 0;
 }
@@ -433,6 +456,7 @@ bool tracee_await(struct collector *c)
 {
     for (size_t i = 0; i < c->tracees.count; i++)
         tracee_take_forks(c, c->tracees.data[i]);
+    strangers_look(&c->strangers, timebase_now());
     awaited_settle(&c->awaited, c->tracees.count == 0 && c->visitors.count == 0, timebase_now());
     return c->awaited.list.count != 0;
 }

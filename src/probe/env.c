@@ -128,6 +128,7 @@ struct env_plan env_plan(char *const *from, const char *path)
     /* What a filter allows is not known: the new image is not to make our system calls. */
     bool is_foreign = life_is_caged() || target_names_runtime(list) || target_is_foreign(path);
     bool has_us = env_find_entry(list, library) != NULL;
+    plan.is_foreign = is_foreign;
     plan.is_followed = !is_foreign;
     plan.drop_preload = is_foreign && has_us;
     plan.add_preload = !is_foreign && !has_us;

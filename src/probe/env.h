@@ -19,6 +19,7 @@
 struct env_plan {
     bool is_needed;
     bool is_followed; /* the new image is to say hello */
+    bool is_foreign;  /* it would, but cannot be recorded */
     size_t room;      /* bytes */
     char *const *from;
     size_t count;

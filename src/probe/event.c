@@ -385,14 +385,14 @@ void event_thread_name(uint32_t tid, const char *name, const void *frame)
     lane_leave(lane);
 }
 
-void event_fork(uint32_t child, const void *frame)
+void event_fork(uint32_t child, enum record_fork how, const void *frame)
 {
     struct lane *lane = lane_enter(frame);
     if (lane == NULL)
         return;
     if (lane_reserve(lane, 2)) {
         lane->at[1] = lane_now();
-        lane_publish(lane, RECORD_FORK | (uint64_t)child << 32, 2);
+        lane_publish(lane, RECORD_FORK | (uint64_t)how << 8 | (uint64_t)child << 32, 2);
     }
     lane_leave(lane);
 }

@@ -55,7 +55,7 @@ void event_brk(const void *old_end, const void *new_end, const void *frame);
 /* The calling thread is known from now on, if it was not: it may soon be too late to ask who it is. */
 void event_meet(const void *frame);
 void event_thread_name(uint32_t tid, const char *name, const void *frame);
-void event_fork(uint32_t child, const void *frame);
+void event_fork(uint32_t child, enum record_fork how, const void *frame);
 
 void event_put_early(struct lane *lane, const void *block, size_t size);
 void event_put_free(struct lane *lane, const void *block, enum record_how how);

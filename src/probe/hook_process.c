@@ -41,7 +41,7 @@ static pid_t process_fork(const void *frame)
         life_forked();
         note_forked(frame);
     } else if (pid > 0) {
-        event_fork((uint32_t)pid, frame);
+        event_fork((uint32_t)pid, FORK_CHILD, frame);
     }
     return pid;
 }
@@ -121,16 +121,18 @@ HOOK pid_t _Fork(void)
 static void process_exec_begin(const struct env_plan *plan, const void *frame)
 {
     share_exec_begin();
-    if (plan->is_followed && share_is_lent())
-        event_fork((uint32_t)sys_getpid(), frame);
+    if ((plan->is_followed || plan->is_foreign) && share_is_lent())
+        event_fork((uint32_t)sys_getpid(), plan->is_foreign ? FORK_FOREIGN : FORK_PROGRAM, frame);
     tls_caged = 0;
 }
 
 /* exec has come back. */
-static int process_exec_failed(const struct env_plan *plan, int result)
+static int process_exec_failed(const struct env_plan *plan, int result, const void *frame)
 {
     tls_caged = plan->was_caged;
     share_exec_failed();
+    if ((plan->is_followed || plan->is_foreign) && share_is_lent())
+        event_fork((uint32_t)sys_getpid(), FORK_BACK, frame);
     env_done(plan);
     return result;
 }
@@ -142,7 +144,7 @@ HOOK int execve(const char *path, char *const argv[], char *const envp[])
         return -1;
     PROCESS_ENVIRONMENT(env, envp, path);
     process_exec_begin(&plan, HOOK_FRAME);
-    return process_exec_failed(&plan, call->execve(path, argv, env));
+    return process_exec_failed(&plan, call->execve(path, argv, env), HOOK_FRAME);
 }
 
 HOOK int execv(const char *path, char *const argv[])
@@ -152,7 +154,7 @@ HOOK int execv(const char *path, char *const argv[])
         return -1;
     PROCESS_ENVIRONMENT(env, environ, path);
     process_exec_begin(&plan, HOOK_FRAME);
-    return process_exec_failed(&plan, call->execve(path, argv, env));
+    return process_exec_failed(&plan, call->execve(path, argv, env), HOOK_FRAME);
 }
 
 HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
@@ -162,7 +164,7 @@ HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_find(file, (char[TARGET_PATH_MAX]){0}));
     process_exec_begin(&plan, HOOK_FRAME);
-    return process_exec_failed(&plan, call->execvpe(file, argv, env));
+    return process_exec_failed(&plan, call->execvpe(file, argv, env), HOOK_FRAME);
 }
 
 HOOK int execvp(const char *file, char *const argv[])
@@ -172,7 +174,7 @@ HOOK int execvp(const char *file, char *const argv[])
         return -1;
     PROCESS_ENVIRONMENT(env, environ, target_find(file, (char[TARGET_PATH_MAX]){0}));
     process_exec_begin(&plan, HOOK_FRAME);
-    return process_exec_failed(&plan, call->execvpe(file, argv, env));
+    return process_exec_failed(&plan, call->execvpe(file, argv, env), HOOK_FRAME);
 }
 
 HOOK int fexecve(int fd, char *const argv[], char *const envp[])
@@ -182,7 +184,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const envp[])
         return -1;
     PROCESS_ENVIRONMENT(env, envp, target_of_descriptor(fd, (char[TARGET_PATH_MAX]){0}));
     process_exec_begin(&plan, HOOK_FRAME);
-    return process_exec_failed(&plan, call->fexecve(fd, argv, env));
+    return process_exec_failed(&plan, call->fexecve(fd, argv, env), HOOK_FRAME);
 }
 
 HOOK int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
@@ -199,7 +201,7 @@ HOOK int execveat(int folder, const char *path, char *const argv[], char *const 
                                                       : NULL;
     PROCESS_ENVIRONMENT(env, envp, target);
     process_exec_begin(&plan, HOOK_FRAME);
-    return process_exec_failed(&plan, call->execveat(folder, path, argv, env, flags));
+    return process_exec_failed(&plan, call->execveat(folder, path, argv, env, flags), HOOK_FRAME);
 }
 
 /* posix_spawn has come back.  pid: where the caller wants the child's, NULL = nowhere. */
@@ -208,8 +210,8 @@ static void process_spawned(const struct env_plan *plan, int result, pid_t child
 {
     if (result == 0 && pid != NULL)
         *pid = child;
-    if (result == 0 && plan->is_followed)
-        event_fork((uint32_t)child, frame);
+    if (result == 0 && (plan->is_followed || plan->is_foreign))
+        event_fork((uint32_t)child, plan->is_foreign ? FORK_FOREIGN : FORK_PROGRAM, frame);
     env_done(plan);
 }
 

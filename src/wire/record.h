@@ -59,7 +59,7 @@
  *                   (mremap is MUNMAP then MMAP)
  *   BRK             w0 [32:63] stack  w1 old end  w2 new end  w3 stamp
  *   LOST            w0 [8:15] enum record_lost  w1 count
- *   FORK            w0 [32:63] child pid  w1 stamp
+ *   FORK            w0 [8:15] enum record_fork  [32:63] child pid  w1 stamp
  *   EARLY           like ALLOC_LONG without w4 and w5: a block made before the
  *                   probe could record; time is the start
  *   TEXT            w0 [16:31] length in bytes  [32:63] words in all
@@ -143,6 +143,14 @@ enum record_how {
     HOW_FREE_SIZED = 5,
     HOW_IGNORE = 6, /* nobody: the program has asked not to count it any more */
     HOW_COUNT
+};
+
+/* What a FORK tells of the child. */
+enum record_fork {
+    FORK_CHILD = 0,   /* it runs the same program */
+    FORK_PROGRAM = 1, /* it is on its way into another */
+    FORK_FOREIGN = 2, /* into one that cannot be recorded */
+    FORK_BACK = 3,    /* its exec has failed: what was told last is not so */
 };
 
 /* What a MARK is for. */

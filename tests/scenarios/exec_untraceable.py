@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A program that becomes one which cannot be recorded (linked statically, or
 set-user-ID): its own recording ends at that moment, says so, and counts as left
-what was there then; the status is that of what it became."""
+what was there then; the status is that of what it became. And children that become such programs are counted."""
 import os
 import pwd
 import shutil
@@ -32,7 +32,7 @@ for what, target in targets.items():
         check.equal("leaked_blocks", len(ledger.live), facts["leaked_blocks"])
         process = facts["processes_list"][0]
         notes = ["1 process went on as a program that cannot be recorded: statically linked, set-user-ID, of another kind of "
-                 "machine, or built with a sanitizer."] if becomes else []
+                 "machine, or built with a sanitizer."] if way != "refused" else []
         check.equal("notes", notes, facts["notes"])
         check.equal("processes", 1, facts["processes"])
         check.equal("its end", "went on as another program" if becomes else "exit code 5", process["end"])
@@ -40,4 +40,21 @@ for what, target in targets.items():
             check.holds(process["end_ns"] < 250e6, f"it ended after {process['end_ns'] / 1e6:.0f} ms.")
         check.holds(f"leaked {facts['leaked_bytes'] / 1024:.1f} KiB in {facts['leaked_blocks']} blocks" in run.err.decode(),
                     f"the closing line tells of other leaks: {run.err.decode()}")
+
+# Children that a shell (dash: vfork) or posix_spawn starts, beside some that come, and some that are not there.
+check.about("children")
+script = f"{still}; true; /bin/true; ./nosuch; {still}; (exit 3); sh -c true; true"
+for words in (["sh", "-c", script], ["bash", "-c", script], ["make", "-s", "-f", "goals"],
+              ["python3", "-c", "import os, subprocess, sys\nfor i in range(40): subprocess.run(['true'])\n"
+               "for way in range(2):\n subprocess.run([sys.argv[1]])\n os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)\n"
+               "for name in ('nosuch', './nosuch'):\n try: subprocess.run([name])\n except OSError: pass\n", still]):
+    with open("goals", "w") as f:
+        f.write(f"all:\n\t-{still}\n\ttrue\n\t-./nosuch\n\t-{still}\n\tsh -c true; true\n")
+    run = native([HEAPWAKE, "record", "-o", "out.wake", "--", *words])
+    check.equal(f"{words[0]}: exit status", native(words).status, run.status)
+    facts = check.sound("out.wake")
+    check.equal(f"{words[0]}: notes", ["2 processes went on as programs that cannot be recorded: statically linked, set-user-ID, "
+                                       "of another kind of machine, or built with a sanitizer."], facts["notes"])
+    checked = native([HEAPWAKE, "check", "--max-leak", "1G", "--", *words])
+    check.holds(b"2 processes went on as programs" in checked.err, f"{words[0]}: check says {checked.err.decode()}")
 check.done()
