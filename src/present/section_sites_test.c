@@ -210,7 +210,7 @@ static void temporaries_stand_beside_the_calls_they_are_of(void **state)
         .traces = &s.fake.traces, .sites = &s.sites, .measure = MEASURE_TEMPORARY};
     section_sites_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out), "Temporary: 368 of 675 calls\n"
-                                            "  368  of 666  100.0 %  churn  b.c:3\n");
+                                            "  368  of 666  100.0 % of all  churn  b.c:3\n");
     screen_release(&s);
 }
 

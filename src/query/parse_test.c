@@ -243,7 +243,7 @@ static void mistakes_are_explained(void **state)
     assert_string_equal(err.text,
                         "\"big\" is no value for size-min, which takes SIZE (at least: size asked for).");
     assert_int_equal(query_parse(&q, "function", "(", &err), ERR_USAGE);
-    assert_non_null(strstr(err.text, "\"(\" is not a regular expression: "));
+    assert_non_null(strstr(err.text, "'(' is not a regular expression: "));
     assert_int_equal(q.filter.patterns.count, 0);
     query_release(&q);
 }

@@ -37,7 +37,7 @@ static void run(struct wake_reader *reader, const struct export_format *format, 
     struct strbuf no_conditions;
     strbuf_init(&no_conditions);
     const struct export_job job = {reader,         &query,   &result,      &traces, &sites, &out,
-                                   &no_conditions, &remarks, MEASURE_PEAK, &veil,   NULL};
+                                   &no_conditions, &remarks, MEASURE_PEAK, &veil,   NULL,   NULL};
     int code = traces_add_reader(&traces, reader, &base, &err);
     if (code == 0)
         code = query_run(&query, reader, &result, &err);
