@@ -8,10 +8,10 @@
  */
 #include "symbol/inner.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "symbol/elffile.h"
 
@@ -65,6 +65,13 @@ static bool inner_is_open(const struct elffile *f)
     return false;
 }
 
+/* Python has mimalloc since 3.13, and takes nothing from it unless it is asked to (PYTHONMALLOC=mimalloc) or built to run
+ * threads freely. */
+static bool inner_is_idle(Elf_Scn *names)
+{
+    return inner_holds(names, "PyObject_Malloc") && !inner_holds(names, "_Py_MergeZeroLocalRefcount");
+}
+
 static const char *inner_find_in(const struct elffile *f)
 {
     GElf_Shdr symbols, dynamic;
@@ -79,7 +86,7 @@ static const char *inner_find_in(const struct elffile *f)
         const struct inner *a = &inner_table[i];
         if (inner_holds(texts, a->function) || inner_holds(others, a->function) ||
             inner_holds(constants, a->said))
-            return inner_is_open(f) ? NULL : a->name;
+            return inner_is_open(f) || inner_is_idle(others) ? NULL : a->name;
     }
     return NULL;
 }
@@ -88,7 +95,7 @@ const char *inner_find(int fd, const char *path)
 {
     struct elffile f = {0};
     struct err err;
-    int own = dup(fd);
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     err_init(&err);
     if (own < 0 || elffile_open_fd(&f, own, path, &err) != 0)
         return NULL;

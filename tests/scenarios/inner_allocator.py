@@ -43,8 +43,8 @@ KINDS = [("jemalloc", "_rjem_je_arena_malloc_hard", "<jemalloc>: "), ("mimalloc"
 check = Check()
 
 
-def build(name, function, text, options=(), outside=100):
-    built = native(["cc", "-O1", "source.c", "-o", name, f"-DFUNCTION={function}", f'-DTEXT="{text}"', f"-DOUTSIDE={outside}",
+def build(name, function, text, options=(), outside=100, source="source.c"):
+    built = native(["cc", "-O1", source, "-o", name, f"-DFUNCTION={function}", f'-DTEXT="{text}"', f"-DOUTSIDE={outside}",
                     *options])
     check.holds(built.status == 0, f"{name} was not built: {built.err.decode()}")
     return f"./{name}"
@@ -100,6 +100,15 @@ check.about("its malloc is that allocator")
 program = build("open", "_mi_malloc_generic", "", ["-rdynamic", "-Wl,--defsym=malloc=_mi_malloc_generic"])
 record([program], "open.wake")
 check.equal("notes", [], notes("open.wake"))
+
+check.about("Python's, which is idle unless threads run freely")
+for more, count in (("", 0), ("-D_Py_MergeZeroLocalRefcount=_Py_MergeZeroLocalRefcount", 1)):
+    with open("snake.c", "w") as f:
+        f.write('#include "source.c"\nvoid *PyObject_Malloc(size_t n) { return malloc(n); }\n'
+                "#ifdef _Py_MergeZeroLocalRefcount\nvoid _Py_MergeZeroLocalRefcount(void *o) { free(o); }\n#endif\n")
+    build("snake", "_mi_malloc_generic", "mimalloc: warning: ", ["-rdynamic", *more.split()], source="snake.c")
+    record(["./snake"], "snake.wake")
+    check.equal("notes", count, len(notes("snake.wake")))
 
 check.about("nothing from malloc")
 record([build("only", "_mi_malloc_generic", "", outside=0)], "only.wake")
