@@ -77,6 +77,9 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
                     "; in %s process%s another malloc stands before heapwake's: what it does not pass on is "
                     "not recorded",
                     units_count(a, s->bypassed), s->bypassed == 1 ? "" : "es");
+    if (s->strangers != 0)
+        strbuf_addf(out, "; %s process%s went on as %s that cannot be recorded", units_count(a, s->strangers),
+                    s->strangers == 1 ? "" : "es", s->strangers == 1 ? "a program" : "programs");
     if (s->lost_events != 0)
         strbuf_addf(out, "; lost %s event%s because %s", units_count(a, s->lost_events),
                     units_plural(s->lost_events), closing_reason(s));

@@ -9,6 +9,7 @@
 
 #include "base/cursor.h"
 #include "tool/file.h"
+#include "tool/strbuf.h"
 
 #include <elf.h>
 #include <string.h>
@@ -69,4 +70,25 @@ bool elf_id_read(struct elf_id *id, int fd)
 bool elf_id_fits(const struct elf_id *id, const uint8_t *build_id, size_t length)
 {
     return length == 0 || (id->length == length && memcmp(id->bytes, build_id, length) == 0);
+}
+
+int elf_id_open(int *fd, const char *sysroot, const char *path, const uint8_t *build_id, size_t length,
+                struct err *err)
+{
+    struct strbuf file;
+    struct elf_id id;
+    uint64_t size;
+    strbuf_init(&file);
+    strbuf_add_text(&file, sysroot == NULL ? "" : sysroot);
+    strbuf_add_text(&file, path);
+    *fd = -1;
+    int code = file.failed ? err_set(err, ERR_MEMORY, "There is no memory to open %s.", path)
+                           : file_open(fd, &size, strbuf_get(&file), err);
+    if (code == 0 && (!elf_id_read(&id, *fd) || !elf_id_fits(&id, build_id, length))) {
+        file_close(*fd);
+        *fd = -1;
+        code = err_set(err, ERR_INPUT, "%s is no longer the file that was recorded.", path);
+    }
+    strbuf_release(&file);
+    return code;
 }

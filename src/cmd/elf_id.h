@@ -6,6 +6,8 @@
 #ifndef HW_CMD_ELF_ID_H
 #define HW_CMD_ELF_ID_H
 
+#include "tool/err.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +23,8 @@ struct elf_id {
 bool elf_id_read(struct elf_id *id, int fd);
 /* Is this the file that has that build id?  Without a build id nobody can tell: true. */
 bool elf_id_fits(const struct elf_id *id, const uint8_t *build_id, size_t length);
+/* Opens the file that was recorded at path, below sysroot (NULL: there), if it is still that one; -1 in *fd otherwise. */
+int elf_id_open(int *fd, const char *sysroot, const char *path, const uint8_t *build_id, size_t length,
+                struct err *err);
 
 #endif

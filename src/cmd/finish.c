@@ -34,20 +34,11 @@ static bool finish_has(struct wake_reader *r, const struct name_image *image)
 static int finish_embed(const struct finish *f, struct wake_annex *a, const struct name_image *image,
                         struct err *err)
 {
-    struct strbuf path;
-    struct elf_id id;
     int fd;
-    uint64_t size;
-    strbuf_init(&path);
-    strbuf_add_text(&path, f->naming.sysroot == NULL ? "" : f->naming.sysroot);
-    strbuf_add_text(&path, image->path);
-    int code = file_open(&fd, &size, strbuf_get(&path), err);
-    if (code == 0 && (!elf_id_read(&id, fd) || !elf_id_fits(&id, image->build_id, image->build_id_length)))
-        code = err_set(err, ERR_INPUT, "%s is no longer the file that was recorded.", image->path);
+    int code = elf_id_open(&fd, f->naming.sysroot, image->path, image->build_id, image->build_id_length, err);
     if (code == 0)
         code = wake_annex_add_binary(a, image, fd, err);
     file_close(fd);
-    strbuf_release(&path);
     return code;
 }
 

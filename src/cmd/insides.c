@@ -24,9 +24,9 @@ struct insides {
 };
 
 /* Behind the names of a file and an allocator. */
-static const char insides_words[] = " inside, under names of its own: what that hands out, if anything, is "
-                                    "not recorded. Build it to use the C "
-                                    "library's malloc to have it recorded.";
+static const char insides_words[] =
+    " inside, under names of its own: what that hands out, if anything, is not recorded. "
+    "Build it to use the C library's malloc to have it recorded.";
 
 bool insides_have_said(const char *note)
 {
@@ -34,38 +34,20 @@ bool insides_have_said(const char *note)
     return length > end && strcmp(note + length - end, insides_words) == 0;
 }
 
-/* The allocator in a file, if it is still the file that was recorded; NULL: none. */
-static const char *insides_find(const struct insides *in, const char *path, const uint8_t *build_id,
-                                size_t length)
-{
-    struct strbuf file;
-    struct elf_id id;
-    struct err err;
-    const char *found = NULL;
-    uint64_t size;
-    int fd = -1;
-    err_init(&err);
-    strbuf_init(&file);
-    strbuf_add_text(&file, in->sysroot == NULL ? "" : in->sysroot);
-    strbuf_add_text(&file, path);
-    if (!file.failed && file_open(&fd, &size, strbuf_get(&file), &err) == 0 && elf_id_read(&id, fd) &&
-        elf_id_fits(&id, build_id, length))
-        found = inner_find(fd, path);
-    file_close(fd);
-    strbuf_release(&file);
-    return found;
-}
-
 static void insides_look(struct insides *in, const char *path, const uint8_t *build_id, size_t length)
 {
     struct strbuf sentence;
+    int fd;
     if (!locate_is_file(path, in->sysroot != NULL))
         return;
     uint32_t number = names_image(in->seen, NULL, 0, path);
     if (number <= in->looked_at)
         return; /* or there is no memory */
     in->looked_at = number;
-    const char *name = insides_find(in, path, build_id, length);
+    if (elf_id_open(&fd, in->sysroot, path, build_id, length, NULL) != 0)
+        return;
+    const char *name = inner_find(fd, path);
+    file_close(fd);
     if (name == NULL)
         return;
     strbuf_init(&sentence);

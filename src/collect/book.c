@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "collect/procfs.h"
 #include "collect/script.h"
+#include "tool/file.h"
 #include "wire/record.h"
 
 #include <stdlib.h>
@@ -44,19 +45,13 @@ void book_release(struct book *b)
     arena_release(&b->arena);
 }
 
-static bool book_begins(const struct wake_module_info *info, const char *words)
-{
-    size_t length = strlen(words);
-    return info->path_length >= length && memcmp(info->path, words, length) == 0;
-}
-
 /* dlopen("./plugin.so") is called that wherever the program was by then, and it may have left since; /proc/self/fd/3 is another
  * file for each who asks. The kernel knows where the file is as long as it is mapped.  Later the name has to do. */
 static void book_complete_path(const struct book *b, struct wake_module_info *info, struct strbuf *whole)
 {
     bool is_relative =
         info->path_length > 0 && info->path[0] != '/' && memchr(info->path, '/', info->path_length) != NULL;
-    bool is_own = book_begins(info, "/proc/") || book_begins(info, "/dev/fd/");
+    bool is_own = file_is_of_a_process(info->path, info->path_length);
     if ((!is_relative && !is_own) || b->pid == 0 || !procfs_find_mapped(b->pid, info->start, whole))
         return;
     info->path = strbuf_get(whole);

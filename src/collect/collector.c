@@ -227,21 +227,16 @@ void collector_run(struct collector *c)
     }
 }
 
-/* Without those that may still come: who was asked to leave does not know. */
-static uint64_t collector_strangers(const struct collector *c)
-{
-    uint64_t all = strangers_count(&c->strangers), still = 0;
-    for (size_t i = 0; i < c->awaited.list.count; i++)
-        still += strangers_of(&c->strangers, c->awaited.list.data[i].pid) != 0;
-    return still < all ? all - still : 0;
-}
-
 void collector_close(struct collector *c)
 {
     listener_close(&c->listener);
     while (c->tracees.count != 0)
         tracee_end(c, c->tracees.data[c->tracees.count - 1], false, false);
-    c->output.strangers = collector_strangers(c);
+    for (size_t i = 0; i < c->awaited.list.count;
+         i++) /* who was asked to leave does not know what these are */
+        strangers_back(&c->strangers, c->awaited.list.data[i].pid);
+    c->output.strangers = strangers_count(&c->strangers);
+    c->sums.strangers += c->output.strangers;
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
     uint64_t us = ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * 1000000 +

@@ -77,12 +77,6 @@ void strangers_look(struct strangers *s, uint64_t now_ns)
     s->early = early;
 }
 
-uint64_t strangers_of(const struct strangers *s, uint32_t pid)
-{
-    int64_t balance = strangers_balance(s, pid);
-    return balance > 0 ? (uint64_t)balance : 0;
-}
-
 uint64_t strangers_count(const struct strangers *s)
 {
     uint64_t pid, balance, sum = 0;

@@ -33,8 +33,7 @@ void strangers_back(struct strangers *s, uint32_t pid);
 void strangers_came(struct strangers *s, uint32_t pid, uint32_t own);
 /* To be called now and then: forgets who came long ago. */
 void strangers_look(struct strangers *s, uint64_t now_ns);
-/* How many there are of this number; of all numbers. */
-uint64_t strangers_of(const struct strangers *s, uint32_t pid);
+/* How many there are. */
 uint64_t strangers_count(const struct strangers *s);
 
 #endif

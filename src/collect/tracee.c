@@ -203,10 +203,11 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
     return t;
 }
 
-/* A forked child is told of as such; who goes on in another image was there before. */
-static void tracee_note_stranger(struct collector *c, const struct view *view, const struct listener_hello *h)
+/* Somebody is there who may have been told of: a forked child as such, who goes on in another image not at all. */
+static void tracee_note_arrival(struct collector *c, const struct listener_hello *h, bool is_forked)
 {
-    if (c->options.children && view->fixed.forked == 0 && h->pid != c->root && tracee_find(c, h->pid) == NULL)
+    awaited_remove(&c->awaited, h->pid, h->hello.pid);
+    if (c->options.children && !is_forked && tracee_find(c, h->pid) == NULL)
         strangers_came(&c->strangers, h->pid, h->hello.pid);
 }
 
@@ -215,15 +216,15 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
     struct view view;
     struct err err;
     err_init(&err);
-    awaited_remove(&c->awaited, h->pid, h->hello.pid);
-    if (view_open(&view, h->segment, &err) != 0) {
+    bool is_sound = view_open(&view, h->segment, &err) == 0;
+    tracee_note_arrival(c, h, is_sound && view.fixed.forked != 0);
+    if (!is_sound) {
         c->sums.refused++;
         c->options.say(c->options.say_of, LEVEL_ERROR, err.text);
         return;
     }
     if (c->root == 0)
         c->root = c->launch != NULL && c->launch->pid != 0 ? (uint32_t)c->launch->pid : h->pid;
-    tracee_note_stranger(c, &view, h);
     bool wanted = c->options.children || h->pid == c->root;
     struct tracee *t = wanted ? tracee_new(c, &view, h) : NULL;
     if (t == NULL) {
@@ -269,9 +270,7 @@ static bool tracee_hear_one(struct collector *c, struct visitor *v)
         attend_control(c, v->fd, &m.control);
         break;
     case LISTENER_UNSHARED:
-        awaited_remove(&c->awaited, m.hello.pid, m.hello.hello.pid);
-        if (c->options.children && tracee_find(c, m.hello.pid) == NULL)
-            strangers_came(&c->strangers, m.hello.pid, m.hello.hello.pid);
+        tracee_note_arrival(c, &m.hello, false);
         if (c->options.children || c->root == 0 || m.hello.pid == c->root)
             tracee_miss(c, &c->sums.unshared);
         tracee_say(c, LEVEL_INFO, "Process %u cannot be recorded: it could make no memory to share.",
@@ -384,7 +383,9 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     uint32_t lanes = t->image->drain.lane_count;
     image_end(t->image, status, execed, gone, t->is_stopped, rss, timebase_now(), &end);
     tracee_sum(c, &end);
-    t->file->strangers += gone && !execed && end.process.execed; /* and never came back */
+    bool is_stranger = gone && !execed && end.process.execed; /* and never came back */
+    t->file->strangers += is_stranger;
+    c->sums.strangers += is_stranger;
     tracee_say(c, LEVEL_INFO, "Process %u %s after %llu events.", t->pid,
                execed ? "went on in another image" : "ended", (unsigned long long)end.events);
     tracee_say(c, LEVEL_DEBUG,

@@ -51,15 +51,27 @@ static void long_names_lose_their_middle(void **state)
     expect_short("日本語の名前", 8, true, "日…名前");
 }
 
-static void expect_name(const char *name, size_t columns, const char *expected)
+typedef size_t shorten_fn(struct strbuf *out, const char *text, size_t columns, bool unicode);
+
+static void expect_from(shorten_fn *shorten, const char *text, size_t columns, const char *expected)
 {
     struct strbuf out;
     strbuf_init(&out);
-    size_t used = width_add_name(&out, name, columns, true);
+    size_t used = shorten(&out, text, columns, true);
     assert_string_equal(strbuf_get(&out), expected);
     assert_int_equal(used, width_of(expected));
     assert_true(used <= columns);
     strbuf_release(&out);
+}
+
+static void expect_name(const char *name, size_t columns, const char *expected)
+{
+    expect_from(width_add_name, name, columns, expected);
+}
+
+static void expect_path(const char *path, size_t columns, const char *expected)
+{
+    expect_from(width_add_path, path, columns, expected);
 }
 
 static void names_lose_their_outer_scopes(void **state)
@@ -90,17 +102,6 @@ static void names_lose_their_outer_scopes(void **state)
     expect_name("std::operator<<", 14, "std:…perator<<");
     expect_name("no_scopes_at_all", 10, "no_…at_all");
     expect_name("a::b", 0, "");
-}
-
-static void expect_path(const char *path, size_t columns, const char *expected)
-{
-    struct strbuf out;
-    strbuf_init(&out);
-    size_t used = width_add_path(&out, path, columns, true);
-    assert_string_equal(strbuf_get(&out), expected);
-    assert_int_equal(used, width_of(expected));
-    assert_true(used <= columns);
-    strbuf_release(&out);
 }
 
 static void paths_lose_their_outer_folders(void **state)

@@ -128,8 +128,8 @@ struct env_plan env_plan(char *const *from, const char *path)
     /* What a filter allows is not known: the new image is not to make our system calls. */
     bool is_foreign = life_is_caged() || target_names_runtime(list) || target_is_foreign(path);
     bool has_us = env_find_entry(list, library) != NULL;
-    plan.is_foreign = is_foreign;
-    plan.is_followed = !is_foreign;
+    /* Children of who is shut in are followed by nobody, and counted by nobody. */
+    plan.becomes = life_is_caged() ? FORK_CHILD : is_foreign ? FORK_FOREIGN : FORK_PROGRAM;
     plan.drop_preload = is_foreign && has_us;
     plan.add_preload = !is_foreign && !has_us;
     plan.add_socket = !is_foreign && handover.is_set && plan.socket == plan.count;

@@ -13,14 +13,15 @@
 #ifndef HW_PROBE_ENV_H
 #define HW_PROBE_ENV_H
 
+#include "wire/record.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 struct env_plan {
     bool is_needed;
-    bool is_followed; /* the new image is to say hello */
-    bool is_foreign;  /* it would, but cannot be recorded */
-    size_t room;      /* bytes */
+    enum record_fork becomes; /* what a child becomes by this; FORK_CHILD: nobody is told */
+    size_t room;              /* bytes */
     char *const *from;
     size_t count;
     size_t preload; /* index of LD_PRELOAD in from, or count */

@@ -121,8 +121,8 @@ HOOK pid_t _Fork(void)
 static void process_exec_begin(const struct env_plan *plan, const void *frame)
 {
     share_exec_begin();
-    if ((plan->is_followed || plan->is_foreign) && share_is_lent())
-        event_fork((uint32_t)sys_getpid(), plan->is_foreign ? FORK_FOREIGN : FORK_PROGRAM, frame);
+    if (plan->becomes != FORK_CHILD && share_is_lent())
+        event_fork((uint32_t)sys_getpid(), plan->becomes, frame);
     tls_caged = 0;
 }
 
@@ -131,7 +131,7 @@ static int process_exec_failed(const struct env_plan *plan, int result, const vo
 {
     tls_caged = plan->was_caged;
     share_exec_failed();
-    if ((plan->is_followed || plan->is_foreign) && share_is_lent())
+    if (plan->becomes != FORK_CHILD && share_is_lent())
         event_fork((uint32_t)sys_getpid(), FORK_BACK, frame);
     env_done(plan);
     return result;
@@ -210,8 +210,8 @@ static void process_spawned(const struct env_plan *plan, int result, pid_t child
 {
     if (result == 0 && pid != NULL)
         *pid = child;
-    if (result == 0 && (plan->is_followed || plan->is_foreign))
-        event_fork((uint32_t)child, plan->is_foreign ? FORK_FOREIGN : FORK_PROGRAM, frame);
+    if (result == 0 && plan->becomes != FORK_CHILD)
+        event_fork((uint32_t)child, plan->becomes, frame);
     env_done(plan);
 }
 

@@ -85,9 +85,8 @@ bool regions_remove(struct regions *r, uint64_t start, uint64_t end, regions_cut
 
 /* Is this very range there, and would stay apart from its neighbours with the value?  Then nothing has to move, which
  * takes long where there are many: samples tell of the same ranges again and again. */
-static bool regions_is_alone(const struct regions *r, uint64_t start, uint64_t end, uint64_t value)
+static bool regions_is_alone(const struct regions *r, size_t at, uint64_t start, uint64_t end, uint64_t value)
 {
-    size_t at = regions_find(r, start);
     const struct region *list = r->list.data;
     if (at == r->list.count || list[at].start != start || list[at].end != end)
         return false;
@@ -101,17 +100,17 @@ bool regions_insert(struct regions *r, uint64_t start, uint64_t end, uint64_t va
 {
     if (start >= end)
         return true;
-    if (regions_is_alone(r, start, end, value)) {
-        struct region *same = &r->list.data[regions_find(r, start)];
-        struct region piece = *same;
+    size_t at = regions_find(r, start);
+    if (regions_is_alone(r, at, start, end, value)) {
+        struct region piece = r->list.data[at];
         if (cut != NULL && !cut(of, &piece))
             return false;
-        same->value = value;
+        r->list.data[at].value = value;
         return true;
     }
     if (!regions_remove(r, start, end, cut, of))
         return false;
-    size_t at = regions_find(r, start);
+    at = regions_find(r, start);
     struct region *before = at == 0 ? NULL : &r->list.data[at - 1];
     struct region *behind = at == r->list.count ? NULL : &r->list.data[at];
     bool joins_before = before != NULL && before->end == start && before->value == value;

@@ -299,9 +299,8 @@ static void binary_remark_packed(struct binary *b)
     const struct elffile *f = b->debug.elf != NULL ? &b->debug : &b->file;
     if (elffile_has_packed_dwarf(f))
         snprintf(b->remark, sizeof b->remark,
-                 "The debugging information in %.2048s is packed in a way that the libelf of this machine "
-                 "does not "
-                 "read: lines and inlined functions are not known.",
+                 "The debugging information in %.2048s is packed in a way that the libelf of this "
+                 "machine does not read: lines and inlined functions are not known.",
                  f->path);
 }
 

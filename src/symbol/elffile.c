@@ -77,10 +77,9 @@ static int elffile_check_sections(const struct elffile *f, struct err *err)
         uint64_t asked = unpacked > ELFFILE_RATIO_FREE ? unpacked - ELFFILE_RATIO_FREE : 0;
         if (asked / ELFFILE_RATIO_MAX > header.sh_size || __builtin_add_overflow(sum, unpacked, &sum) ||
             sum > ELFFILE_UNPACKED_MAX)
-            return err_set(
-                err, ERR_LIMIT,
-                "%s has compressed sections that claim to be larger than debugging information gets.",
-                f->path);
+            return err_set(err, ERR_LIMIT,
+                           "%s has sections that claim to unpack to more than debugging information does.",
+                           f->path);
     }
     return 0;
 }

@@ -177,22 +177,17 @@ static bool locate_folder(const struct locate *l, size_t i, const char **root, c
 
 /* --------------------------------------------------------------------- programs */
 
-/* Descriptors: here they are ours, or nobody's. */
-static bool locate_is_of_a_process(const char *path)
-{
-    return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0;
-}
-
 bool locate_is_file(const char *path, bool has_sysroot)
 {
-    return path[0] == '/' ? !locate_is_of_a_process(path) : !has_sysroot && strchr(path, '/') != NULL;
+    return path[0] == '/' ? !file_is_of_a_process(path, strlen(path))
+                          : !has_sysroot && strchr(path, '/') != NULL;
 }
 
 static bool locate_try_binary(struct wanted *w, const char *path)
 {
     const struct locate *l = w->l;
     const char *root, *folder;
-    if (locate_is_of_a_process(path))
+    if (file_is_of_a_process(path, strlen(path)))
         return false;
     if ((path[0] == '/' || l->sysroot[0] == '\0') && wanted_try_at(w, l->sysroot, path, "", ""))
         return true;
@@ -215,7 +210,7 @@ static int locate_refuse(const struct wanted *w, const char *path, struct err *e
     if (path[0] == '[' || path[0] == '\0' || strncmp(path, LOCATE_MEMORY, strlen(LOCATE_MEMORY)) == 0)
         return err_set(err, ERR_ABSENT, "%s never was a file.",
                        path[0] != '\0' ? path : "Code without a name");
-    if (locate_is_of_a_process(path))
+    if (file_is_of_a_process(path, strlen(path)))
         return err_set(err, ERR_ABSENT, "%s was the recorded process's own: what it stood for is not known.",
                        path);
     if (w->other_path == NULL && w->trouble.code != 0)

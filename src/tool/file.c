@@ -274,3 +274,14 @@ int file_read_text(char **text, size_t *length, const char *path, size_t most, s
     }
     return code;
 }
+
+bool file_is_of_a_process(const char *path, size_t length)
+{
+    static const char *const folders[] = {"/proc/", "/dev/fd/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t part = strlen(folders[i]);
+        if (length >= part && memcmp(path, folders[i], part) == 0)
+            return true;
+    }
+    return false;
+}

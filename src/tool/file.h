@@ -10,6 +10,7 @@
 #ifndef HW_TOOL_FILE_H
 #define HW_TOOL_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,5 +52,8 @@ int file_read_text(char **text, size_t *length, const char *path, size_t most, s
 
 /* The enum err_code that fits an errno. */
 int file_code(int error);
+
+/* Does this path name a descriptor or the like of whoever asks (/proc/self/fd/3), another file for each process? */
+bool file_is_of_a_process(const char *path, size_t length);
 
 #endif

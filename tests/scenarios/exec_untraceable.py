@@ -43,16 +43,20 @@ for what, target in targets.items():
 
 # Children that a shell (dash: vfork) or posix_spawn starts, beside some that come, and some that are not there.
 check.about("children")
-script = f"{still}; true; /bin/true; ./nosuch; {still}; (exit 3); sh -c true; true"
+with open("watched.c", "w") as f:
+    f.write("int main(void) { return 0; }\n")
+check.equal("watched is built", 0, native(["gcc", "-fsanitize=address", "watched.c", "-o", "watched"]).status)
+script = f"{still}; true; /bin/true; ./nosuch; ./watched; (exit 3); sh -c true; true"
 for words in (["sh", "-c", script], ["bash", "-c", script], ["make", "-s", "-f", "goals"],
               ["python3", "-c", "import os, subprocess, sys\nfor i in range(40): subprocess.run(['true'])\n"
-               "for way in range(2):\n subprocess.run([sys.argv[1]])\n os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)\n"
+               "for name in ('./watched', sys.argv[1]):\n subprocess.run([name])\n os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)\n"
                "for name in ('nosuch', './nosuch'):\n try: subprocess.run([name])\n except OSError: pass\n", still]):
     with open("goals", "w") as f:
-        f.write(f"all:\n\t-{still}\n\ttrue\n\t-./nosuch\n\t-{still}\n\tsh -c true; true\n")
+        f.write(f"all:\n\t-{still}\n\ttrue\n\t-./nosuch\n\t./watched\n\tsh -c true; true\n")
     run = native([HEAPWAKE, "record", "-o", "out.wake", "--", *words])
     check.equal(f"{words[0]}: exit status", native(words).status, run.status)
     facts = check.sound("out.wake")
+    check.holds(b"; 2 processes went on as programs that cannot be recorded" in run.err, f"The closing line is {run.err.decode()}")
     check.equal(f"{words[0]}: notes", ["2 processes went on as programs that cannot be recorded: statically linked, set-user-ID, "
                                        "of another kind of machine, or built with a sanitizer."], facts["notes"])
     checked = native([HEAPWAKE, "check", "--max-leak", "1G", "--", *words])
