@@ -50,7 +50,7 @@ script = f"{still}; true; /bin/true; ./nosuch; ./watched; (exit 3); sh -c true; 
 for words in (["sh", "-c", script], ["bash", "-c", script], ["make", "-s", "-f", "goals"],
               ["python3", "-c", "import os, subprocess, sys\nfor i in range(40): subprocess.run(['true'])\n"
                "for name in ('./watched', sys.argv[1]):\n subprocess.run([name])\n os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)\n"
-               "for name in ('nosuch', './nosuch'):\n try: subprocess.run([name])\n except OSError: pass\n", still]):
+               "for name in ('nosuch', './nosuch'):\n try: subprocess.run([name])\n except FileNotFoundError: pass\n", still]):
     with open("goals", "w") as f:
         f.write(f"all:\n\t-{still}\n\ttrue\n\t-./nosuch\n\t./watched\n\tsh -c true; true\n")
     run = native([HEAPWAKE, "record", "-o", "out.wake", "--", *words])

@@ -101,6 +101,21 @@ def check_readers():
             check.holds(done.stderr.startswith(b"heapwake") and done.stderr.count(b"\n") == 1, f"it says {done.stderr!r}")
 
 
+def check_writers():
+    """What they made is there, and that it could not be said is the status."""
+    record(ENDS, "made.wake")
+    for words in (("strip", "--threshold", "1ms", "-o", "new.wake", "made.wake"), ("merge", "-o", "new.wake", "made.wake"),
+                  ("anonymize", "-o", "new.wake", "made.wake"), ("symbolize", "made.wake")):
+        check.about(f"{words[0]} into a full device")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([HEAPWAKE, *words], stdout=full, stderr=subprocess.PIPE, timeout=60)
+        check.equal("exit status", 1, done.returncode)
+        check.holds(b"cannot be written" in done.stderr and done.stderr.count(b"\n") == 1, f"it says {done.stderr!r}")
+        if words[0] != "symbolize":
+            check.equal("verify", 0, tool("verify", "new.wake").status)
+            os.unlink("new.wake")
+
+
 def check_help():
     for words in (["help"], ["help", "where"], ["help", "report"], ["record", "--help"], ["report", "-h"], ["version"]):
         check.about(f"{words} into a full device")
@@ -127,6 +142,7 @@ def check_closing_lines():
 check_outputs()
 check_names()
 check_readers()
+check_writers()
 check_help()
 check_closing_lines()
 check.holds(info("big.wake")["complete"], "the recording is not whole.")
