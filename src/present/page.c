@@ -45,6 +45,16 @@ static void page_wrap(struct page *p, size_t indent)
     page_addf(p, COLOUR_PLAIN, "%*s", (int)indent, "");
 }
 
+/* Of a path that does not fit, up to a slash: a name in two pieces is not known again.  So much of it that the line is
+ * not nearly empty. */
+static size_t page_break(const char *text, size_t fits)
+{
+    for (size_t n = fits; n > fits / 2; n--)
+        if (text[n - 1] == '/')
+            return n;
+    return fits;
+}
+
 /* One word, in several lines where it is wider than they are; returns the column behind it. */
 static size_t page_add_word(struct page *p, enum colour colour, const char *text, size_t length, size_t used,
                             size_t indent)
@@ -57,6 +67,8 @@ static size_t page_add_word(struct page *p, enum colour colour, const char *text
             n = length;
             wide = 0;
         }
+        if (n < length)
+            n = page_break(text, n);
         strbuf_clear(&piece);
         strbuf_add(&piece, text, n);
         page_add(p, colour, strbuf_get(&piece));

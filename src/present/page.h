@@ -23,7 +23,8 @@ void page_add(struct page *p, enum colour colour, const char *text);
 void page_addf(struct page *p, enum colour colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Adds a sentence, in as many lines as it takes, the later ones begun with so many spaces; `used`: columns of the line
- * that are taken.  A word that is longer than a line goes on in the next.  Returns the columns that are taken then. */
+ * that are taken.  A word that is longer than a line goes on in the next, a path behind a slash.  Returns the columns
+ * that are taken then. */
 size_t page_add_wrapped(struct page *p, enum colour colour, const char *text, size_t used, size_t indent);
 /* Adds text in at most so many columns (width_add); returns those used. */
 size_t page_add_short(struct page *p, enum colour colour, const char *text, size_t columns);

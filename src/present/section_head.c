@@ -211,8 +211,8 @@ static void section_head_names(struct page *p, const struct section_head *h)
     if (h->nameless_remark != NULL) {
         strbuf_clear(&line);
         safe_add_text(&line, h->nameless_remark);
-        page_addf(p, COLOUR_PLAIN, "%*s", HEAD_TEXT, "");
-        page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_TEXT, HEAD_TEXT);
+        page_addf(p, COLOUR_PLAIN, "%*s", HEAD_LABEL, ""); /* most paths have room there */
+        page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
         page_end_line(p);
     }
     strbuf_release(&line);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Tests of width, table and colour.
+ * Tests of width, page, table and colour.
  */
 #include "present/width.h"
 
 #include "present/colour.h"
+#include "present/page.h"
 #include "present/table.h"
 
 #include <setjmp.h>
@@ -164,6 +165,28 @@ static void columns_line_up(void **state)
     strbuf_release(&out);
 }
 
+static void expect_wrapped(const char *text, const char *expected)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    struct page page = {.out = &out, .width = 20};
+    page_add_wrapped(&page, COLOUR_PLAIN, text, 0, 2);
+    assert_string_equal(strbuf_get(&out), expected);
+    strbuf_release(&out);
+}
+
+static void sentences_go_on_in_the_next_line(void **state)
+{
+    (void)state;
+    expect_wrapped("short", "short");
+    expect_wrapped("ends where the line does", "ends where the line\n  does");
+    expect_wrapped("it is all of 24.1 MiB of it", "it is all of\n  24.1 MiB of it");
+    expect_wrapped("is /usr/lib/gone.so there", "is /usr/lib/gone.so\n  there");
+    expect_wrapped("is /usr/lib/x86/gone.so there", "is\n  /usr/lib/x86/\n  gone.so there");
+    expect_wrapped("/short/but-a-very-long-name", "/short/but-a-very-lo\n  ng-name"); /* the first line would be empty */
+    expect_wrapped("0123456789012345678901234", "01234567890123456789\n  01234");
+}
+
 static void colour_is_for_terminals(void **state)
 {
     struct strbuf out;
@@ -194,6 +217,7 @@ int main(void)
         cmocka_unit_test(of_many_scopes_the_inner_ones_stay),
         cmocka_unit_test(commands_lose_their_end),
         cmocka_unit_test(columns_line_up),
+        cmocka_unit_test(sentences_go_on_in_the_next_line),
         cmocka_unit_test(colour_is_for_terminals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
