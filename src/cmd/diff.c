@@ -210,7 +210,11 @@ static struct section_diff_side diff_describe(const struct diff *d, size_t which
                                       suppress_bytes(&d->sides[which].suppress),
                                       facts.sample_rate,
                                       facts.off_ns,
-                                      r->omitted_blocks};
+                                      r->omitted_blocks,
+                                      facts.complete,
+                                      facts.lost_events,
+                                      facts.unrecorded_processes,
+                                      d->sides[which].reader};
 }
 
 static void diff_text(struct diff *d)

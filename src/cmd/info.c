@@ -8,6 +8,7 @@
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
 #include "present/json.h"
+#include "present/notes.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "present/width.h"
@@ -147,10 +148,7 @@ static void info_json(struct strbuf *out, const struct wake_reader *r, const str
     for (size_t i = 0; i < f->processes; i++)
         info_json_process(&j, wake_reader_process(r, i));
     json_close_array(&j);
-    json_open_array(&j, "notes");
-    for (size_t i = 0; i < wake_reader_note_count(r); i++)
-        json_add_text(&j, NULL, wake_reader_note(r, i), strlen(wake_reader_note(r, i)));
-    json_close_array(&j);
+    notes_add_json(&j, r);
     json_open_array(&j, "damages");
     for (size_t i = 0; i < wake_reader_damage_count(r); i++) {
         const char *text = wake_reader_damage(r, i)->text;

@@ -155,6 +155,14 @@ bool export_add_title(const struct export_job *job, struct strbuf *text)
     return i == count || export_add_command(job, i, text);
 }
 
+const char *export_note(const struct export_job *job, size_t i, char text[WAKE_VEILED_NOTE])
+{
+    size_t count = wake_reader_note_count(job->reader);
+    if (job->veil->level == VEIL_NONE)
+        return i < count ? wake_reader_note(job->reader, i) : NULL;
+    return i == 0 && count != 0 ? wake_reader_veiled_note(job->reader, text) : NULL;
+}
+
 void export_add_string(struct out *out, const char *text)
 {
     struct json j;

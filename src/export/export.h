@@ -82,6 +82,9 @@ bool export_has_process(const struct export_job *job, size_t process);
 bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text);
 /* The same of the first process that the query is about; nothing where there is none. */
 bool export_add_title(const struct export_job *job, struct strbuf *text);
+/* The sentences that the recording has about itself, one after the other; under a veil only how many there are.
+ * NULL: that was the last.  text: for those that are made up. */
+const char *export_note(const struct export_job *job, size_t i, char text[WAKE_VEILED_NOTE]);
 /* A text as a JSON string, quotes included. */
 void export_add_string(struct out *out, const char *text);
 /* What a frame without a name is called: the file and the place in it.  Else its function. */

@@ -146,11 +146,14 @@ static uint64_t html_off_time(const struct export_job *job)
 static void html_put_limits(const struct export_job *job)
 {
     char text[UNITS_MAX];
-    uint64_t rate = html_sample_rate(job);
+    uint64_t rate = html_sample_rate(job), unrecorded = wake_reader_summary(job->reader)->unrecorded;
     bool is_sampled;
     uint64_t omitted = export_omitted(job, &is_sampled), off_ns = html_off_time(job);
     if (!wake_reader_summary(job->reader)->complete)
-        out_text(job->out, "; the recording is not whole, and so is this page");
+        out_text(job->out, "; the recording is not whole, nor is this page");
+    if (unrecorded != 0)
+        out_f(job->out, "; %s more process%s could not be recorded", units_count(text, unrecorded),
+              unrecorded == 1 ? "" : "es");
     if (rate != 0)
         out_f(job->out, "; samples, one in %s: all figures are estimates", units_bytes(text, rate));
     if (off_ns != 0)
@@ -170,6 +173,22 @@ static void html_put_limits(const struct export_job *job)
         html_add(job->out, strbuf_get(&line));
         strbuf_release(&line);
     }
+}
+
+static void html_put_notes(const struct export_job *job)
+{
+    char made_up[WAKE_VEILED_NOTE];
+    const char *note;
+    struct strbuf line;
+    strbuf_init(&line);
+    for (size_t i = 0; (note = export_note(job, i, made_up)) != NULL; i++) {
+        strbuf_clear(&line);
+        safe_add_text(&line, note);
+        out_text(job->out, "<p class=\"note\">");
+        html_add(job->out, strbuf_get(&line));
+        out_text(job->out, "</p>\n");
+    }
+    strbuf_release(&line);
 }
 
 static void html_put_body(struct out *o)
@@ -216,6 +235,7 @@ int export_html(const struct export_job *job, struct err *err)
     out_f(o, "</h1>\n<p class=\"sub\">%zu process%s", processes, processes == 1 ? "" : "es");
     html_put_limits(job);
     out_text(o, "</p>\n");
+    html_put_notes(job);
     html_put_cards(job, suppressed);
     out_text(o, "<noscript><p>The graphs and tables of this page need JavaScript, all of which is in the "
                 "page itself.</p></noscript>\n");

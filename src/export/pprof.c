@@ -290,16 +290,23 @@ static void pprof_put_end(struct pprof *p)
     Pprof__Profile piece = PPROF__PROFILE__INIT;
     Pprof__ValueType period = PPROF__VALUE_TYPE__INIT;
     const struct query_range window = export_window(job);
-    int64_t comments[2];
+    enum { COMMENTS = 16 }; /* and no more notes than fit */
+    char made_up[WAKE_VEILED_NOTE];
+    const char *note;
+    int64_t comments[COMMENTS];
+    size_t count = 0;
     strbuf_init(&command);
     p->failed = !export_add_title(job, &command) || p->failed;
-    comments[0] = pprof_string(p, "heapwake " HEAPWAKE_VERSION);
-    comments[1] = pprof_string(p, strbuf_get(&command));
+    comments[count++] = pprof_string(p, "heapwake " HEAPWAKE_VERSION);
+    if (command.length > 0)
+        comments[count++] = pprof_string(p, strbuf_get(&command));
+    for (size_t i = 0; count < COMMENTS && (note = export_note(job, i, made_up)) != NULL; i++)
+        comments[count++] = pprof_string(p, note);
     period.type = pprof_string(p, "space");
     period.unit = pprof_string(p, "bytes");
     piece.period_type = &period;
     piece.period = 1;
-    piece.n_comment = command.length > 0 ? 2 : 1;
+    piece.n_comment = count;
     piece.comment = comments;
     piece.default_sample_type = pprof_string(p, pprof_types[PPROF_DEFAULT][0]);
     if (summary->wall_ns != 0)

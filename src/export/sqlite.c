@@ -15,6 +15,7 @@
 
 static const char sqlite_schema[] =
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE note (note INTEGER PRIMARY KEY, text TEXT);"
     "CREATE TABLE process (process INTEGER PRIMARY KEY, pid INTEGER, ppid INTEGER, parent INTEGER,"
     " command TEXT, start_ns INTEGER, end_ns INTEGER, peak_rss_bytes INTEGER);"
     "CREATE TABLE thread (process INTEGER, thread INTEGER, tid INTEGER, name TEXT, start_ns INTEGER,"
@@ -226,7 +227,10 @@ static void sqlite_put_meta(struct sqlite *s)
 {
     const struct query_range window = s->window;
     const struct wake_summary *summary = wake_reader_summary(s->job->reader);
+    char made_up[WAKE_VEILED_NOTE];
+    const char *note;
     int texts = database_prepare(&s->db, "INSERT INTO meta VALUES (?, ?)");
+    int notes = database_prepare(&s->db, "INSERT INTO note VALUES (?, ?)");
     database_insert(&s->db, texts, "tt", "heapwake", HEAPWAKE_VERSION);
     database_insert(&s->db, texts, "ti", "schema", UINT64_C(1));
     database_insert(&s->db, texts, "ti", "wall_ns", summary->wall_ns);
@@ -235,6 +239,9 @@ static void sqlite_put_meta(struct sqlite *s)
     database_insert(&s->db, texts, "ti", "peak_ns", s->job->result->peak_time_ns);
     database_insert(&s->db, texts, "ti", "peak_process", (uint64_t)s->job->result->peak_process);
     database_insert(&s->db, texts, "ti", "complete", (uint64_t)summary->complete);
+    database_insert(&s->db, texts, "ti", "unrecorded_processes", summary->unrecorded);
+    for (uint64_t i = 0; (note = export_note(s->job, i, made_up)) != NULL; i++)
+        database_insert(&s->db, notes, "it", i + 1, note);
 }
 
 int export_sqlite(const struct export_job *job, struct err *err)

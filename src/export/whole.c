@@ -348,6 +348,16 @@ static int whole_left(void *context, const struct follow_block *b)
 
 /* ----------------------------------------------------------------------- file */
 
+static void whole_write_notes(struct whole *w)
+{
+    char made_up[WAKE_VEILED_NOTE];
+    const char *note;
+    json_open_array(&w->json, "notes");
+    for (size_t i = 0; (note = export_note(w->job, i, made_up)) != NULL; i++)
+        whole_text(w, NULL, note);
+    json_close_array(&w->json);
+}
+
 static void whole_write_head(struct whole *w)
 {
     const struct query_result *r = w->job->result;
@@ -368,6 +378,8 @@ static void whole_write_head(struct whole *w)
     json_add_number(&w->json, "schema", 1);
     json_add_number(&w->json, "wall_ns", wake_reader_summary(w->job->reader)->wall_ns);
     json_add_bool(&w->json, "complete", wake_reader_summary(w->job->reader)->complete);
+    json_add_number(&w->json, "unrecorded_processes", wake_reader_summary(w->job->reader)->unrecorded);
+    whole_write_notes(w);
     json_open_object(&w->json, "total");
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
         json_add_number(&w->json, totals[i].key, totals[i].value);

@@ -6,6 +6,7 @@
 
 #include "present/callers.h"
 #include "present/frames.h"
+#include "present/notes.h"
 #include "present/safe.h"
 #include "present/table.h"
 #include "present/units.h"
@@ -43,6 +44,14 @@ static void section_diff_head_line(struct page *p, const char *word, const struc
 static void section_diff_lacks(struct page *p, const char *name, const struct section_diff_side *s)
 {
     char a[UNITS_MAX];
+    if (!s->complete && s->lost_events == 0)
+        page_addf(p, COLOUR_ALARM, "%s is not whole: what is missing is not known\n", name);
+    else if (!s->complete)
+        page_addf(p, COLOUR_ALARM, "%s is not whole: %s event%s lost\n", name,
+                  units_count(a, s->lost_events), s->lost_events == 1 ? " was" : "s were");
+    if (s->unrecorded_processes != 0)
+        page_addf(p, COLOUR_ALARM, "%s lacks %s process%s that could not be recorded\n", name,
+                  units_count(a, s->unrecorded_processes), s->unrecorded_processes == 1 ? "" : "es");
     if (s->off_ns != 0)
         page_addf(p, COLOUR_ALARM, "%s was switched off for %s: what was allocated meanwhile is not in it\n",
                   name, units_time(a, s->off_ns));
@@ -51,6 +60,26 @@ static void section_diff_lacks(struct page *p, const char *name, const struct se
                   "%s lacks %s %s%s: this is made of single events, and they are not there\n", name,
                   units_count(a, s->omitted_blocks), s->sample_rate != 0 ? "sample" : "call",
                   units_plural(s->omitted_blocks));
+}
+
+/* The notes of one side that the other has too, or has not. */
+static void section_diff_notes(struct page *p, const char *name, const struct section_diff_side *side,
+                               const struct section_diff_side *other, bool are_shared)
+{
+    struct strbuf line;
+    strbuf_init(&line);
+    for (size_t i = 0; i < wake_reader_note_count(side->reader); i++) {
+        const char *note = wake_reader_note(side->reader, i);
+        if (wake_reader_has_note(other->reader, note) != are_shared)
+            continue;
+        strbuf_clear(&line);
+        strbuf_addf(&line, "%s: ", name);
+        safe_add_text(&line, note);
+        page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), 0, 2);
+        page_end_line(p);
+    }
+    p->out->failed |= line.failed;
+    strbuf_release(&line);
 }
 
 void section_diff_head_text(struct page *p, const struct section_diff_side *before,
@@ -66,6 +95,9 @@ void section_diff_head_text(struct page *p, const struct section_diff_side *befo
                   units_bytes(a, rate));
     section_diff_lacks(p, "before", before);
     section_diff_lacks(p, "after", after);
+    section_diff_notes(p, "both", before, after, true);
+    section_diff_notes(p, "before", before, after, false);
+    section_diff_notes(p, "after", after, before, false);
 }
 
 void section_diff_head_json(struct json *j, const char *key, const struct section_diff_side *s)
@@ -83,6 +115,10 @@ void section_diff_head_json(struct json *j, const char *key, const struct sectio
     json_add_number(j, "sample_rate", s->sample_rate);
     json_add_number(j, "off_ns", s->off_ns);
     json_add_number(j, "omitted_blocks", s->omitted_blocks);
+    json_add_bool(j, "complete", s->complete);
+    json_add_number(j, "lost_events", s->lost_events);
+    json_add_number(j, "unrecorded_processes", s->unrecorded_processes);
+    notes_add_json(j, s->reader);
     json_add_number(j, "live_bytes", s->total.live_bytes);
     json_add_number(j, "allocations", s->total.allocated_blocks);
     json_add_number(j, "allocated_bytes", s->total.allocated_bytes);

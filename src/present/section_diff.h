@@ -10,6 +10,7 @@
 #include "query/compare.h"
 #include "query/measure.h"
 #include "query/trace.h"
+#include "store/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +40,9 @@ struct section_diff_side {
     uint64_t sample_rate;      /* 0: every block is counted */
     uint64_t off_ns;           /* the longest that recording was switched off in a process */
     uint64_t omitted_blocks;   /* that are not in these figures, as they are not among the events */
+    bool complete;
+    uint64_t lost_events, unrecorded_processes;
+    const struct wake_reader *reader; /* for its notes */
 };
 
 void section_diff_head_text(struct page *p, const struct section_diff_side *before,

@@ -9,6 +9,7 @@
  */
 #include "store/reader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,6 +300,17 @@ size_t wake_reader_note_count(const struct wake_reader *r)
 const char *wake_reader_note(const struct wake_reader *r, size_t i)
 {
     return r->notes.data[i];
+}
+
+const char *wake_reader_veiled_note(const struct wake_reader *r, char text[WAKE_VEILED_NOTE])
+{
+    size_t count = r->notes.count;
+    text[0] = '\0';
+    if (count != 0)
+        (void)snprintf(text, WAKE_VEILED_NOTE,
+                       "%zu note%s on what this recording lacks or means %s left out, because names may be in %s.",
+                       count, count == 1 ? "" : "s", count == 1 ? "was" : "were", count == 1 ? "it" : "them");
+    return text;
 }
 
 size_t wake_reader_damage_count(const struct wake_reader *r)

@@ -182,16 +182,22 @@ static void splice_add_omissions(struct splice_source *x, const struct wake_proc
     } while (first < p->culled.count);
 }
 
-/* Sentences about the source may name anything. */
+static void splice_add_note(struct splice_source *x, const char *text)
+{
+    strbuf_clear(&x->s->scratch);
+    strbuf_add_varint(&x->s->scratch, strlen(text));
+    strbuf_add_text(&x->s->scratch, text);
+    splice_chunk(x->s, FORMAT_NOTES, FORMAT_NO_PROCESS, &x->s->scratch);
+}
+
+/* They may name anything. */
 static void splice_add_notes(struct splice_source *x)
 {
-    for (size_t i = 0; x->mask == NULL && i < wake_reader_note_count(x->r); i++) {
-        const char *text = wake_reader_note(x->r, i);
-        strbuf_clear(&x->s->scratch);
-        strbuf_add_varint(&x->s->scratch, strlen(text));
-        strbuf_add_text(&x->s->scratch, text);
-        splice_chunk(x->s, FORMAT_NOTES, FORMAT_NO_PROCESS, &x->s->scratch);
-    }
+    char text[WAKE_VEILED_NOTE];
+    for (size_t i = 0; x->mask == NULL && i < wake_reader_note_count(x->r); i++)
+        splice_add_note(x, wake_reader_note(x->r, i));
+    if (x->mask != NULL && wake_reader_veiled_note(x->r, text)[0] != '\0')
+        splice_add_note(x, text);
 }
 
 /* As they are: their times count from the beginning of the process, and there are no names in them. */

@@ -35,7 +35,7 @@
 struct wake_splice;
 
 /* Other names for what a recording holds; a command line becomes the name of its
- * program; binaries and notes are left out.
+ * program; binaries are left out, and of notes only their number is said.
  * Functions give the new text, which must last until wake_splice_add returns;
  * NULL: no memory. */
 struct splice_mask {

@@ -94,6 +94,21 @@ def check_page():
     check.equal("one site", 1, len(diff("-n", "1", "one.wake", "grown.wake")["leaks"]["sites"]))
 
 
+def check_parts():
+    """A recording that lacks its end, beside a whole one."""
+    with open("one.wake", "rb") as f:
+        whole = f.read()
+    with open("part.wake", "wb") as f:
+        f.write(whole[:len(whole) * 2 // 3])
+    text = tool("diff", "one.wake", "part.wake").out.decode()
+    check.equal("lines on what is not whole", ["after is not whole: what is missing is not known"],
+                [line for line in text.splitlines() if "not whole" in line])
+    both = diff("part.wake", "one.wake")
+    check.equal("complete", [False, True], [both[side]["complete"] for side in ("before", "after")])
+    check.equal("lost and unrecorded", [0] * 4, [both[side][key] for side in ("before", "after")
+                                                 for key in ("lost_events", "unrecorded_processes")])
+
+
 def check_picture():
     done = tool("diff", "--svg", "flame.svg", "--leaks", "one.wake", "grown.wake")
     check.equal("exit status with a picture", 0, done.status)
@@ -165,6 +180,7 @@ check.holds(all(f["line"] >= 500 or f["function"] not in ("growing", "twice")
 check_moments()
 check_places()
 check_page()
+check_parts()
 check_picture()
 check_misuse()
 check.done()

@@ -2,8 +2,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A program with an allocator inside, under names that pass no hook, is recorded without it: that is said when it ends, in
 the report and by check, once, also of a stripped one; and not of one whose malloc is that allocator."""
+import contextlib
+import gzip
+import html
 import json
+import re
 import shutil
+import sqlite3
 
 from support import HEAPWAKE, Check, ask, native, record, truth
 
@@ -40,6 +45,7 @@ int main(void)
 """
 KINDS = [("jemalloc", "_rjem_je_arena_malloc_hard", "<jemalloc>: "), ("mimalloc", "_mi_malloc_generic", "mimalloc: warning: "),
          ("rpmalloc", "_rpmalloc_allocate", ""), ("snmalloc", "_ZN8snmalloc5allocEm", "")]
+VEILED = "1 note on what this recording lacks or means was left out, because names may be in it."
 check = Check()
 
 
@@ -62,6 +68,8 @@ def squeezed(text):
 
 with open("source.c", "w") as f:
     f.write(SOURCE)
+
+record([build("empty", "hand_out", "")], "empty.wake")
 
 for kind, function, text in KINDS:
     check.about(kind)
@@ -89,6 +97,29 @@ for kind, function, text in KINDS:
     check.equal("exit status of verify", 0, ask("verify", f"{kind}.wake").returncode)
     check.equal("exit status of merge", 0, ask("merge", "-o", "merged.wake", f"{kind}.wake", "again.wake").returncode)
     check.equal("notes of both", said, notes("merged.wake"))
+    for more, has in (([], said[0]), (["--anonymize", "full"], VEILED)):
+        for face in ("html", "json", "sqlite"):
+            done = ask("export", "-f", face, *more, "-o", f"out.{face}", f"{kind}.wake")
+            check.equal(f"exit status of export -f {face}", 0, done.returncode)
+        with open("out.html") as f:
+            check.equal("notes of the page", [has], [html.unescape(n) for n in re.findall('<p class="note">(.*)</p>', f.read())])
+        with open("out.json") as f:
+            check.equal("notes of the export", [has], json.load(f)["notes"])
+        done = ask("export", "-f", "pprof", *more, "-o", "out.pb.gz", f"{kind}.wake")
+        check.equal("exit status of export -f pprof", 0, done.returncode)
+        with gzip.open("out.pb.gz") as f:
+            check.equal("notes of the profile", 1, f.read().count(has.encode()))
+        with contextlib.closing(sqlite3.connect("out.sqlite")) as base:
+            check.equal("notes of the tables", [(1, has)], base.execute("SELECT * FROM note").fetchall())
+    compared = ask("diff", "empty.wake", f"{kind}.wake").stdout
+    check.holds(squeezed(f"after: {said[0]}") in squeezed(compared), f"The comparison does not say it: {compared}")
+    compared = ask("diff", "again.wake", f"{kind}.wake").stdout
+    check.equal("notes of a comparison", 1, squeezed(compared).count(squeezed(said[0])))
+    sides = json.loads(ask("diff", "--json", "empty.wake", f"{kind}.wake").stdout)
+    check.equal("notes of its sides", [[], said], [sides[side]["notes"] for side in ("before", "after")])
+    check.equal("exit status of anonymize", 0, ask("anonymize", "-o", "shared.wake", f"{kind}.wake").returncode)
+    check.equal("notes without names", [VEILED],
+                json.loads(ask("info", "--json", "shared.wake").stdout)["notes"])
 
     check.about(f"{kind}, stripped")
     shutil.copy(kind, "bare")
