@@ -47,8 +47,8 @@ static void section_diff_lacks(struct page *p, const char *name, const struct se
     if (!s->complete && s->lost_events == 0)
         page_addf(p, COLOUR_ALARM, "%s is not whole: what is missing is not known\n", name);
     else if (!s->complete)
-        page_addf(p, COLOUR_ALARM, "%s is not whole: %s event%s lost\n", name,
-                  units_count(a, s->lost_events), s->lost_events == 1 ? " was" : "s were");
+        page_addf(p, COLOUR_ALARM, "%s is not whole: %s event%s lost\n", name, units_count(a, s->lost_events),
+                  s->lost_events == 1 ? " was" : "s were");
     if (s->unrecorded_processes != 0)
         page_addf(p, COLOUR_ALARM, "%s lacks %s process%s that could not be recorded\n", name,
                   units_count(a, s->unrecorded_processes), s->unrecorded_processes == 1 ? "" : "es");
@@ -62,15 +62,18 @@ static void section_diff_lacks(struct page *p, const char *name, const struct se
                   units_plural(s->omitted_blocks));
 }
 
-/* The notes of one side that the other has too, or has not. */
+/* The notes of one side that the other has too, or has not: the first, and how many there are beside them. */
 static void section_diff_notes(struct page *p, const char *name, const struct section_diff_side *side,
                                const struct section_diff_side *other, bool are_shared)
 {
+    enum { SHOWN = 2 };
     struct strbuf line;
+    char text[UNITS_MAX];
+    size_t count = 0;
     strbuf_init(&line);
     for (size_t i = 0; i < wake_reader_note_count(side->reader); i++) {
         const char *note = wake_reader_note(side->reader, i);
-        if (wake_reader_has_note(other->reader, note) != are_shared)
+        if (wake_reader_has_note(other->reader, note) != are_shared || ++count > SHOWN)
             continue;
         strbuf_clear(&line);
         strbuf_addf(&line, "%s: ", name);
@@ -78,6 +81,8 @@ static void section_diff_notes(struct page *p, const char *name, const struct se
         page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), 0, 2);
         page_end_line(p);
     }
+    if (count > SHOWN)
+        page_addf(p, COLOUR_PLAIN, "  (%s more: heapwake info)\n", units_count(text, count - SHOWN));
     p->out->failed |= line.failed;
     strbuf_release(&line);
 }

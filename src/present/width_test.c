@@ -183,7 +183,8 @@ static void sentences_go_on_in_the_next_line(void **state)
     expect_wrapped("it is all of 24.1 MiB of it", "it is all of\n  24.1 MiB of it");
     expect_wrapped("is /usr/lib/gone.so there", "is /usr/lib/gone.so\n  there");
     expect_wrapped("is /usr/lib/x86/gone.so there", "is\n  /usr/lib/x86/\n  gone.so there");
-    expect_wrapped("/short/but-a-very-long-name", "/short/but-a-very-lo\n  ng-name"); /* the first line would be empty */
+    expect_wrapped("/short/but-a-very-long-name",
+                   "/short/but-a-very-lo\n  ng-name"); /* the first line would be empty */
     expect_wrapped("0123456789012345678901234", "01234567890123456789\n  01234");
 }
 

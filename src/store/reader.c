@@ -307,9 +307,10 @@ const char *wake_reader_veiled_note(const struct wake_reader *r, char text[WAKE_
     size_t count = r->notes.count;
     text[0] = '\0';
     if (count != 0)
-        (void)snprintf(text, WAKE_VEILED_NOTE,
-                       "%zu note%s on what this recording lacks or means %s left out, because names may be in %s.",
-                       count, count == 1 ? "" : "s", count == 1 ? "was" : "were", count == 1 ? "it" : "them");
+        (void)snprintf(
+            text, WAKE_VEILED_NOTE,
+            "%zu note%s on what this recording lacks or means %s left out, because names may be in %s.",
+            count, count == 1 ? "" : "s", count == 1 ? "was" : "were", count == 1 ? "it" : "them");
     return text;
 }
 

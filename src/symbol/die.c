@@ -26,7 +26,7 @@ void die_limits_add(struct die_limits *l, uint64_t bytes)
         l->steps = UINT64_MAX;
 }
 
-static bool die_step(struct die_limits *l)
+bool die_limits_take(struct die_limits *l)
 {
     if (l->steps == 0)
         return false;
@@ -36,12 +36,12 @@ static bool die_step(struct die_limits *l)
 
 bool die_child(struct die_limits *l, Dwarf_Die *parent, Dwarf_Die *child)
 {
-    return die_step(l) && dwarf_child(parent, child) == 0;
+    return die_limits_take(l) && dwarf_child(parent, child) == 0;
 }
 
 bool die_next(struct die_limits *l, Dwarf_Die *die)
 {
-    return die_step(l) && dwarf_siblingof(die, die) == 0;
+    return die_limits_take(l) && dwarf_siblingof(die, die) == 0;
 }
 
 bool die_add_ranges(struct die_limits *l, Dwarf_Die *die, struct spans *spans, uint32_t value)
@@ -49,7 +49,7 @@ bool die_add_ranges(struct die_limits *l, Dwarf_Die *die, struct spans *spans, u
     Dwarf_Addr base, low, high;
     ptrdiff_t at = 0;
     bool any = false;
-    while (die_step(l) && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
+    while (die_limits_take(l) && (at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
         if (low >= l->text_low && low < l->text_high && high <= l->text_high)
             any = spans_add(spans, low, high, value) || any;
     return any;

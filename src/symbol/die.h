@@ -30,6 +30,9 @@ void die_limits_init(struct die_limits *l, uint64_t bytes);
 /* And for this many more, which were found elsewhere. */
 void die_limits_add(struct die_limits *l, uint64_t bytes);
 
+/* Takes one step; false: none is left. */
+bool die_limits_take(struct die_limits *l);
+
 /* The first child; false: none. */
 bool die_child(struct die_limits *l, Dwarf_Die *parent, Dwarf_Die *child);
 /* From an entry to the next of the same parent; false: none. */

@@ -86,10 +86,10 @@ static bool linerows_add(struct linerows *r, const struct linetable *t, bool is_
 }
 
 /* A stretch ends; it is dropped unless it is code.  False: no memory. */
-static bool linerows_end(struct linerows *r, struct linetable *t, uint64_t low, uint64_t high)
+static bool linerows_end(struct linerows *r, struct linetable *t, const struct die_limits *l)
 {
     if (r->list.count > t->first &&
-        (r->list.data[t->first].address < low || r->list.data[t->first].address >= high))
+        (r->list.data[t->first].address < l->text_low || r->list.data[t->first].address >= l->text_high))
         r->list.count = t->first;
     else if (r->list.count > t->first && !linerows_add(r, t, true))
         return false;
@@ -97,18 +97,18 @@ static bool linerows_end(struct linerows *r, struct linetable *t, uint64_t low, 
     return true;
 }
 
-static bool linerows_extended(struct linerows *r, struct linetable *t, uint64_t low, uint64_t high)
+static bool linerows_extended(struct linerows *r, struct linetable *t, const struct die_limits *l)
 {
     struct cursor c = t->program;
     uint64_t length = cursor_uleb(&c);
     const uint8_t *bytes = length <= cursor_left(&c) ? cursor_take(&c, (size_t)length) : NULL;
     t->program = c;
-    if (bytes == NULL || length == 0)
-        return bytes != NULL;
+    if (bytes == NULL)
+        return false;
     cursor_init(&c, bytes, (size_t)length);
     switch (cursor_u8(&c)) {
     case DW_LNE_end_sequence:
-        return linerows_end(r, t, low, high);
+        return linerows_end(r, t, l);
     case DW_LNE_set_address:
         if (length != 5 && length != 9)
             return false;
@@ -149,11 +149,11 @@ static bool linerows_standard(struct linerows *r, struct linetable *t, unsigned 
     }
 }
 
-static bool linerows_step(struct linerows *r, struct linetable *t, uint64_t low, uint64_t high)
+static bool linerows_step(struct linerows *r, struct linetable *t, const struct die_limits *l)
 {
     unsigned opcode = cursor_u8(&t->program);
     if (opcode == 0)
-        return linerows_extended(r, t, low, high);
+        return linerows_extended(r, t, l);
     if (opcode < t->base)
         return linerows_standard(r, t, opcode);
     opcode -= t->base;
@@ -173,28 +173,33 @@ static int linerow_compare(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-void linerows_read(struct linerows *r, const struct elffile *file, Dwarf_Die *unit, uint64_t low,
-                   uint64_t high)
+void linerows_parse(struct linerows *r, const uint8_t *bytes, size_t length, struct die_limits *l)
+{
+    struct linetable t = {0};
+    if (!linetable_open(&t, bytes, length))
+        return;
+    linetable_begin(&t, 0);
+    while (cursor_left(&t.program) > 0 && die_limits_take(l) && linerows_step(r, &t, l))
+        ;
+    r->list.count = t.first; /* without a stretch that has no end */
+    if (r->list.count > 0)
+        qsort(r->list.data, r->list.count, sizeof *r->list.data, linerow_compare);
+}
+
+void linerows_read(struct linerows *r, const struct elffile *file, Dwarf_Die *unit, struct die_limits *l)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word offset;
     GElf_Ehdr header;
     size_t length;
-    struct linetable t = {0};
     Elf_Scn *section = elffile_find_section(file, ".debug_line", NULL);
     if (section == NULL)
         section = elffile_find_section(file, ".zdebug_line", NULL);
     const uint8_t *bytes = section != NULL ? elffile_get_bytes(section, &length) : NULL;
-    if (bytes == NULL || gelf_getehdr(file->elf, &header) == NULL || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-        dwarf_attr(unit, DW_AT_stmt_list, &attribute) == NULL || dwarf_formudata(&attribute, &offset) != 0 ||
-        offset > length || !linetable_open(&t, bytes + offset, length - (size_t)offset))
-        return;
-    linetable_begin(&t, 0);
-    while (cursor_left(&t.program) > 0 && linerows_step(r, &t, low, high))
-        ;
-    r->list.count = t.first; /* without a stretch that has no end */
-    if (r->list.count > 0)
-        qsort(r->list.data, r->list.count, sizeof *r->list.data, linerow_compare);
+    if (bytes != NULL && gelf_getehdr(file->elf, &header) != NULL && header.e_ident[EI_DATA] == ELFDATA2LSB &&
+        dwarf_attr(unit, DW_AT_stmt_list, &attribute) != NULL && dwarf_formudata(&attribute, &offset) == 0 &&
+        offset <= length)
+        linerows_parse(r, bytes + offset, length - (size_t)offset, l);
 }
 
 /* --------------------------------------------------------------------- finding */

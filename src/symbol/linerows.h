@@ -8,11 +8,13 @@
 #ifndef HW_SYMBOL_LINEROWS_H
 #define HW_SYMBOL_LINEROWS_H
 
+#include "symbol/die.h"
 #include "symbol/elffile.h"
 #include "tool/vec.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct linerow {
@@ -29,9 +31,11 @@ struct linerows {
 
 void linerows_release(struct linerows *r);
 
-/* Reads the rows of code in [low, high) from the table of a unit of this file; none is as good as a table that makes no sense. */
-void linerows_read(struct linerows *r, const struct elffile *file, Dwarf_Die *unit, uint64_t low,
-                   uint64_t high);
+/* Reads the rows of code from the table of a unit of this file, once.  Of a table that makes no sense those before that
+ * place are taken.  A step of the limits for each operation. */
+void linerows_read(struct linerows *r, const struct elffile *file, Dwarf_Die *unit, struct die_limits *l);
+/* The same of the bytes of .debug_line from the unit's table on. */
+void linerows_parse(struct linerows *r, const uint8_t *bytes, size_t length, struct die_limits *l);
 
 /* The row of an address; NULL = none. */
 const struct linerow *linerows_find(const struct linerows *r, uint64_t address);

@@ -157,13 +157,13 @@ static bool unit_has_dropped_rows(struct unit *u, const struct die_limits *l)
 }
 
 /* Where libdw would confuse the rows of the code with others. */
-static bool unit_find_row(struct unit *u, const struct die_limits *l, uint64_t address, const char **file,
+static bool unit_find_row(struct unit *u, struct die_limits *l, uint64_t address, const char **file,
                           uint32_t *line)
 {
     Dwarf_Files *files;
     size_t count;
     if (!u->has_rows)
-        linerows_read(&u->rows, u->halves->program, &u->die, l->text_low, l->text_high);
+        linerows_read(&u->rows, u->halves->program, &u->die, l);
     u->has_rows = true;
     const struct linerow *row = linerows_find(&u->rows, address);
     if (row == NULL || dwarf_getsrcfiles(&u->die, &files, &count) != 0 || row->file >= count)
@@ -176,8 +176,7 @@ static bool unit_find_row(struct unit *u, const struct die_limits *l, uint64_t a
     return true;
 }
 
-bool unit_find_line(struct unit *u, const struct die_limits *l, uint64_t address, const char **file,
-                    uint32_t *line)
+bool unit_find_line(struct unit *u, struct die_limits *l, uint64_t address, const char **file, uint32_t *line)
 {
     int number;
     if (unit_has_dropped_rows(u, l))

@@ -53,7 +53,7 @@ bool unit_lacks_half(struct unit *u, char *path, size_t size);
 void unit_read(struct unit *u, struct die_limits *l);
 
 /* File and line of an address by the line table; false: it has none there. */
-bool unit_find_line(struct unit *u, const struct die_limits *l, uint64_t address, const char **file,
+bool unit_find_line(struct unit *u, struct die_limits *l, uint64_t address, const char **file,
                     uint32_t *line);
 
 #endif

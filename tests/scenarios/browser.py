@@ -8,12 +8,14 @@ page is opened, scripts are run in it, and what it says is read.
         title = browser.ask("document.title")
         browser.complaints   # errors of the page, and what its console says of them
 """
+import atexit
 import base64
 import json
 import os
 import select
 import shutil
 import subprocess
+import tempfile
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -22,6 +24,13 @@ TIMEOUT_S = 120 * int(os.environ.get("PATIENCE", "1"))  # a hang becomes a failu
 
 def browser_path():
     return next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+def browser_profile():
+    """A folder for what it keeps, until the test is over. Not the test's own: sockets are in it, whose paths must be short."""
+    path = tempfile.mkdtemp(prefix="heapwake-")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
 
 
 class Browser:
@@ -36,7 +45,7 @@ class Browser:
             ["/bin/sh", "-c", f'exec 3<&{theirs_in} 4>&{theirs_out}; exec "$@"', "sh", browser_path(), "--headless",
              "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--remote-debugging-pipe",
              "--allow-file-access-from-files", "--window-size=1280,800",
-             f"--user-data-dir={os.getcwd()}/profile", *options, "about:blank"],
+             f"--user-data-dir={browser_profile()}", *options, "about:blank"],
             pass_fds=(theirs_in, theirs_out), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         os.close(theirs_in)

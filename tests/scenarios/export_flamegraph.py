@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
+from browser import browser_path, browser_profile
 from support import Check, leave_out, record, tool, truth, workload
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -85,7 +86,7 @@ root.setAttribute('data-played', [before, during, shown(), width, box.g.classLis
 
 
 def check_browser():
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    browser = browser_path()
     if browser is None:
         leave_out("There is no browser: zoom and search were not tried.")
         return
@@ -95,7 +96,7 @@ def check_browser():
         text = f.read()
     with open("play.svg", "w", encoding="utf-8") as f:
         f.write(text.replace("</svg>", PLAY))
-    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + os.path.abspath("b"),
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={browser_profile()}",
                            "--dump-dom", "file://" + os.path.abspath("play.svg")], capture_output=True, text=True,
                           timeout=120)
     played = re.search(r'data-played="([^"]*)"', done.stdout)

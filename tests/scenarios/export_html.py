@@ -6,11 +6,11 @@ import html.parser
 import json
 import os
 import re
-import shutil
 
+from browser import browser_path, browser_profile
 from support import Check, native, record, skip, tool, truth, workload
 
-BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+BROWSER = browser_path()
 if BROWSER is None:
     skip("There is no chromium here.")
 
@@ -51,7 +51,7 @@ class Page(html.parser.HTMLParser):
 
 def show(path, view=""):
     done = native([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
-                   f"--user-data-dir={os.getcwd()}/profile", "--virtual-time-budget=4000", "--dump-dom",
+                   f"--user-data-dir={browser_profile()}", "--virtual-time-budget=4000", "--dump-dom",
                    f"file://{os.path.abspath(path)}#{view}"])
     check.equal("exit status of the browser", 0, done.status)
     said = [line for line in done.err.decode(errors="replace").splitlines() if "CONSOLE" in line]

@@ -63,7 +63,8 @@ def notes(path):
 
 
 def squeezed(text):
-    return " ".join(text.split())
+    """Without what lines are broken by: a path that does not fit goes on in the next."""
+    return "".join(text.split())
 
 
 with open("source.c", "w") as f:
