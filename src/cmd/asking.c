@@ -5,6 +5,7 @@
 #include "cmd/asking.h"
 
 #include "cmd/command.h"
+#include "cmd/dying.h"
 #include "cmd/finish.h"
 #include "cmd/naming.h"
 #include "cmd/recording_file.h"
@@ -12,12 +13,14 @@
 
 #include <stdlib.h>
 
-static volatile sig_atomic_t asking_interrupt;
+static volatile sig_atomic_t asking_interrupt; /* presses that nobody has answered otherwise */
 
 static void asking_take_interrupt(int signal)
 {
-    (void)signal;
-    asking_interrupt = 1;
+    if (++asking_interrupt < DYING_PRESSES)
+        return;
+    dying_wipe();
+    dying_of(signal);
 }
 
 bool asking_is_interrupted(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * asking: how commands put questions to recordings: with names for addresses,
- * progress on a terminal, and Ctrl-C that ends the reading and not the command.
+ * progress on a terminal, and Ctrl-C that ends the reading and not the command,
+ * unless it is pressed again and again.
  *
  *     asking_begin(&a);
  *     r = asking_open(&a, path, &err);        as often as needed

@@ -7,6 +7,7 @@
 #include "cmd/unfinished.h"
 
 #include "cmd/command.h"
+#include "cmd/dying.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -31,20 +32,13 @@ static void unfinished_set(sigset_t *set)
 static void unfinished_end(int signal)
 {
     static const char sentence[] = "heapwake: Interrupted; nothing was written.\n";
-    static const char over_progress[] = "\r\033[K";
     unlink(unfinished_path);
-    ssize_t done =
-        isatty(STDERR_FILENO) == 1 ? write(STDERR_FILENO, over_progress, sizeof over_progress - 1) : 0;
-    done = write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    dying_wipe();
+    ssize_t done = write(STDERR_FILENO, sentence, sizeof sentence - 1);
     (void)done; /* there is nowhere else to say it */
     if (signal == SIGINT)
         _exit(EXIT_FAILED);
-    struct sigaction usual = {.sa_handler = SIG_DFL};
-    sigset_t set;
-    unfinished_set(&set);
-    sigaction(signal, &usual, NULL);
-    (void)raise(signal);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    dying_of(signal);
 }
 
 void unfinished_guard(const char *path)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Ctrl-C while a report reads: it says what it has read, and up to when; so do findings and
-history; two moments are not compared by half; while something new is made of a recording: nothing is written.
+history; two moments are not compared by half; who presses it again and again is let out; while something new is made of a recording: nothing is written.
 The signal comes with a chosen read of the file
 (strace --inject), so that it comes at the same place each time."""
 import json
@@ -59,13 +59,21 @@ if check.equal("status of record", 0, record([workload("order"), "4", "300000"])
     done = interrupted(argv, reads(argv) - 2)
     check.equal("interrupted", True, json.loads(done.out)["interrupted"])
     check.holds(b"Interrupted: shown is what had been read by then." in done.err, f"It says {done.err!r}.")
+    shutil.copy("out.wake", "copy.wake")
+    for words in (["report"], ["history", "--json"], ["symbolize"], ["diff", "copy.wake"]):
+        argv = [*words, "copy.wake", *(["0x1000"] if words[0] == "history" else [])]
+        for presses, alive in ((2, True), (3, False)):  # before the third read somebody may only look what it is
+            check.about(f"{words[0]}, Ctrl-C {presses} times")
+            status = native(["strace", "-qq", "-o", "log", "-P", "copy.wake", "-e", "trace=pread64",
+                             "-e", f"inject=pread64:signal=SIGINT:when=3..{presses + 2}", HEAPWAKE, *argv]).status
+            check.holds(status in (0, 1) if alive else status in (-2, 130), f"exit status {status}")
+        check.equal("verify", 0, tool("verify", "copy.wake").status)
     for argv in (["report", "--since", "20%", "--until", "60%", "out.wake"], ["diff", "out.wake@20%", "out.wake@60%"]):
         check.about(argv[0] + ", two moments")
         done = interrupted(argv, reads(argv) - 2)
         check.equal("exit status", 1, done.status)
         check.equal("standard output", b"", done.out)
         check.holds(b"Interrupted: " in done.err, f"It says {done.err!r}.")
-    shutil.copy("out.wake", "copy.wake")
     for words in (["export", "-f", "csv", "out.wake"], ["merge", "out.wake", "copy.wake"], ["anonymize", "out.wake"]):
         check.about(words[0])
         command = [*words, "-o", "new.file"]
