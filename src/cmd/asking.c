@@ -10,6 +10,7 @@
 #include "cmd/naming.h"
 #include "cmd/recording_file.h"
 #include "present/units.h"
+#include "query/filter.h"
 
 #include <stdlib.h>
 
@@ -176,8 +177,10 @@ static void asking_tell_limit(struct asking *a, const struct query *query, const
     char text[UNITS_MAX];
     uint64_t limit_ns = asking_find_limit(r);
     bool is_behind = query->moment.when != WHEN_UNSET && result->moment_ns >= limit_ns;
-    bool asks_more = query->filter.alive_at.when != WHEN_UNSET || query->filter.alive_at_2.when != WHEN_UNSET;
-    if (limit_ns == 0 || result->events == 0 || !(is_behind || asks_more) || a->has_said_limit)
+    bool asks_more =
+        query->filter.alive_at.when != WHEN_UNSET || query->filter.alive_at_2.when != WHEN_UNSET ||
+        !range_is_whole(&query->filter.lifetime) || !range_is_whole(&query->filter.chain_lifetime);
+    if (limit_ns == 0 || result->limited_blocks == 0 || !(is_behind || asks_more) || a->has_said_limit)
         return;
     command_say("The file was full at %s: what was live then counts as live at all later moments.",
                 units_time(text, limit_ns));

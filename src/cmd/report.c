@@ -115,9 +115,12 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
     return code;
 }
 
-static enum unknown report_unknown(const struct report *r)
+static enum unknown report_unknown(const struct report *r, enum measure measure)
 {
-    return r->data.head.made_up               ? UNKNOWN_MADE_UP
+    if (measure == MEASURE_LEAKED)
+        return r->data.result.limited_blocks != 0 ? UNKNOWN_FULL : UNKNOWN_NONE;
+    return measure != MEASURE_TEMPORARY       ? UNKNOWN_NONE
+           : r->data.head.made_up             ? UNKNOWN_MADE_UP
            : r->data.head.sample_rate != 0    ? UNKNOWN_SAMPLED
            : r->data.result.lacks_temporaries ? UNKNOWN_CULLED
                                               : UNKNOWN_NONE;
@@ -145,7 +148,7 @@ static int report_sites_by(struct report *r, struct sites *sites, enum measure m
         .explain = o->verdicts,
         .details = o->details,
         .sample_rate = r->data.head.sample_rate,
-        .unknown = report_unknown(r),
+        .unknown = report_unknown(r, measure),
     };
     int code = report_order(r, sites, measure, &folded, &s.sites, err);
     if (code == 0 && o->json) {
@@ -181,10 +184,15 @@ static int report_groups(struct report *r, const enum measure *measures, size_t 
     rollup_init(&groups, o->by);
     int code = rollup_add(&groups, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
-        struct section_groups s = {
-            &r->data.traces,  &groups,     measures[i],     report_limit(o, REPORT_GROUPS_SHOWN),
-            o->threshold,     labels_kind, &r->data.result, &r->data.suppress,
-            report_unknown(r)};
+        struct section_groups s = {&r->data.traces,
+                                   &groups,
+                                   measures[i],
+                                   report_limit(o, REPORT_GROUPS_SHOWN),
+                                   o->threshold,
+                                   labels_kind,
+                                   &r->data.result,
+                                   &r->data.suppress,
+                                   report_unknown(r, measures[i])};
         if (o->json) {
             section_groups_json(&r->json, &s);
         } else {
@@ -204,7 +212,8 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
     int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     for (size_t i = 0; i < count && code == 0; i++) {
         struct tree tree;
-        struct section_tree s = {&r->data.traces, &tree, o->root, &r->data.suppress, report_unknown(r)};
+        struct section_tree s = {&r->data.traces, &tree, o->root, &r->data.suppress,
+                                 report_unknown(r, measures[i])};
         tree_init(&tree, o->way, measures[i], o->has_threshold ? o->threshold : 0.01);
         code = tree_build(&tree, &r->data.traces, &sites, o->root, err);
         if (code == 0 && o->json) {
@@ -328,7 +337,7 @@ static int report_text(struct report *r, struct err *err)
         page_end_line(&r->page);
     }
     section_head_text(&r->page, &r->data.head);
-    section_timeline_text(&r->page, &r->data.result, r->data.head.runtime_ns);
+    section_timeline_text(&r->page, &r->data.result, r->data.head.runtime_ns, r->data.head.sample_rate != 0);
     return code;
 }
 

@@ -319,8 +319,11 @@ static int report_data_sieve_histograms(struct report_data *d, const struct repo
 /* All answers lack the same blocks, or some of them. */
 static uint64_t report_data_count_omitted(const struct report_data *d, const struct report_options *o)
 {
-    uint64_t most = report_findings_omitted(d, o);
-    most = d->result.omitted_blocks > most ? d->result.omitted_blocks : most;
+    uint64_t most = report_findings_omitted(d, o), lists = d->result.omitted_blocks;
+    bool is_about_moment = o->measures == 1u << MEASURE_LIVE && !o->details && !o->histograms;
+    if (is_about_moment && d->result.moment_ns < d->result.limit_ns) /* what came later has no part in it */
+        lists -= d->result.limited_blocks;
+    most = lists > most ? lists : most;
     return d->since.omitted_blocks > most ? d->since.omitted_blocks : most;
 }
 
@@ -372,6 +375,7 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     if (code == 0)
         code = report_data_check_mark(d, o, err);
     d->head.omitted_blocks = report_data_count_omitted(d, o);
+    d->head.timeline_omitted_blocks = d->result.timeline_omitted_blocks;
     d->head.releases_without_stack = d->result.releases_without_stack;
     if (code == 0)
         code = report_data_find_nameless(d, err);

@@ -12,6 +12,7 @@
 #include "present/units.h"
 #include "present/width.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,26 +41,40 @@ static void section_diff_head_line(struct page *p, const char *word, const struc
     strbuf_release(&name);
 }
 
+static void section_diff_lack(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void section_diff_lack(struct page *p, const char *format, ...)
+{
+    struct strbuf line;
+    va_list args;
+    strbuf_init(&line);
+    va_start(args, format);
+    strbuf_vaddf(&line, format, args);
+    va_end(args);
+    page_add_wrapped(p, COLOUR_ALARM, strbuf_get(&line), 0, 2);
+    page_end_line(p);
+    p->out->failed |= line.failed;
+    strbuf_release(&line);
+}
+
 /* What one side has and the other lacks would pass for a change. */
 static void section_diff_lacks(struct page *p, const char *name, const struct section_diff_side *s)
 {
     char a[UNITS_MAX];
     if (!s->complete && s->lost_events == 0)
-        page_addf(p, COLOUR_ALARM, "%s is not whole: what is missing is not known\n", name);
+        section_diff_lack(p, "%s is not whole: what is missing is not known", name);
     else if (!s->complete)
-        page_addf(p, COLOUR_ALARM, "%s is not whole: %s event%s lost\n", name, units_count(a, s->lost_events),
-                  s->lost_events == 1 ? " was" : "s were");
+        section_diff_lack(p, "%s is not whole: %s event%s lost", name, units_count(a, s->lost_events),
+                          s->lost_events == 1 ? " was" : "s were");
     if (s->unrecorded_processes != 0)
-        page_addf(p, COLOUR_ALARM, "%s lacks %s process%s that could not be recorded\n", name,
-                  units_count(a, s->unrecorded_processes), s->unrecorded_processes == 1 ? "" : "es");
+        section_diff_lack(p, "%s lacks %s process%s that could not be recorded", name,
+                          units_count(a, s->unrecorded_processes), s->unrecorded_processes == 1 ? "" : "es");
     if (s->off_ns != 0)
-        page_addf(p, COLOUR_ALARM, "%s was switched off for %s: what was allocated meanwhile is not in it\n",
-                  name, units_time(a, s->off_ns));
+        section_diff_lack(p, "%s was switched off for %s: what was allocated meanwhile is not in it", name,
+                          units_time(a, s->off_ns));
     if (s->omitted_blocks != 0)
-        page_addf(p, COLOUR_ALARM,
-                  "%s lacks %s %s%s: this is made of single events, and they are not there\n", name,
-                  units_count(a, s->omitted_blocks), s->sample_rate != 0 ? "sample" : "call",
-                  units_plural(s->omitted_blocks));
+        section_diff_lack(p, "%s lacks %s %s%s: this is made of single events, and they are not there", name,
+                          units_count(a, s->omitted_blocks), s->sample_rate != 0 ? "sample" : "call",
+                          units_plural(s->omitted_blocks));
 }
 
 /* The notes of one side that the other has too, or has not: the first, and how many there are beside them. */

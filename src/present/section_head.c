@@ -371,6 +371,7 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "limit_ns", h->limit_ns);
     json_add_number(j, "limited_events", h->limited_events);
     json_add_number(j, "omitted_blocks", h->omitted_blocks);
+    json_add_number(j, "timeline_omitted_blocks", h->timeline_omitted_blocks);
     json_add_number(j, "releases_without_stack", h->releases_without_stack);
     json_add_bool(j, "complete", h->complete);
     json_add_bool(j, "made_up", h->made_up);

@@ -36,6 +36,7 @@ struct section_head {
     uint64_t sample_rate, samples;                           /* rate 0 = every block was recorded */
     uint64_t limit_ns, limited_events; /* events that the size of the file has left out */
     uint64_t omitted_blocks;           /* of these, none is in the lists that follow */
+    uint64_t timeline_omitted_blocks;  /* nor in the timeline */
     uint64_t releases_without_stack;   /* nor what these released: stacks of releases are asked for */
     bool complete;
     bool made_up;                    /* imported from sums: nothing is known of single blocks */

@@ -8,18 +8,23 @@
 #include "present/units.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { TIMELINE_ROWS = 5 };
 
-void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns)
+void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns, bool is_sampled)
 {
     size_t before = p->out->length;
     page_end_line(p);
     size_t empty = p->out->length;
     uint64_t until_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
-    char caption[UNITS_MAX + 32] = "", count[UNITS_MAX];
+    char caption[2 * UNITS_MAX + 64] = "", count[UNITS_MAX];
     if (r->processes > 1)
         snprintf(caption, sizeof caption, "%s processes together", units_count(count, r->processes));
+    if (r->timeline_omitted_blocks != 0)
+        snprintf(caption + strlen(caption), sizeof caption - strlen(caption), "%swithout %s %s%s",
+                 r->processes > 1 ? ", " : "", units_count(count, r->timeline_omitted_blocks),
+                 is_sampled ? "sample" : "call", units_plural(r->timeline_omitted_blocks));
     plot_print(p, r->timeline.data, r->timeline.count, until_ns, TIMELINE_ROWS, caption);
     if (p->out->length == empty) /* there is nothing to plot: no gap either */
         strbuf_cut(p->out, before);

@@ -11,10 +11,11 @@
 #include "present/page.h"
 #include "query/result.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A line apart from what is above. */
-void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns);
+void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns, bool is_sampled);
 void section_timeline_json(struct json *j, const struct query_result *r);
 
 #endif

@@ -10,9 +10,9 @@ bool unknown_print(struct page *p, enum measure measure, enum unknown unknown, u
         [UNKNOWN_SAMPLED] = ": not known in a sampled recording",
         [UNKNOWN_CULLED] = ": not known from the events of a culled recording",
         [UNKNOWN_MADE_UP] = ": not known of an import from sums",
+        [UNKNOWN_FULL] = ": not known from the events of a file that was full",
     };
-    if (measure != MEASURE_TEMPORARY || unknown == UNKNOWN_NONE ||
-        (unknown != UNKNOWN_MADE_UP && blocks != 0))
+    if (unknown == UNKNOWN_NONE || (unknown != UNKNOWN_MADE_UP && blocks != 0))
         return false;
     page_add(p, COLOUR_TITLE, measure_title(measure));
     page_add(p, COLOUR_PLAIN, words[unknown]);

@@ -24,8 +24,10 @@
 
 bool admit_suits(const struct query *q, const struct filter *f, const struct wake_process *p)
 {
+    /* A ledger takes chains for leaked that were released when the file was full. */
+    bool asks_too_much = (q->filter.states & STATE_CHAIN_LEAKED) != 0 && p->omitted.is_limited;
     return (f->checks & ~(unsigned)ADMIT_ALL) == 0 && p->omitted.sample_rate == 0 && p->carried.count == 0 &&
-           (q->temporary_ns != 0 || q->temporary_allocations == 1);
+           !asks_too_much && (q->temporary_ns != 0 || q->temporary_allocations == 1);
 }
 
 unsigned admit_needs(const struct filter *f)

@@ -93,8 +93,7 @@ uint32_t chains_add(struct chains *c, uint64_t number, uint64_t previous, uint64
 static bool chains_passes(const struct chains *c, const struct chain *chain, bool leaked)
 {
     const struct query_filter *q = &c->filter->query->filter;
-    uint64_t until = leaked ? c->filter->end_ns : chain->died_ns;
-    uint64_t lifetime = until > chain->born_ns ? until - chain->born_ns : 0;
+    uint64_t lifetime = chain->died_ns > chain->born_ns ? chain->died_ns - chain->born_ns : 0;
     return range_has(&q->chain_length, chain->length) && range_has(&q->chain_first_size, chain->first_size) &&
            range_has(&q->chain_last_size, chain->last_size) && range_has(&q->chain_lifetime, lifetime) &&
            ((q->states & STATE_CHAIN_LEAKED) == 0 || leaked);
@@ -107,9 +106,10 @@ bool chains_end_single(struct chains *c, uint64_t number, uint64_t size, const s
     const struct chain chain = {.first_size = size,
                                 .last_size = size,
                                 .born_ns = fate->born_ns,
-                                .died_ns = fate->died_ns,
+                                .died_ns = c->filter->end_ns,
                                 .length = 1};
-    if (!range_has(&c->filter->query->filter.chain_position, 1) || !chains_passes(c, &chain, !fate->freed))
+    if (!range_has(&c->filter->query->filter.chain_position, 1) ||
+        !chains_passes(c, &chain, filter_is_leaked(c->filter, number)))
         return true;
     return bitset_set(c->chosen, number);
 }
@@ -141,9 +141,9 @@ bool chains_end_link(struct chains *c, uint32_t chain, uint64_t number, uint64_t
     if (chain == CHAIN_NONE)
         return false;
     c->links.data[c->all.data[chain].last].passes = passes;
+    c->all.data[chain].died_ns = fate->freed ? fate->died_ns : c->filter->end_ns;
     if (!fate->freed)
-        return chains_decide(c, chain, true);
-    c->all.data[chain].died_ns = fate->died_ns;
+        return chains_decide(c, chain, filter_is_leaked(c->filter, number));
     if (by_realloc)
         return chains_set_released(c, number, chain);
     return chains_decide(c, chain, false);

@@ -60,6 +60,10 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     histogram_join(&to->sizes, &from->sizes);
     histogram_join(&to->lifetimes, &from->lifetimes);
     to->omitted_blocks += from->omitted_blocks;
+    if (from->limited_blocks != 0 && (to->limited_blocks == 0 || from->limit_ns < to->limit_ns))
+        to->limit_ns = from->limit_ns;
+    to->limited_blocks += from->limited_blocks;
+    to->timeline_omitted_blocks += from->timeline_omitted_blocks;
     to->lacks_temporaries |= from->lacks_temporaries;
     to->releases_without_stack += from->releases_without_stack;
     to->events += from->events;

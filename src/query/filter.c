@@ -95,6 +95,11 @@ static bool filter_list_leaked(struct filter *f)
     return true;
 }
 
+bool filter_is_leaked(const struct filter *f, uint64_t number)
+{
+    return bsearch(&number, f->leaked.data, f->leaked.count, sizeof *f->leaked.data, filter_compare) != NULL;
+}
+
 void filter_name_stacks(uint8_t *allowed, size_t count, const uint32_t *wanted, size_t wanted_count,
                         const uint32_t *unwanted, size_t unwanted_count)
 {

@@ -91,6 +91,9 @@ struct filter {
     bool is_marked; /* the latest mark is the one asked for */
 };
 
+/* Whether the file lists a block, by its number, as live at the end; one that no event releases may have been released
+ * when the file was full. */
+bool filter_is_leaked(const struct filter *f, uint64_t number);
 /* Conditions of a query for a process; stack conditions that need no events are
  * decided here.  ERR_ABSENT: what is asked for was not recorded.  Release whatever comes back. */
 int filter_init(struct filter *f, const struct query *q, const struct when *w,

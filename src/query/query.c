@@ -153,10 +153,26 @@ static bool answer_is_plain(const struct answer *a, const struct filter *f, uint
            decide_totals_agree(a->reader, process);
 }
 
-/* Allocations that are not among the events. */
-static uint64_t answer_omitted(const struct answer *a, uint32_t process)
+/* Allocations of the window that are not among the events; limited: those of them that came when the file was full. */
+static uint64_t answer_find_omitted(const struct answer *a, uint32_t process, uint64_t *limited)
 {
-    return wake_process_omitted(wake_reader_process(a->reader, process));
+    const struct wake_process *p = wake_reader_process(a->reader, process);
+    const struct wake_omissions *o = &p->omitted;
+    bool is_before = a->when.window.max < o->limit_ns;
+    *limited = o->is_limited && !is_before ? o->allocations : 0;
+    return wake_process_omitted(p) - (o->allocations - *limited);
+}
+
+/* The figures of a process are made of events. */
+static void answer_omit(struct answer *a, uint32_t process)
+{
+    struct query_result *r = a->result;
+    uint64_t limited, limit_ns = wake_reader_process(a->reader, process)->omitted.limit_ns;
+    r->omitted_blocks += answer_find_omitted(a, process, &limited);
+    if (limited == 0)
+        return;
+    r->limit_ns = r->limited_blocks == 0 || limit_ns < r->limit_ns ? limit_ns : r->limit_ns;
+    r->limited_blocks += limited;
 }
 
 /* ------------------------------------------------------------------ results */
@@ -291,7 +307,7 @@ static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen
         code = answer_from_totals(a, f, process, err);
     } else if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        a->result->omitted_blocks += answer_omitted(a, process);
+        answer_omit(a, process);
     }
     scan_release(s);
     free(s);
@@ -308,7 +324,7 @@ static int answer_late(struct answer *a, struct filter *f, uint32_t process, str
     int code = late_run(l, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
     if (code == 0) {
         code = answer_from_tally(a, &l->tally, &l->medians, l->seen_ns, process, err);
-        a->result->omitted_blocks += answer_omitted(a, process);
+        answer_omit(a, process);
     } else if (code == LATE_OVER) {
         f->most_pass = l->ridge.counted > l->ridge.decided / 2;
         a->result->sizes = sizes;
@@ -361,7 +377,7 @@ static int answer_leap(struct answer *a, struct filter *f, struct memo *memo, ui
     int code = leap_run(s, &m->stages, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
     if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        a->result->omitted_blocks += answer_omitted(a, process);
+        answer_omit(a, process);
     }
     scan_release(s);
     free(s);
@@ -415,7 +431,7 @@ static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, 
                                       f->process, a->result, err);
     if (is_known && code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        a->result->omitted_blocks += answer_omitted(a, process);
+        answer_omit(a, process);
     }
     if (s != NULL)
         scan_release(s);
@@ -484,7 +500,7 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     a->lives_in_window = !when_is_gone(&a->when, p, a->when.window.min);
     a->lives_at_moment =
         a->when.moment == UINT64_MAX ? a->lives_in_window : !when_is_gone(&a->when, p, a->when.moment);
-    uint64_t omitted = a->result->omitted_blocks;
+    uint64_t omitted = a->result->omitted_blocks, limited;
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
     if (a->query->ticks != 0)
         timeline_add_samples(a->result, &a->when, p);
@@ -496,12 +512,17 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
         code = inside_run(&filter, &a->watch, a->reader, process, err);
     a->result->releases_without_stack += filter.releases_without_stack;
     if (code == 0 && answer_is_plain(a, &filter, process)) {
-        if (a->query->ticks != 0)
-            timeline_add_spans(a->result, a->reader, process);
+        if (a->query->ticks != 0) {
+            timeline_add_spans(a->result, a->reader, process); /* which count what was culled */
+            (void)answer_find_omitted(a, process, &limited);
+            a->result->timeline_omitted_blocks += limited;
+        }
         a->result->timeline_is_rough |= a->query->ticks != 0;
         code = answer_from_totals(a, &filter, process, err);
     } else if (code == 0) {
         code = answer_read(a, &filter, process, err);
+        if (a->query->ticks != 0)
+            a->result->timeline_omitted_blocks += answer_find_omitted(a, process, &limited);
     }
     bool is_of_events = p->derived || a->result->omitted_blocks != omitted;
     a->result->lacks_temporaries |= is_of_events && !filter.knows_order && a->query->temporary_ns == 0;

@@ -257,7 +257,29 @@ def limited():
                            (["--since", "1ms", "--where", "size-min=1"], True), (["--allocated", "--where", "alive-at=end"], True)):
         done = tool("report", *words, "limited.wake")
         check.equal(f"{words}: what is said of moments behind", is_said, sentence in done.err)
+    for words, sentence in ((["--where", "size-min=1"], True), (["--by", "thread"], True), (["--tree", "--where", "size-min=1"], True),
+                            (["--to", "1ms"], False), ([], False)):
+        shown = tool("report", "--leaks", *words, "limited.wake").out
+        known = "Leaked: not known from the events of a file that was full".encode() not in shown
+        some = json.loads(tool("report", "--json", "--leaks", *words, "limited.wake").out)["summary"]["omitted_blocks"]
+        check.equal(f"--leaks {words}: events are lacking", sentence, some != 0)
+        check.holds(known or sentence, f"--leaks {words} are not known: {shown.decode()}")
+    # A block that is a chain of its own cannot be freed and leaked at once.
+    for words in (["state=chain-leaked,freed", "chain-length-max=1"], ["state=leaked,chain-leaked"]):
+        conditions = [w for word in words for w in ("--where", word)]
+        found = sites("limited.wake", "--allocated", *conditions)["allocated"]["total_blocks"]
+        live = sites("limited.wake", "--allocated", "--where", "state=leaked")["allocated"]["total_blocks"]
+        check.equal(f"blocks with {words}", 0 if len(words) == 2 else live, found)
+    before_it = sites("limited.wake", "--at", "1ms", "--where", "size-min=1")["summary"]
+    check.equal("what a moment before it lacks", 0, before_it["omitted_blocks"])
+    timeline = json.loads(tool("report", "--json", "limited.wake").out)
+    check.equal("allocations of the timeline", facts["allocations"] - timeline["summary"]["timeline_omitted_blocks"],
+                sum(tick["allocations"] for tick in timeline["timeline"]))
+    compared = tool("diff", "limited.wake@1ms", "limited.wake@90%").out.decode()
+    check.holds("after lacks" in compared and "before lacks" not in compared, f"The comparison says {compared}")
+    check.holds(all(len(line) <= 80 for line in compared.splitlines()), f"A line is too long: {compared}")
     report = tool("report", "limited.wake")
+    check.holds(b" without " in report.out, "The plot does not say what it lacks.")
     check.holds(b" limited " in report.out, "The report does not say that the file was full.")
     check.equal("allocations in the report", facts["allocations"],
                 sites("limited.wake", "--calls")["summary"]["allocations"])

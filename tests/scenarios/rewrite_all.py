@@ -62,7 +62,7 @@ check.equal("notes of the anonymous one", 1, len(after))
 check.holds(after[0].startswith(f"{len(before)} notes on what"), f"{after} stands for {before}.")
 
 check.about("series")
-record([workload("order"), "2", "100000"], "series.wake", ["--rotate", "64K"])
+record([workload("order"), "2", "1000000"], "series.wake", ["--rotate", "64K"])
 parts = sorted(name for name in os.listdir() if name.startswith("series.wake"))
 check.holds(len(parts) > 1, f"It is no series: {parts}.")
 for command in ("merge", "anonymize"):
