@@ -28,13 +28,18 @@ struct section_drift_choice {
     double least;
 };
 
+static bool section_drift_has_grown(const struct drift_site *s)
+{
+    return s->bytes > 0 || (s->bytes == 0 && s->blocks > 0);
+}
+
 static struct section_drift_choice section_drift_choose(const struct section_drift *s)
 {
     struct section_drift_choice c = {.limit = s->limit};
     double moved = 0;
     for (size_t i = 0; i < s->drift->list.count; i++)
         moved += (double)section_drift_size(s->drift->list.data[i].bytes);
-    while (c.grown < s->drift->list.count && s->drift->list.data[c.grown].bytes > 0)
+    while (c.grown < s->drift->list.count && section_drift_has_grown(&s->drift->list.data[c.grown]))
         c.grown++;
     c.least = s->threshold * moved;
     return c;

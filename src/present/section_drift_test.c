@@ -44,10 +44,41 @@ static void the_largest_change_comes_first(void **state)
     traces_release(&traces);
 }
 
+/* Blocks of no bytes come and go too; those that have come are not among what has shrunk. */
+static void blocks_without_bytes_grow_too(void **state)
+{
+    static const struct drift_site sites[] = {{.bytes = 500, .blocks = 1},
+                                              {.bytes = 400, .blocks = 1},
+                                              {.blocks = 2},
+                                              {.blocks = -1},
+                                              {.bytes = -10, .blocks = -1}};
+    struct traces traces;
+    struct drift drift;
+    struct strbuf out;
+    struct page page = {&out, 60, false, false};
+    (void)state;
+    traces_init(&traces);
+    drift_init(&drift, 0);
+    strbuf_init(&out);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(vec_push(&drift.list, sites[i]));
+    struct section_drift section = {.traces = &traces, .drift = &drift, .title = "until the end", .limit = 2};
+    section_drift_text(&page, &section);
+    assert_non_null(strstr(strbuf_get(&out), "  +500 bytes  +1x  (no stack)\n"
+                                             "  +400 bytes  +1x  (no stack)\n"
+                                             "   -10 bytes  -1x  (no stack)\n"
+                                             "    +0 bytes  -1x  (no stack)\n"
+                                             "  and 1 other site\n"));
+    strbuf_release(&out);
+    drift_release(&drift);
+    traces_release(&traces);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_change_comes_first),
+        cmocka_unit_test(blocks_without_bytes_grow_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ void compare_init(struct compare *d);
 void compare_release(struct compare *d);
 
 /* Whether two recordings are of the same code: their programs and libraries have
- * the same build ids. */
+ * the same build ids, but for those that only one of them has called. */
 bool compare_is_same_code(const struct wake_reader *before, const struct wake_reader *after);
 
 /* ERR_MEMORY. */

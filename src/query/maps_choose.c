@@ -78,7 +78,8 @@ static bool choice_fits(struct choice *c, size_t at, const struct mapping *m)
     const struct query_filter *q = &c->query->filter;
     const struct query_range *window = &c->when->window;
     unsigned rights = mapping_rights(m);
-    return m->made_ns <= window->max && (m->left_bytes != 0 || m->gone_ns >= window->min) &&
+    bool is_left = m->left_bytes != 0 && !when_is_gone(c->when, c->filter.process, window->min);
+    return m->made_ns <= window->max && (is_left || m->gone_ns >= window->min) &&
            (q->mappings.count == 0 || bitset_has(&c->numbers, at)) &&
            range_has(&q->size, m->end - m->start) && range_has(&q->address, m->start) &&
            (range_is_whole(&q->peak_rss) || (m->has_usage && range_has(&q->peak_rss, m->peak_rss_bytes))) &&

@@ -129,8 +129,8 @@ static int tree_compare(const void *left, const void *right, void *context)
 
 static bool tree_is_small(const struct tree_work *w, const struct tree_bucket *b)
 {
-    uint64_t weight = tree_weight(w->tree, b->value);
-    return weight == 0 || weight < w->least;
+    bool is_empty = b->value.blocks == 0 && b->value.bytes == 0; /* malloc(0) makes a block */
+    return is_empty || tree_weight(w->tree, b->value) < w->least;
 }
 
 /* Links a new node as the first child of parent. */

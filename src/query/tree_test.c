@@ -80,14 +80,14 @@ static void callers_stand_below_the_innermost(void **state)
 {
     (void)state;
     expect_tree(TREE_CALLERS, NULL, 0,
-                "grab=960(cook=600(main=600) serve=300(main=300) main=60) spill=40(main=40) -rest1=0");
+                "grab=960(cook=600(main=600) serve=300(main=300) main=60) spill=40(main=40) tiny=0(main=0)");
 }
 
 static void callees_stand_below_the_outermost(void **state)
 {
     (void)state;
     expect_tree(TREE_CALLEES, NULL, 0,
-                "main=1000(cook=600(grab=600) serve=300(grab=300) grab=60 spill=40 -rest1=0)");
+                "main=1000(cook=600(grab=600) serve=300(grab=300) grab=60 spill=40 tiny=0)");
 }
 
 static void what_is_below_the_threshold_is_counted_in_one_node(void **state)

@@ -94,6 +94,34 @@ def check_page():
     check.equal("one site", 1, len(diff("-n", "1", "one.wake", "grown.wake")["leaks"]["sites"]))
 
 
+VISITOR = """#include <dlfcn.h>
+#include <stdlib.h>
+static void *keep[3];
+__attribute__((noinline)) static void *make(size_t n) { return keep[0] = malloc(n); }
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc == 1)
+        keep[1] = make(100000);
+    else
+        keep[2] = make(100000);
+    return argc == 3 && dlopen("libm.so.6", RTLD_NOW) == 0;
+}
+"""
+
+
+def check_visitor():
+    """Lines are told apart also where one of the recordings has a library in its stacks that the other has not."""
+    with open("visitor.c", "w") as f:
+        f.write(VISITOR)
+    subprocess.run(["gcc", "-O0", "-g", "-Wl,--build-id", "-o", "visitor", "visitor.c"], check=True)
+    for count, path in enumerate(("none.wake", "one_more.wake", "loads.wake")):
+        record(["./visitor", *["x"] * count], path)
+    for before, after in (("none.wake", "one_more.wake"), ("none.wake", "loads.wake"), ("loads.wake", "none.wake")):
+        sites = [s for s in diff("--leaks", before, after)["leaks"]["sites"] if abs(s["change_bytes"]) == 100000]
+        check.equal(f"{before} and {after}", [-100000, 100000], sorted(s["change_bytes"] for s in sites))
+
+
 def check_parts():
     """A recording that lacks its end, beside a whole one."""
     with open("one.wake", "rb") as f:
@@ -179,6 +207,7 @@ check.holds(all(f["line"] >= 500 or f["function"] not in ("growing", "twice")
             "A site is shown with the lines of the older program.")
 check_moments()
 check_places()
+check_visitor()
 check_page()
 check_parts()
 check_picture()

@@ -7,7 +7,7 @@ import collections
 import json
 import os
 
-from support import Check, allocators, ask, record, tool, truth, workload
+from support import Check, allocators, ask, native, record, tool, truth, workload
 
 PAGE = 4096
 check = Check()
@@ -258,6 +258,30 @@ def check_allocators():
         check.equal("blocks and bytes in its mappings", totals[0], tuple(map(sum, zip(*totals[1:]))))
 
 
+CHILD = """#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+    if (fork() == 0)
+        _exit(mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
+    usleep(100000);
+    return 0;
+}
+"""
+
+
+def check_window():
+    """What a process has left is gone when it has ended."""
+    check.about("a child that has ended")
+    with open("child.c", "w") as f:
+        f.write(CHILD)
+    native(["cc", "-g", "-O1", "-o", "child", "child.c"])
+    record(["./child"], "child.wake")
+    for words, count in (([], 1), (["--to", "60%"], 1), (["--from", "50%", "--to", "60%"], 0), (["--where", "alive-at=50%"], 0)):
+        found = json.loads(ask("report", "--maps", "--json", *words, "child.wake").stdout)["maps"]
+        check.equal(f"{words}: mappings, and bytes at once", (count, count << 20), (found["mappings"], found["peak_bytes"]))
+
+
 def main():
     check.about("with samples")
     mappings = plan("with.wake", "--map-usage=3600000")
@@ -276,6 +300,7 @@ def main():
     check_refusals("without.wake")
     check_blocks()
     check_allocators()
+    check_window()
     check.done()
 
 
