@@ -10,6 +10,7 @@
 #include "query/pattern.h"
 
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,16 +55,18 @@ static const char *pattern_path(const struct pattern *p, const struct wake_modul
     return module == NULL ? "" : module->path[0] != '\0' ? module->path : exe;
 }
 
-/* The same for a function without a name, which reports call by its place, if that is what is asked for: a module
- * alone is not. */
+/* The same for a function without a name, which reports call by its place.  That its module is called so is not
+ * enough: its offset has to be in what matches. */
 static bool pattern_matches_place(const struct pattern *p, const struct wake_node *node)
 {
-    char text[FRAME_PLACE_MAX];
-    if (strstr(p->asked->text, "0x") == NULL)
-        return false;
+    char text[FRAME_PLACE_MAX], name[FRAME_PLACE_MAX];
     const struct wake_module *module = pattern_module(p, node);
+    const char *path = pattern_path(p, module);
     uint64_t address = (node->address & ~RECORD_FRAME_EXACT) - (module == NULL ? 0 : module->bias);
-    return pattern_matches(p, frame_spell_place(text, pattern_path(p, module), address));
+    if (!pattern_matches(p, frame_spell_place(text, path, address)))
+        return false;
+    snprintf(name, sizeof name, "%s", frame_basename(path));
+    return !pattern_matches(p, name) || pattern_matches(p, text + strlen(name));
 }
 
 /* Whether the frame of a node matches, all functions that were inlined there included. */
