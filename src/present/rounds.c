@@ -62,8 +62,7 @@ static uint32_t rounds_next_caller(const void *of, uint32_t trace)
 
 static uint32_t rounds_number_of_caller(const void *of, uint32_t trace)
 {
-    const struct traces *c = of;
-    return c->traces.data[trace].frame;
+    return traces_sight(of, trace);
 }
 
 struct rounds rounds_of_callers(const struct traces *c, uint32_t trace)

@@ -4,7 +4,8 @@
  *
  *     looks[trace]    equal for traces that look the same from that frame outwards
  *
- * is made of looks[parent] and of what a reader sees of the frame, callers first: a parent has a lower number.
+ * is made of looks[parent] and of what a reader sees of the frame, callers first: a parent has a lower number.  Callers in
+ * libraries are not shown: a trace that begins with one looks as its parent does.
  */
 #include "query/fold.h"
 
@@ -13,14 +14,6 @@
 
 #include <stdlib.h>
 
-#define FOLD_SYMBOL UINT32_C(0x80000000)
-
-static uint32_t fold_see_frame(const struct traces *c, uint32_t trace)
-{
-    const struct frame *f = traces_frame(c, trace);
-    return f->line != 0 ? c->traces.data[trace].frame : FOLD_SYMBOL | f->symbol;
-}
-
 /* NULL: no memory. */
 static uint32_t *fold_see_all(const struct traces *c)
 {
@@ -28,7 +21,11 @@ static uint32_t *fold_see_all(const struct traces *c)
     struct map known;
     map_init(&known);
     for (uint32_t i = 1; looks != NULL && i < c->traces.count; i++) {
-        uint64_t look = (uint64_t)looks[traces_parent(c, i)] << 32 | fold_see_frame(c, i);
+        unsigned role = traces_frame(c, i)->role;
+        looks[i] = looks[traces_parent(c, i)];
+        if (role != FRAME_OWN && role != FRAME_GAP)
+            continue;
+        uint64_t look = (uint64_t)looks[i] << 32 | traces_sight(c, i);
         const uint64_t *first = map_find(&known, look);
         looks[i] = first == NULL ? i : (uint32_t)*first;
         if (first == NULL && !map_set(&known, look, i)) {
@@ -40,7 +37,16 @@ static uint32_t *fold_see_all(const struct traces *c)
     return looks;
 }
 
-static bool fold_add(struct sites *folded, struct map *slots, uint32_t look, const struct site *one)
+/* The same of a whole site.  One that has only libraries begins with a frame that is not in the looks. */
+static uint64_t fold_see_site(const struct traces *c, const uint32_t *looks, uint32_t trace)
+{
+    uint32_t first = trace == 0 ? 0 : traces_find_own(c, trace);
+    if (first == 0 || traces_frame(c, first)->role == FRAME_OWN)
+        return looks[first];
+    return (uint64_t)looks[first] << 32 | traces_sight(c, first);
+}
+
+static bool fold_add(struct sites *folded, struct map *slots, uint64_t look, const struct site *one)
 {
     const uint64_t *known = map_find(slots, look);
     size_t at = known == NULL ? folded->list.count : (size_t)*known;
@@ -62,7 +68,7 @@ int fold_sites(struct sites *folded, struct sites *from, const struct traces *c,
     sites_sort(from, c, measure);
     for (size_t i = 0; i < from->list.count && fine; i++) {
         const struct site *one = &from->list.data[i];
-        fine = fold_add(folded, &slots, one->trace == 0 ? 0 : looks[traces_find_own(c, one->trace)], one);
+        fine = fold_add(folded, &slots, fold_see_site(c, looks, one->trace), one);
     }
     folded->total = from->total;
     sites_sort(folded, c, measure);

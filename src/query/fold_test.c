@@ -57,6 +57,31 @@ static void what_differs_in_libraries_alone_is_one_site(void **state)
     finish(&f, &from, &folded);
 }
 
+/* What a page does not show of the callers makes no other site; what it begins with where nothing is the program's own does. */
+static void libraries_among_callers_make_no_other_site(void **state)
+{
+    struct fake f;
+    struct sites from, folded;
+    (void)state;
+    fake_init(&f);
+    uint32_t p = fake_process(&f);
+    fake_leak(&f, p, "main@app.c:1 > std::sort@sort:5 > less@app.c:2 > malloc", 1, 1000);
+    fake_leak(&f, p, "main@app.c:1 > std::sort@sort:6 > std::swap@sort:9 > less@app.c:2 > malloc", 1, 200);
+    fake_leak(&f, p, "main@app.c:1 > less@app.c:2 > malloc", 1, 30);
+    fake_leak(&f, p, "main@app.c:1 > std::sort@sort:5 > less@app.c:3 > malloc", 1, 4);
+    fake_leak(&f, p, "std::thread@thread:1 > std::string@string:3 > malloc", 1, 100);
+    fake_leak(&f, p, "std::async@future:1 > std::string@string:3 > malloc", 1, 50);
+    fake_leak(&f, p, "std::thread@thread:1 > std::map@map:3 > malloc", 1, 7);
+    gather(&f, &from, &folded);
+    assert_int_equal(from.list.count, 7);
+    assert_int_equal(folded.list.count, 4);
+    assert_int_equal(folded.list.data[0].m.leaked_bytes, 1230);
+    assert_int_equal(folded.list.data[1].m.leaked_bytes, 150);
+    assert_int_equal(folded.list.data[2].m.leaked_bytes, 7);
+    assert_int_equal(folded.list.data[3].m.leaked_bytes, 4);
+    finish(&f, &from, &folded);
+}
+
 /* Without lines a function is its name: two calls in it look the same.  Without a name it is its place. */
 static void frames_without_a_line_are_their_function(void **state)
 {
@@ -128,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_differs_in_libraries_alone_is_one_site),
+        cmocka_unit_test(libraries_among_callers_make_no_other_site),
         cmocka_unit_test(frames_without_a_line_are_their_function),
         cmocka_unit_test(two_calls_of_a_function_without_lines_are_one_site),
         cmocka_unit_test(stacks_without_frames_are_one_site),

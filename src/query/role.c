@@ -68,7 +68,9 @@ static const char *const allocator_functions[] = {
     "__rdl_alloc",
 };
 
-/* Qualified names by their beginning. */
+/* Qualified names by their beginning.  Those of the allocator are what Rust's library calls instead of malloc. */
+static const char *const allocator_names[] = {"alloc::alloc::", "<alloc::alloc::Global as "};
+
 static const char *const library_names[] = {
     "std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::", "QTypedArrayData<",
 };
@@ -258,7 +260,7 @@ static const char *const wrapper_functions[] = {
 /* Whatever is compiled from headers of the system is a library's: containers of Boost, Abseil and Qt are as
  * little the reader's own as those of std::. */
 static const char *const library_files[] = {"/usr/include/", "/usr/local/include/", "/include/c++/",
-                                            "/rustc/", "/bits/allocator.h"};
+                                            "/rustc/",       "/rust/deps/",         "/bits/allocator.h"};
 /* Where package managers put the sources of what a program depends on. */
 static const char *const package_files[] = {"/registry/src/", "/cargo/registry/", "/git/checkouts/",
                                             "/go/pkg/mod/"};
@@ -344,6 +346,7 @@ enum frame_role role_find(const struct frame *f)
     const char *name = frame_find_name(f->function, &length), *module = frame_basename(f->module);
     if (role_begins_with_any(module, allocator_modules, COUNT(allocator_modules)) ||
         role_is_any(name, length, allocator_functions, COUNT(allocator_functions)) ||
+        role_begins_with_any(name, allocator_names, COUNT(allocator_names)) ||
         role_is_token(name, length, "allocator_") || role_is_token(module, strlen(module), "allocator_"))
         return FRAME_ALLOCATOR;
     if (role_begins_with_any(name, library_names, COUNT(library_names)) ||

@@ -92,6 +92,14 @@ static inline const struct frame *traces_frame(const struct traces *c, uint32_t 
     return &c->frames.data[c->traces.data[trace].frame];
 }
 
+/* What a reader sees of the frame of a trace, as a number: of one without a line only which function it is. */
+static inline uint32_t traces_sight(const struct traces *c, uint32_t trace)
+{
+    const uint32_t is_function = UINT32_C(0x80000000);
+    const struct frame *f = traces_frame(c, trace);
+    return f->line != 0 ? c->traces.data[trace].frame : is_function | f->symbol;
+}
+
 static inline uint32_t traces_parent(const struct traces *c, uint32_t trace)
 {
     return c->traces.data[trace].parent;
