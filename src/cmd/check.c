@@ -18,6 +18,7 @@
 #include "present/section_check.h"
 #include "present/units.h"
 #include "query/budget.h"
+#include "query/fold.h"
 #include "tool/file.h"
 
 #include <stdio.h>
@@ -162,6 +163,7 @@ struct check {
     struct asking asking;
     struct traces traces;
     struct side now, base;
+    struct sites sites; /* of now, those that reports show as one row together */
     struct compare compare;
     struct budget_outcome outcomes[BUDGET_COUNT];
     struct section_check section;
@@ -232,6 +234,8 @@ static int check_read(struct check *c, struct err *err)
         code = side_read(&c->now, &c->asking, &c->traces, &q, c->options->file, err);
     if (code == 0 && b->has_growth)
         code = check_compare(c, &q, err);
+    if (code == 0)
+        code = fold_sites(&c->sites, &c->now.sites, &c->traces, MEASURE_LEAKED, err);
     asking_end(&c->asking);
     query_release(&q);
     if (code == 0 && asking_is_interrupted())
@@ -240,11 +244,11 @@ static int check_read(struct check *c, struct err *err)
         return code;
     struct section_check *s = &c->section;
     s->traces = &c->traces;
-    s->sites = &c->now.sites;
+    s->sites = &c->sites;
     s->suppress = &c->now.suppress;
     s->compare = b->has_growth ? &c->compare : NULL;
     s->outcomes = c->outcomes;
-    s->count = budget_check(b, &c->now.sites, b->has_growth ? &c->base.sites.total : NULL, c->outcomes);
+    s->count = budget_check(b, &c->sites, b->has_growth ? &c->base.sites.total : NULL, c->outcomes);
     if (s->subject == NULL)
         s->subject = c->options->file;
     return 0;
@@ -378,6 +382,7 @@ static int check_conclude(struct check *c, struct err *err)
 static void check_release(struct check *c)
 {
     compare_release(&c->compare);
+    sites_release(&c->sites);
     side_release(&c->now);
     side_release(&c->base);
     traces_release(&c->traces);
@@ -397,6 +402,7 @@ int command_check(int argc, char **argv)
     err_init(&err);
     budget_init(&o.budget);
     traces_init(&c.traces);
+    sites_init(&c.sites);
     side_init(&c.now);
     side_init(&c.base);
     compare_init(&c.compare);

@@ -95,6 +95,7 @@ static const char *const library_functions[] = {
     "_dl_start_user",
     "__libc_start_main_impl",
     "__cxa_throw",
+    "__rust_try",
     "call_init.part.0",
     "_dl_relocate_object",
 };

@@ -43,6 +43,31 @@ def check_edges(told):
     check.equal("sites to blame", 1, text.count("drift.c:") - text.count("< main"))
 
 
+PACKS = """#include <memory>
+#include <vector>
+int main()
+{
+    auto *v = new std::vector<std::unique_ptr<char[]>>;
+    for (int i = 0; i < 100; i++) { v->push_back(std::make_unique<char[]>(64)); }
+    return 0;
+}
+"""
+
+
+def check_rows():
+    """A site is a row of the report: blocks and their vector, which come from one line of the program, are one."""
+    with open("packs.cc", "w", encoding="utf-8") as f:
+        f.write(PACKS)
+    native(["g++", "-g", "-O0", "-o", "packs", "packs.cc"])
+    record(["./packs"], "packs.wake")
+    sizes = [64] * 100 + [128 * 8]
+    expect(0, "--max-leak-per-site", str(sum(sizes)), "packs.wake")
+    text = expect(1, "--max-leak-per-site", str(sum(sizes) - 1), "packs.wake")
+    check.holds("101x  main  packs.cc:6" in text, f"The site over the limit: {text}")
+    shown = tool("report", "--leaks", "packs.wake").out.decode()
+    check.holds("101x  main  packs.cc:6" in shown, f"The same in the report: {shown}")
+
+
 def check_growth():
     expect(0, "--max-growth-vs", "one.wake", "0%", "one.wake")
     expect(0, "--max-growth-vs", "one.wake", "1000%", "grown.wake")
@@ -240,6 +265,7 @@ def check_what_libc_keeps():
 told = truth(record([DRIFT, 10, 20, 5, 7], "one.wake"))
 record([DRIFT, 10, 120, 5, 7], "grown.wake")
 check_edges(told)
+check_rows()
 check_growth()
 check_programs()
 check_blame()
