@@ -45,8 +45,12 @@ static bool called_reads(const char *name, size_t length, const char *wanted, si
             i += noise;
         } else {
             same = sign == 0 ? 1 : sign < left ? sign : left;
+            bool has_blank = same > 1 && name[i + same - 1] == ' '; /* operator<< <int> */
+            same -= has_blank;
             if (want - at < same || memcmp(wanted + at, name + i, same) != 0)
                 return false;
+            i += has_blank;
+            at += has_blank && at + same < want && wanted[at + same] == ' ';
         }
     }
     return at == want;

@@ -115,8 +115,8 @@ static const struct parse_key keys[] = {
     {"writable", yes_words, "it can be written to, or not", ABOUT_MAPPINGS, parse_right, 0, WAKE_WRITE},
     {"executable", yes_words, "it can be executed, or not", ABOUT_MAPPINGS, parse_right, 0, WAKE_EXECUTE},
 
-    RANGE("group-allocations", "COUNT", "allocations from its stack", ABOUT_BLOCKS, parse_count,
-          group_allocations),
+    RANGE("group-allocations", "COUNT", "allocations from its stack (by address: a site may have several)",
+          ABOUT_BLOCKS, parse_count, group_allocations),
     {"group-leaked-min", "COUNT|PERCENT", "at least: leaked blocks of its stack", ABOUT_BLOCKS, parse_amount,
      AT(filter.group_leaked_min), 0},
     {"group-leaked-max", "COUNT|PERCENT", "at most: leaked blocks of its stack", ABOUT_BLOCKS, parse_amount,

@@ -262,6 +262,8 @@ static const char *const wrapper_functions[] = {
  * little the reader's own as those of std::. */
 static const char *const library_files[] = {"/usr/include/", "/usr/local/include/", "/include/c++/",
                                             "/rustc/",       "/rust/deps/",         "/bits/allocator.h"};
+/* Crates that Rust's library itself is made of; with lines they are told by their files. */
+static const char *const library_crates[] = {"gimli::", "addr2line::", "miniz_oxide::", "rustc_demangle::"};
 /* Where package managers put the sources of what a program depends on. */
 static const char *const package_files[] = {"/registry/src/", "/cargo/registry/", "/git/checkouts/",
                                             "/go/pkg/mod/"};
@@ -312,6 +314,14 @@ static bool role_is_common_method(const char *name, size_t length)
     return self.trait == NULL || role_begins_with_any(self.trait, library_names, COUNT(library_names));
 }
 
+/* Is it a function of one of those crates, or a method of a type of theirs? */
+static bool role_is_of_library_crate(const char *name, size_t length)
+{
+    struct frame_self self;
+    const char *type = frame_split_self(name, length, &self) != 0 ? self.type : name;
+    return role_begins_with_any(type, library_crates, COUNT(library_crates));
+}
+
 /* The token of a function or module that was of this kind before it got a veil (query/veil.h). */
 static bool role_is_token(const char *name, size_t length, const char *kind)
 {
@@ -360,5 +370,7 @@ enum frame_role role_find(const struct frame *f)
         role_is_token(name, length, "library_") || role_is_token(module, strlen(module), "library_") ||
         role_begins_with_any(module, library_modules, COUNT(library_modules)))
         return FRAME_LIBRARY;
-    return role_has_any(f->file, library_files, COUNT(library_files)) ? FRAME_LIBRARY : FRAME_OWN;
+    bool is_library = f->file[0] != '\0' ? role_has_any(f->file, library_files, COUNT(library_files))
+                                         : role_is_of_library_crate(name, length);
+    return is_library ? FRAME_LIBRARY : FRAME_OWN;
 }

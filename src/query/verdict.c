@@ -185,7 +185,8 @@ struct verdict verdict_find(const struct levels *l, const struct levels_row *r)
     /* What a site keeps in the later half of its life, bursts aside. */
     double kept = verdict_median_of(r->floor, first + life / 2, stop);
     bool is_short = r->last_ns - r->first_ns <= (l->to_ns - l->from_ns) / 16;
-    bool is_nothing = kept == 0 && r->left == 0; /* whatever it may have been within a tick */
+    /* Whatever it may have been within a tick; but blocks of no bytes may be kept as well. */
+    bool is_nothing = kept == 0 && r->left == 0 && verdict_count_freed(r, LEVELS_TICKS) != 0;
     if (is_nothing || (kept * 100 < (double)r->highest && r->left < r->highest / 10))
         v = (struct verdict){VERDICT_PASSING, .leaves_some = r->left != 0, .freed_at_exit = v.freed_at_exit};
     else if (v.freed_at_exit && verdict_count_freed(r, stop) <= r->blocks / 10)

@@ -174,6 +174,19 @@ static void a_moment_is_once(void **state)
     assert_int_equal(verdict_find(&l, &r).kind, VERDICT_PASSING);
 }
 
+/* Blocks of no bytes, and bytes that no tick has seen, leave the same levels. */
+static void nothing_in_every_tick_is_kept_unless_it_was_freed(void **state)
+{
+    struct levels l;
+    struct levels_row r;
+    (void)state;
+    begin(&l, &r);
+    r.last_ns = r.first_ns = l.to_ns / 4;
+    assert_int_equal(verdict_find(&l, &r).kind, VERDICT_ONCE);
+    r.freed[40] = r.blocks;
+    assert_int_equal(verdict_find(&l, &r).kind, VERDICT_PASSING);
+}
+
 static void what_begins_late_is_unclear(void **state)
 {
     struct levels l;
@@ -195,6 +208,7 @@ int main(void)
         cmocka_unit_test(noise_does_not_grow),
         cmocka_unit_test(a_shutdown_is_not_part_of_life),
         cmocka_unit_test(a_moment_is_once),
+        cmocka_unit_test(nothing_in_every_tick_is_kept_unless_it_was_freed),
         cmocka_unit_test(what_begins_late_is_unclear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,9 +40,9 @@ def compare(told, *paths, times=1):
                     ask(paths, f"arena={word}", "mapped=yes"))
 
 
-def refuse(words, *paths):
+def refuse(words, *paths, where="arena=other"):
     for command in (["report"], ["export", "-f", "csv", "-o", "never.csv"]):
-        run = tool(*command, "--where", "arena=other", *paths)
+        run = tool(*command, "--where", where, *paths)
         said = run.err.decode()
         check.holds(run.status == 1 and words in said and said.count("\n") == 1, f"{command} {paths}: exit {run.status}, {said}")
 
@@ -121,6 +121,7 @@ parts = sorted(glob.glob("parts.wake.*"), key=lambda name: int(name.rsplit(".", 
 check.holds(len(parts) > 1, f"There are {len(parts)} files.")
 compare(told, *parts)
 refuse("earlier file of the series", parts[1])
+refuse("earlier file of the series", parts[1], where="mapped=yes")
 check.equal("strip of a part", 0, tool("strip", "-o", "part.wake", "--threshold", "1ns", parts[1]).status)
 refuse("is not known", "part.wake")
 
