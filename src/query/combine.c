@@ -51,6 +51,7 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
         to->peak_rss_time_ns = from->peak_rss_time_ns;
     }
     if (to->timeline.count == 0) {
+        to->timeline_omitted_blocks = from->timeline_omitted_blocks;
         for (size_t i = 0; i < from->timeline.count; i++)
             (void)vec_push(&to->timeline, from->timeline.data[i]);
     }
@@ -63,7 +64,6 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     if (from->limited_blocks != 0 && (to->limited_blocks == 0 || from->limit_ns < to->limit_ns))
         to->limit_ns = from->limit_ns;
     to->limited_blocks += from->limited_blocks;
-    to->timeline_omitted_blocks += from->timeline_omitted_blocks;
     to->lacks_temporaries |= from->lacks_temporaries;
     to->releases_without_stack += from->releases_without_stack;
     to->events += from->events;
