@@ -60,7 +60,7 @@ static bool fits_time(const struct naive_asked *a, const struct naive_mapping *m
     bool freed = m->left == 0, made_inside = m->made_ns >= a->from && m->made_ns <= a->to;
     bool died_inside = freed && m->died_ns >= a->from && m->died_ns <= a->to;
     uint64_t end_ns = freed ? m->died_ns : a->naive->processes.data[m->process].end_ns;
-    if (m->made_ns > a->to || (freed && m->died_ns < a->from))
+    if (m->made_ns > a->to || (freed ? m->died_ns < a->from : naive_is_gone(a, m->process, a->from)))
         return false;
     if (m->made_ns < naive_time(a, &f->allocated_from, 0) ||
         m->made_ns > naive_time(a, &f->allocated_to, UINT64_MAX))
