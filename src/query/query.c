@@ -41,6 +41,7 @@
 #include "query/mapped.h"
 #include "query/measure.h"
 #include "query/memo.h"
+#include "query/omitted.h"
 #include "query/overlap.h"
 #include "query/reckon.h"
 #include "query/release.h"
@@ -151,28 +152,6 @@ static bool answer_is_plain(const struct answer *a, const struct filter *f, uint
                      timeline_has_fine_spans(a->result, a->reader, process);
     return answer_is_whole(a, f) && (a->query->ticks == 0 || has_ticks) &&
            decide_totals_agree(a->reader, process);
-}
-
-/* Allocations of the window that are not among the events; limited: those of them that came when the file was full. */
-static uint64_t answer_find_omitted(const struct answer *a, uint32_t process, uint64_t *limited)
-{
-    const struct wake_process *p = wake_reader_process(a->reader, process);
-    const struct wake_omissions *o = &p->omitted;
-    bool is_before = a->when.window.max < o->limit_ns;
-    *limited = o->is_limited && !is_before ? o->allocations : 0;
-    return wake_process_omitted(p) - (o->allocations - *limited);
-}
-
-/* The figures of a process are made of events. */
-static void answer_omit(struct answer *a, uint32_t process)
-{
-    struct query_result *r = a->result;
-    uint64_t limited, limit_ns = wake_reader_process(a->reader, process)->omitted.limit_ns;
-    r->omitted_blocks += answer_find_omitted(a, process, &limited);
-    if (limited == 0)
-        return;
-    r->limit_ns = r->limited_blocks == 0 || limit_ns < r->limit_ns ? limit_ns : r->limit_ns;
-    r->limited_blocks += limited;
 }
 
 /* ------------------------------------------------------------------ results */
@@ -307,7 +286,7 @@ static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen
         code = answer_from_totals(a, f, process, err);
     } else if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        answer_omit(a, process);
+        omitted_note(a->result, &a->when, f->process);
     }
     scan_release(s);
     free(s);
@@ -324,7 +303,7 @@ static int answer_late(struct answer *a, struct filter *f, uint32_t process, str
     int code = late_run(l, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
     if (code == 0) {
         code = answer_from_tally(a, &l->tally, &l->medians, l->seen_ns, process, err);
-        answer_omit(a, process);
+        omitted_note(a->result, &a->when, f->process);
     } else if (code == LATE_OVER) {
         f->most_pass = l->ridge.counted > l->ridge.decided / 2;
         a->result->sizes = sizes;
@@ -377,7 +356,7 @@ static int answer_leap(struct answer *a, struct filter *f, struct memo *memo, ui
     int code = leap_run(s, &m->stages, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
     if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        answer_omit(a, process);
+        omitted_note(a->result, &a->when, f->process);
     }
     scan_release(s);
     free(s);
@@ -431,7 +410,7 @@ static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, 
                                       f->process, a->result, err);
     if (is_known && code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        answer_omit(a, process);
+        omitted_note(a->result, &a->when, f->process);
     }
     if (s != NULL)
         scan_release(s);
@@ -514,7 +493,7 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     if (code == 0 && answer_is_plain(a, &filter, process)) {
         if (a->query->ticks != 0) {
             timeline_add_spans(a->result, a->reader, process); /* which count what was culled */
-            (void)answer_find_omitted(a, process, &limited);
+            (void)omitted_find(&a->when, p, &limited);
             a->result->timeline_omitted_blocks += limited;
         }
         a->result->timeline_is_rough |= a->query->ticks != 0;
@@ -522,7 +501,7 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     } else if (code == 0) {
         code = answer_read(a, &filter, process, err);
         if (a->query->ticks != 0)
-            a->result->timeline_omitted_blocks += answer_find_omitted(a, process, &limited);
+            a->result->timeline_omitted_blocks += omitted_find(&a->when, p, &limited);
     }
     bool is_of_events = p->derived || a->result->omitted_blocks != omitted;
     a->result->lacks_temporaries |= is_of_events && !filter.knows_order && a->query->temporary_ns == 0;

@@ -129,7 +129,7 @@ static int tree_compare(const void *left, const void *right, void *context)
 
 static bool tree_is_small(const struct tree_work *w, const struct tree_bucket *b)
 {
-    bool is_empty = b->value.blocks == 0 && b->value.bytes == 0; /* malloc(0) makes a block */
+    bool is_empty = b->value.blocks == 0 && b->value.bytes == 0; /* blocks may have no bytes */
     return is_empty || tree_weight(w->tree, b->value) < w->least;
 }
 
