@@ -4,7 +4,6 @@
  * the names into it; says for each file that code came from what was found.
  */
 #include "cmd/command.h"
-#include "cmd/dying.h"
 #include "cmd/finish.h"
 #include "cmd/guess.h"
 #include "cmd/progress.h"
@@ -18,23 +17,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* SIGTERM counts twice: it ends the waiting for a server and the search. */
-static volatile sig_atomic_t symbolize_interrupts, symbolize_heard;
+static volatile sig_atomic_t
+    symbolize_interrupts; /* SIGTERM counts twice: it ends the waiting for a server and the search */
 
 static void symbolize_interrupt(int signal)
 {
     symbolize_interrupts += signal == SIGTERM ? 2 : 1;
-    if (symbolize_interrupts - symbolize_heard < DYING_PRESSES)
-        return;
-    dying_wipe();
-    dying_of(signal);
 }
 
 static bool symbolize_is_stopped(void *of)
 {
-    (void)of;
-    bool is_asked = symbolize_interrupts > symbolize_heard;
-    symbolize_heard += is_asked;
+    sig_atomic_t *taken = of;
+    bool is_asked = symbolize_interrupts > *taken;
+    *taken += is_asked;
     return is_asked;
 }
 
@@ -141,6 +136,7 @@ static int symbolize_run(struct finish *f, const char *path)
 {
     struct err err;
     struct symbolize_table table = {0};
+    sig_atomic_t taken = 0;
     int code = ERR_INPUT;
     if (symbolize_is_spool(path)) {
         command_say("%s is a spool, which has no room for names.", path);
@@ -157,6 +153,7 @@ static int symbolize_run(struct finish *f, const char *path)
     progress_begin(&progress);
     f->naming.progress = symbolize_progress;
     f->naming.progress_of = &progress;
+    f->naming.is_stopped_of = &taken;
     f->say_of = &progress;
     struct naming *n = naming_open(&f->naming, &err);
     table.naming = n;

@@ -37,13 +37,14 @@ static uint32_t *fold_see_all(const struct traces *c)
     return looks;
 }
 
-/* The same of a whole site.  One that has only libraries begins with a frame that is not in the looks. */
+/* The same of a whole site.  One that has only libraries begins with a frame that is not in the looks, and is told from all
+ * others by the highest bit. */
 static uint64_t fold_see_site(const struct traces *c, const uint32_t *looks, uint32_t trace)
 {
     uint32_t first = trace == 0 ? 0 : traces_find_own(c, trace);
     if (first == 0 || traces_frame(c, first)->role == FRAME_OWN)
         return looks[first];
-    return (uint64_t)looks[first] << 32 | traces_sight(c, first);
+    return UINT64_C(1) << 63 | (uint64_t)looks[first] << 32 | traces_sight(c, first);
 }
 
 static bool fold_add(struct sites *folded, struct map *slots, uint64_t look, const struct site *one)

@@ -72,9 +72,12 @@ static void libraries_among_callers_make_no_other_site(void **state)
     fake_leak(&f, p, "std::thread@thread:1 > std::string@string:3 > malloc", 1, 100);
     fake_leak(&f, p, "std::async@future:1 > std::string@string:3 > malloc", 1, 50);
     fake_leak(&f, p, "std::thread@thread:1 > std::map@map:3 > malloc", 1, 7);
+    fake_leak(&f, p, "std::a@lib:21 > malloc", 1, 3); /* frames and traces have numbers of their own */
+    fake_leak(&f, p, "std::b@lib:22 > malloc", 1, 2);
+    fake_leak(&f, p, "std::c@lib:23 > malloc", 1, 1);
     gather(&f, &from, &folded);
-    assert_int_equal(from.list.count, 7);
-    assert_int_equal(folded.list.count, 4);
+    assert_int_equal(from.list.count, 10);
+    assert_int_equal(folded.list.count, 7);
     assert_int_equal(folded.list.data[0].m.leaked_bytes, 1230);
     assert_int_equal(folded.list.data[1].m.leaked_bytes, 150);
     assert_int_equal(folded.list.data[2].m.leaked_bytes, 7);

@@ -26,7 +26,8 @@ int mapped_check(const struct filter *f, struct watch *watch, struct wake_reader
                                          watch, err);
     if (code != MAPPED_STRANGE)
         return code;
-    if (f->process->carried.count > 0) /* their usable sizes are in an earlier file */
+    if (f->process->carried.count > 0 &&
+        f->process->info.has_arenas) /* their usable sizes are in an earlier file */
         return err_set(
             err, ERR_ABSENT,
             "Which blocks of process %u have a mapping of their own is not known of those that were "

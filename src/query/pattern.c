@@ -55,18 +55,25 @@ static const char *pattern_path(const struct pattern *p, const struct wake_modul
     return module == NULL ? "" : module->path[0] != '\0' ? module->path : exe;
 }
 
-/* The same for a function without a name, which reports call by its place.  That its module is called so is not
- * enough: its offset has to be in what matches. */
+/* The same for a function without a name, which reports call by its place: MODULE+0xADDRESS.  Words match modules and
+ * the digits of addresses by chance, so that is meant where the expression has 0x, needs more than one of the parts,
+ * or takes whatever comes. */
 static bool pattern_matches_place(const struct pattern *p, const struct wake_node *node)
 {
+    static const char sign[] = "+0x";
     char text[FRAME_PLACE_MAX], name[FRAME_PLACE_MAX];
     const struct wake_module *module = pattern_module(p, node);
     const char *path = pattern_path(p, module);
     uint64_t address = (node->address & ~RECORD_FRAME_EXACT) - (module == NULL ? 0 : module->bias);
     if (!pattern_matches(p, frame_spell_place(text, path, address)))
         return false;
+    const char *digits = strstr(text, sign);
+    if (digits == NULL || strstr(p->asked->text, "0x") != NULL)
+        return true;
     snprintf(name, sizeof name, "%s", frame_basename(path));
-    return !pattern_matches(p, name) || pattern_matches(p, text + strlen(name));
+    unsigned parts =
+        pattern_matches(p, name) + pattern_matches(p, sign) + pattern_matches(p, digits + sizeof sign - 1);
+    return parts == 0 || parts == 3;
 }
 
 /* Whether the frame of a node matches, all functions that were inlined there included. */

@@ -261,8 +261,9 @@ static const char *const wrapper_functions[] = {
 /* Whatever is compiled from headers of the system is a library's: containers of Boost, Abseil and Qt are as
  * little the reader's own as those of std::. */
 static const char *const library_files[] = {"/usr/include/", "/usr/local/include/", "/include/c++/",
-                                            "/rustc/",       "/rust/deps/",         "/bits/allocator.h"};
+                                            "/rustc/", "/bits/allocator.h"};
 /* Crates that Rust's library itself is made of; with lines they are told by their files. */
+static const char *const library_crate_files[] = {"/rust/deps/"}; /* their beginning */
 static const char *const library_crates[] = {"gimli::", "addr2line::", "miniz_oxide::", "rustc_demangle::"};
 /* Where package managers put the sources of what a program depends on. */
 static const char *const package_files[] = {"/registry/src/", "/cargo/registry/", "/git/checkouts/",
@@ -370,7 +371,9 @@ enum frame_role role_find(const struct frame *f)
         role_is_token(name, length, "library_") || role_is_token(module, strlen(module), "library_") ||
         role_begins_with_any(module, library_modules, COUNT(library_modules)))
         return FRAME_LIBRARY;
-    bool is_library = f->file[0] != '\0' ? role_has_any(f->file, library_files, COUNT(library_files))
-                                         : role_is_of_library_crate(name, length);
+    bool is_library = f->file[0] == '\0' ? role_is_of_library_crate(name, length)
+                                         : role_has_any(f->file, library_files, COUNT(library_files)) ||
+                                               role_begins_with_any(f->file, library_crate_files,
+                                                                    COUNT(library_crate_files));
     return is_library ? FRAME_LIBRARY : FRAME_OWN;
 }

@@ -302,15 +302,24 @@ const char *wake_reader_note(const struct wake_reader *r, size_t i)
     return r->notes.data[i];
 }
 
+static void reader_spell_veiled(size_t count, char text[WAKE_VEILED_NOTE])
+{
+    (void)snprintf(
+        text, WAKE_VEILED_NOTE,
+        "%zu note%s on what this recording lacks or means %s left out, because names may be in %s.", count,
+        count == 1 ? "" : "s", count == 1 ? "was" : "were", count == 1 ? "it" : "them");
+}
+
 const char *wake_reader_veiled_note(const struct wake_reader *r, char text[WAKE_VEILED_NOTE])
 {
-    size_t count = r->notes.count;
     text[0] = '\0';
-    if (count != 0)
-        (void)snprintf(
-            text, WAKE_VEILED_NOTE,
-            "%zu note%s on what this recording lacks or means %s left out, because names may be in %s.",
-            count, count == 1 ? "" : "s", count == 1 ? "was" : "were", count == 1 ? "it" : "them");
+    if (r->notes.count == 1) { /* it may be one that tells of others */
+        reader_spell_veiled(strtoul(r->notes.data[0], NULL, 10), text);
+        if (strcmp(text, r->notes.data[0]) == 0)
+            return text;
+    }
+    if (r->notes.count != 0)
+        reader_spell_veiled(r->notes.count, text);
     return text;
 }
 

@@ -60,7 +60,7 @@ if check.equal("status of record", 0, record([workload("order"), "4", "300000"])
     check.equal("interrupted", True, json.loads(done.out)["interrupted"])
     check.holds(b"Interrupted: shown is what had been read by then." in done.err, f"It says {done.err!r}.")
     shutil.copy("out.wake", "copy.wake")
-    for words in (["report"], ["history", "--json"], ["symbolize"], ["diff", "copy.wake"]):
+    for words in (["report"], ["history", "--json"], ["diff", "copy.wake"]):
         argv = [*words, "copy.wake", *(["0x1000"] if words[0] == "history" else [])]
         for presses, alive in ((2, True), (3, False)):  # before the third read somebody may only look what it is
             check.about(f"{words[0]}, Ctrl-C {presses} times")

@@ -60,6 +60,8 @@ check_both("imported.wake", "notes")
 before, after = (json.loads(tool("info", "--json", path).out)["notes"] for path in ("imported.wake", "anonymize.wake"))
 check.equal("notes of the anonymous one", 1, len(after))
 check.holds(after[0].startswith(f"{len(before)} notes on what"), f"{after} stands for {before}.")
+tool("anonymize", "anonymize.wake", "-o", "again.wake")
+check.equal("notes of one that was anonymous", after, json.loads(tool("info", "--json", "again.wake").out)["notes"])
 
 check.about("series")
 record([workload("order"), "2", "1000000"], "series.wake", ["--rotate", "64K"])
