@@ -159,31 +159,18 @@ void asking_tell_begin(struct asking *a, const struct wake_reader *r, const char
     a->has_said_end = true;
 }
 
-/* Where the first process that has no events up to its end has its last one; 0: there is none. */
-static uint64_t asking_find_limit(const struct wake_reader *r)
-{
-    uint64_t limit = UINT64_MAX;
-    for (size_t i = 0; i < wake_reader_process_count(r); i++) {
-        const struct wake_omissions *o = &wake_reader_process(r, i)->omitted;
-        limit = o->is_limited && o->limit_ns != 0 && o->limit_ns < limit ? o->limit_ns : limit;
-    }
-    return limit == UINT64_MAX ? 0 : limit;
-}
-
 /* What is live is asked of events that end before the program does. */
-static void asking_tell_limit(struct asking *a, const struct query *query, const struct wake_reader *r,
-                              const struct query_result *result)
+static void asking_tell_limit(struct asking *a, const struct query *query, const struct query_result *result)
 {
     char text[UNITS_MAX];
-    uint64_t limit_ns = asking_find_limit(r);
-    bool is_behind = query->moment.when != WHEN_UNSET && result->moment_ns >= limit_ns;
+    bool is_behind = query->moment.when != WHEN_UNSET && result->moment_ns >= result->limit_ns;
     bool asks_more =
         query->filter.alive_at.when != WHEN_UNSET || query->filter.alive_at_2.when != WHEN_UNSET ||
         !range_is_whole(&query->filter.lifetime) || !range_is_whole(&query->filter.chain_lifetime);
-    if (limit_ns == 0 || result->limited_blocks == 0 || !(is_behind || asks_more) || a->has_said_limit)
+    if (result->limit_ns == 0 || !(is_behind || asks_more) || a->has_said_limit)
         return;
     command_say("The file was full at %s: what was live then counts as live at all later moments.",
-                units_time(text, limit_ns));
+                units_time(text, result->limit_ns));
     a->has_said_limit = true;
 }
 
@@ -195,7 +182,7 @@ void asking_tell_moments(struct asking *a, const struct query *query, const stru
         asking_tell_end(a, result->later_ns);
     else if (has_moment && result->moment_ns < asking_find_begin(r))
         asking_tell_begin(a, r, "live");
-    asking_tell_limit(a, query, r, result);
+    asking_tell_limit(a, query, result);
 }
 
 int asking_run(struct asking *a, const struct query *query, struct wake_reader *r,

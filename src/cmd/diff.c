@@ -200,7 +200,7 @@ static struct section_diff_side diff_describe(const struct diff *d, size_t which
     struct facts facts;
     facts_gather(&facts, d->sides[which].reader);
     uint64_t end_ns = diff_find_end(d->sides[which].reader);
-    uint64_t unneeded = by_moment && r->moment_ns < r->limit_ns ? r->limited_blocks : 0;
+    uint64_t unneeded = by_moment ? r->later_blocks : 0;
     if (o->moments[which] == NULL)
         end_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
     return (struct section_diff_side){o->files[which],

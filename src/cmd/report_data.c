@@ -319,12 +319,16 @@ static int report_data_sieve_histograms(struct report_data *d, const struct repo
 /* All answers lack the same blocks, or some of them. */
 static uint64_t report_data_count_omitted(const struct report_data *d, const struct report_options *o)
 {
-    uint64_t most = report_findings_omitted(d, o), lists = d->result.omitted_blocks;
-    bool is_about_moment = o->measures == 1u << MEASURE_LIVE && !o->details && !o->histograms;
-    if (is_about_moment && d->result.moment_ns < d->result.limit_ns) /* what came later has no part in it */
-        lists -= d->result.limited_blocks;
+    uint64_t most = report_findings_omitted(d, o);
+    uint64_t lists = d->result.omitted_blocks, before = d->since.omitted_blocks;
+    bool is_about_moments =
+        (o->measures == 1u << MEASURE_LIVE || o->changes) && !o->details && !o->histograms;
+    if (is_about_moments) { /* what came later has no part in it */
+        lists -= d->result.later_blocks;
+        before -= d->since.later_blocks;
+    }
     most = lists > most ? lists : most;
-    return d->since.omitted_blocks > most ? d->since.omitted_blocks : most;
+    return before > most ? before : most;
 }
 
 /* Of several recordings one may have the mark that a condition names; where none has, it is refused like a

@@ -10,6 +10,7 @@
 #include "present/json.h"
 #include "present/safe.h"
 #include "present/units.h"
+#include "query/omitted.h"
 #include "query/when.h"
 
 enum { EXPORT_TICKS = 500 }; /* more than a screen can show apart */
@@ -91,7 +92,8 @@ static uint64_t export_count_omitted(const struct export_job *job, bool is_one, 
         const struct wake_process *p = wake_reader_process(job->reader, i);
         if (is_one ? i != job->result->peak_process : !export_has_process(job, i))
             continue;
-        blocks += wake_process_omitted(p);
+        const struct omitted o = omitted_find(p, job->result->to_ns);
+        blocks += o.culled + o.elsewhere + o.limited;
         *is_sampled |= p->omitted.sample_rate != 0;
     }
     return blocks;

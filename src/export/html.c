@@ -10,6 +10,7 @@
  */
 #include "export/export.h"
 
+#include <errno.h>
 #include <page_assets.h>
 #include <stdio.h>
 
@@ -184,6 +185,8 @@ static void html_put_notes(const struct export_job *job)
     for (size_t i = 0; (note = export_note(job, i, made_up)) != NULL; i++) {
         strbuf_clear(&line);
         safe_add_text(&line, note);
+        if (line.failed && job->out->error == 0)
+            job->out->error = ENOMEM;
         out_text(job->out, "<p class=\"note\">");
         html_add(job->out, strbuf_get(&line));
         out_text(job->out, "</p>\n");

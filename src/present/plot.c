@@ -78,6 +78,8 @@ static void plot_axis(struct page *p, size_t columns, uint64_t begin_ns, uint64_
     units_time(to, end_ns);
     if (begin_ns == 0)
         strcpy(from, "0");
+    if (strlen(from) + strlen(caption) + strlen(to) + 2 > columns)
+        caption = "";
     size_t used = strlen(from) + strlen(caption) + strlen(to), space = columns > used ? columns - used : 2;
     page_addf(p, COLOUR_QUIET, "%*s%s%*s%s%*s%s", PLOT_LABEL + PLOT_MARGIN, "", from, (int)(space / 2), "",
               caption, (int)(space - space / 2), "", to);

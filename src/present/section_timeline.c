@@ -10,7 +10,22 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TIMELINE_ROWS = 5 };
+enum {
+    TIMELINE_ROWS = 5,
+    TIMELINE_AROUND = 40, /* columns that a caption leaves for labels and times */
+};
+
+/* What is not in it, in few words; nothing where it is whole. */
+static void section_timeline_lack(char *lack, size_t size, const struct query_result *r, bool is_sampled)
+{
+    char text[UNITS_MAX];
+    if (r->timeline_limit_ns != 0)
+        snprintf(lack, size, "%sknown up to %s", r->timeline_has_culled ? "in part " : "",
+                 units_time(text, r->timeline_limit_ns));
+    else if (r->timeline_omitted_blocks != 0)
+        snprintf(lack, size, "without %s %s%s", units_count(text, r->timeline_omitted_blocks),
+                 is_sampled ? "sample" : "call", units_plural(r->timeline_omitted_blocks));
+}
 
 void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns, bool is_sampled)
 {
@@ -18,13 +33,15 @@ void section_timeline_text(struct page *p, const struct query_result *r, uint64_
     page_end_line(p);
     size_t empty = p->out->length;
     uint64_t until_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
-    char caption[2 * UNITS_MAX + 64] = "", count[UNITS_MAX];
+    char caption[2 * UNITS_MAX + 80] = "", lack[2 * UNITS_MAX + 40] = "", text[UNITS_MAX];
+    section_timeline_lack(lack, sizeof lack, r, is_sampled);
     if (r->processes > 1)
-        snprintf(caption, sizeof caption, "%s processes together", units_count(count, r->processes));
-    if (r->timeline_omitted_blocks != 0)
-        snprintf(caption + strlen(caption), sizeof caption - strlen(caption), "%swithout %s %s%s",
-                 r->processes > 1 ? ", " : "", units_count(count, r->timeline_omitted_blocks),
-                 is_sampled ? "sample" : "call", units_plural(r->timeline_omitted_blocks));
+        snprintf(caption, sizeof caption, "%s processes together", units_count(text, r->processes));
+    bool fits = lack[0] == '\0' || strlen(caption) + strlen(lack) + TIMELINE_AROUND <= p->width;
+    if (lack[0] != '\0' && (!fits || caption[0] == '\0'))
+        strcpy(caption, lack);
+    else if (lack[0] != '\0')
+        snprintf(caption + strlen(caption), sizeof caption - strlen(caption), ", %s", lack);
     plot_print(p, r->timeline.data, r->timeline.count, until_ns, TIMELINE_ROWS, caption);
     if (p->out->length == empty) /* there is nothing to plot: no gap either */
         strbuf_cut(p->out, before);

@@ -52,6 +52,8 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     }
     if (to->timeline.count == 0) {
         to->timeline_omitted_blocks = from->timeline_omitted_blocks;
+        to->timeline_limit_ns = from->timeline_limit_ns;
+        to->timeline_has_culled = from->timeline_has_culled;
         for (size_t i = 0; i < from->timeline.count; i++)
             (void)vec_push(&to->timeline, from->timeline.data[i]);
     }
@@ -61,9 +63,10 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     histogram_join(&to->sizes, &from->sizes);
     histogram_join(&to->lifetimes, &from->lifetimes);
     to->omitted_blocks += from->omitted_blocks;
-    if (from->limited_blocks != 0 && (to->limited_blocks == 0 || from->limit_ns < to->limit_ns))
-        to->limit_ns = from->limit_ns;
     to->limited_blocks += from->limited_blocks;
+    to->later_blocks += from->later_blocks;
+    if (from->limit_ns != 0 && (to->limit_ns == 0 || from->limit_ns < to->limit_ns))
+        to->limit_ns = from->limit_ns;
     to->lacks_temporaries |= from->lacks_temporaries;
     to->releases_without_stack += from->releases_without_stack;
     to->events += from->events;

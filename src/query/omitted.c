@@ -4,21 +4,49 @@
  */
 #include "query/omitted.h"
 
-uint64_t omitted_find(const struct when *w, const struct wake_process *p, uint64_t *limited)
+struct omitted omitted_find(const struct wake_process *p, uint64_t until_ns)
 {
     const struct wake_omissions *o = &p->omitted;
-    bool is_before = w->window.max < o->limit_ns;
-    *limited = o->is_limited && !is_before ? o->allocations : 0;
-    return wake_process_omitted(p) - (o->allocations - *limited);
+    uint64_t others = o->culled_blocks + o->allocations;
+    return (struct omitted){.culled = o->culled_blocks,
+                            .elsewhere = wake_process_omitted(p) - others,
+                            .limited = o->is_limited && until_ns >= o->limit_ns ? o->allocations : 0};
 }
 
-void omitted_note(struct query_result *r, const struct when *w, const struct wake_process *p)
+struct omitted_need omitted_understand(const struct when *w, const struct filter *f)
 {
-    uint64_t limited;
-    r->omitted_blocks += omitted_find(w, p, &limited);
-    if (limited == 0)
+    const unsigned fate = CHECK_AT_DEATH | CHECK_GROUPS | CHECK_RELEASE | CHECK_INSIDE;
+    return (struct omitted_need){.until_ns = w->window.max < f->born.max ? w->window.max : f->born.max,
+                                 .moment_ns = w->moment,
+                                 .window_ns = w->window.max,
+                                 .has_fate = (f->checks & fate) != 0};
+}
+
+static void omitted_note_limit(uint64_t *first_ns, uint64_t limit_ns)
+{
+    *first_ns = *first_ns == 0 || limit_ns < *first_ns ? limit_ns : *first_ns;
+}
+
+void omitted_note(struct query_result *r, const struct wake_process *p, const struct omitted_need *need)
+{
+    const struct omitted o = omitted_find(p, need->until_ns);
+    uint64_t limit_ns = p->omitted.limit_ns;
+    r->omitted_blocks += o.culled + o.elsewhere + o.limited;
+    r->limited_blocks += o.limited;
+    if (!p->omitted.is_limited)
         return;
-    if (r->limited_blocks == 0 || p->omitted.limit_ns < r->limit_ns)
-        r->limit_ns = p->omitted.limit_ns;
-    r->limited_blocks += limited;
+    omitted_note_limit(&r->limit_ns, limit_ns);
+    if (need->moment_ns < limit_ns && !need->has_fate)
+        r->later_blocks += o.limited;
+}
+
+void omitted_note_timeline(struct query_result *r, const struct wake_process *p,
+                           const struct omitted_need *need, bool has_culled)
+{
+    const struct omitted o = omitted_find(p, need->until_ns);
+    uint64_t culled = has_culled ? 0 : o.culled;
+    r->timeline_omitted_blocks += culled + o.limited;
+    r->timeline_has_culled |= culled != 0;
+    if (p->omitted.is_limited && need->window_ns >= p->omitted.limit_ns)
+        omitted_note_limit(&r->timeline_limit_ns, p->omitted.limit_ns);
 }

@@ -125,7 +125,8 @@ struct answer {
     bool has_peak;
     uint64_t *medians; /* counts of all processes, when asked for */
     struct overlap overlap;
-    /* Of the process at hand: it has not ended before the moment of live_*, nor before the window. */
+    struct omitted_need need; /* of the process at hand */
+    /* Likewise: it has not ended before the moment of live_*, nor before the window. */
     bool lives_at_moment, lives_in_window;
 };
 
@@ -286,7 +287,7 @@ static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen
         code = answer_from_totals(a, f, process, err);
     } else if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        omitted_note(a->result, &a->when, f->process);
+        omitted_note(a->result, f->process, &a->need);
     }
     scan_release(s);
     free(s);
@@ -303,7 +304,7 @@ static int answer_late(struct answer *a, struct filter *f, uint32_t process, str
     int code = late_run(l, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
     if (code == 0) {
         code = answer_from_tally(a, &l->tally, &l->medians, l->seen_ns, process, err);
-        omitted_note(a->result, &a->when, f->process);
+        omitted_note(a->result, f->process, &a->need);
     } else if (code == LATE_OVER) {
         f->most_pass = l->ridge.counted > l->ridge.decided / 2;
         a->result->sizes = sizes;
@@ -356,7 +357,7 @@ static int answer_leap(struct answer *a, struct filter *f, struct memo *memo, ui
     int code = leap_run(s, &m->stages, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
     if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        omitted_note(a->result, &a->when, f->process);
+        omitted_note(a->result, f->process, &a->need);
     }
     scan_release(s);
     free(s);
@@ -410,7 +411,7 @@ static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, 
                                       f->process, a->result, err);
     if (is_known && code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        omitted_note(a->result, &a->when, f->process);
+        omitted_note(a->result, f->process, &a->need);
     }
     if (s != NULL)
         scan_release(s);
@@ -479,8 +480,9 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     a->lives_in_window = !when_is_gone(&a->when, p, a->when.window.min);
     a->lives_at_moment =
         a->when.moment == UINT64_MAX ? a->lives_in_window : !when_is_gone(&a->when, p, a->when.moment);
-    uint64_t omitted = a->result->omitted_blocks, limited;
+    uint64_t omitted = a->result->omitted_blocks;
     int code = filter_init(&filter, a->query, &a->when, a->reader, process, err);
+    a->need = omitted_understand(&a->when, &filter); /* before anybody finds an easier question */
     if (a->query->ticks != 0)
         timeline_add_samples(a->result, &a->when, p);
     if (code == 0)
@@ -492,16 +494,15 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     a->result->releases_without_stack += filter.releases_without_stack;
     if (code == 0 && answer_is_plain(a, &filter, process)) {
         if (a->query->ticks != 0) {
-            timeline_add_spans(a->result, a->reader, process); /* which count what was culled */
-            (void)omitted_find(&a->when, p, &limited);
-            a->result->timeline_omitted_blocks += limited;
+            timeline_add_spans(a->result, a->reader, process);
+            omitted_note_timeline(a->result, p, &a->need, true);
         }
         a->result->timeline_is_rough |= a->query->ticks != 0;
         code = answer_from_totals(a, &filter, process, err);
     } else if (code == 0) {
         code = answer_read(a, &filter, process, err);
         if (a->query->ticks != 0)
-            a->result->timeline_omitted_blocks += omitted_find(&a->when, p, &limited);
+            omitted_note_timeline(a->result, p, &a->need, false);
     }
     bool is_of_events = p->derived || a->result->omitted_blocks != omitted;
     a->result->lacks_temporaries |= is_of_events && !filter.knows_order && a->query->temporary_ns == 0;

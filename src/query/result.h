@@ -92,11 +92,13 @@ struct query_result {
     /* Allocations that the recording knows only by count (culled, or beyond the size of the file)
      * and that are in none of these figures, because they had to be made from events. */
     uint64_t omitted_blocks;
-    /* Of these, what came when the file was full, the first time that one was; of what is live and leaked since then only the totals
-     * tell. */
-    uint64_t limited_blocks, limit_ns;
+    /* Of these, those that came when the file was full; and of those the ones that what is live at the moment does not
+     * depend on. */
+    uint64_t limited_blocks, later_blocks;
+    uint64_t limit_ns; /* where the first file was full whose events were needed; 0: none was */
     /* The same of the timeline, which needs events where sums do not. */
-    uint64_t timeline_omitted_blocks;
+    uint64_t timeline_omitted_blocks, timeline_limit_ns;
+    bool timeline_has_culled; /* some of them were culled */
     /* Blocks of some process are not counted as temporary, because its events, of which these figures had to be made, do
      * not tell what a thread has allocated next (store/reader.h). */
     bool lacks_temporaries;

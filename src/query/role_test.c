@@ -65,7 +65,7 @@ static const struct {
     {"gimli::read::abbrev::Attributes::push", "/src/gimli/src/read/abbrev.rs", "/bin/app", FRAME_OWN},
     {"<gimli::read::abbrev::Attributes>::push", "", "/bin/app", FRAME_LIBRARY},
     {"<own::T as gimli::Reader>::read", "", "/bin/app", FRAME_OWN},
-    {"mine::f", "/home/me/rust/deps/mine/src/lib.rs", "/bin/app", FRAME_OWN},
+    {"mine::f", "/src/rust/deps/mine/src/lib.rs", "/bin/app", FRAME_OWN},
     {"__rust_try", "", "/bin/app", FRAME_LIBRARY},
     {"<i32 as core::fmt::Display>::fmt", "", "/bin/app", FRAME_LIBRARY},
     {"<&mut [own::T] as core::fmt::Debug>::fmt", "", "/bin/app", FRAME_LIBRARY},

@@ -222,6 +222,53 @@ def makers(path, *words):
     return found
 
 
+RELEASES = """#include <stdlib.h>
+#include <unistd.h>
+enum { KEPT = 1000, ROUNDS = 400 };
+static void *kept[KEPT], *last[200000];
+int main(void)
+{
+    for (int r = 0; r < ROUNDS; r++) /* the file is full of these, unless that takes too few */
+        for (int i = 0; i < KEPT; i++) {
+            free(kept[i]);
+            kept[i] = malloc((size_t)(r * 7919 + i * 104729) % 4000 + 1);
+        }
+    for (int i = 0; i < 200000; i++)
+        last[i] = malloc((size_t)i % 100 + 1);
+    usleep(50000);
+    for (int i = 0; i < KEPT; i++)
+        free(kept[i]);
+    for (int i = 0; i < 200000; i++)
+        free(last[i]);
+    usleep(50000);
+    return 0;
+}
+"""
+
+
+def releases_behind():
+    """What is released when the file is full counts as live at later moments: that is said, of all who ask for it."""
+    check.about("releases behind the end of a full file")
+    with open("releases.c", "w", encoding="utf-8") as f:
+        f.write(RELEASES)
+    native(["gcc", "-O1", "-g", "-o", "releases", "releases.c"])
+    record(["./releases"], "releases.wake", ["--max-size", "1M"])
+    check.holds(info("releases.wake")["limited_events"] > 100000, "It was not full.")
+    sentence = b"The file was full at "
+    for words in (["--at", "99%"], ["--allocated", "--where", "lifetime-min=1ms"],
+                  ["--to", "1ns", "--allocated", "--where", "alive-at=99%"]):
+        check.holds(sentence in tool("report", *words, "releases.wake").err, f"report {words} does not say that it was full.")
+    check.holds(sentence in tool("diff", "releases.wake@1%", "releases.wake@99%").err, "diff does not say that it was full.")
+    check.holds(b"known up to " in tool("report", "releases.wake").out, "The plot does not say up to when it is known.")
+    for words, is_lacking in ((["--since", "1us", "--until", "2us"], False), (["--at", "1us"], False), (["--at", "1us", "--where", "freed=inside"], True),
+                              (["--at", "1us", "--where", "group-allocations-min=2"], True), (["--at", "99%"], True)):
+        lacks = json.loads(tool("report", "--json", *words, "releases.wake").out)["summary"]["omitted_blocks"]
+        check.equal(f"{words}: something is lacking", is_lacking, lacks != 0)
+    for words, is_lacking in (([], True), (["--to", "1us"], False)):
+        done = tool("export", "-f", "csv", "-o", "releases.csv", *words, "releases.wake")
+        check.equal(f"export {words}: something is lacking", is_lacking, b"by count alone" in done.err)
+
+
 def limited():
     """A file that is full takes no more events; the totals go on."""
     told = truth(record([workload("turnover"), "300000"], "limited.wake", ["--max-size", "1M"]))
@@ -279,7 +326,7 @@ def limited():
     check.holds("after lacks" in compared and "before lacks" not in compared, f"The comparison says {compared}")
     check.holds(all(len(line) <= 80 for line in compared.splitlines()), f"A line is too long: {compared}")
     report = tool("report", "limited.wake")
-    check.holds(b" without " in report.out, "The plot does not say what it lacks.")
+    check.holds(b" known up to " in report.out, "The plot does not say what it lacks.")
     check.holds(b" limited " in report.out, "The report does not say that the file was full.")
     check.equal("allocations in the report", facts["allocations"],
                 sites("limited.wake", "--calls")["summary"]["allocations"])
@@ -292,4 +339,5 @@ stripped()
 recorded()
 temporary()
 limited()
+releases_behind()
 check.done()
