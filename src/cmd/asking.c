@@ -10,7 +10,6 @@
 #include "cmd/naming.h"
 #include "cmd/recording_file.h"
 #include "present/units.h"
-#include "query/filter.h"
 
 #include <stdlib.h>
 
@@ -164,10 +163,7 @@ static void asking_tell_limit(struct asking *a, const struct query *query, const
 {
     char text[UNITS_MAX];
     bool is_behind = query->moment.when != WHEN_UNSET && result->moment_ns >= result->limit_ns;
-    bool asks_more =
-        query->filter.alive_at.when != WHEN_UNSET || query->filter.alive_at_2.when != WHEN_UNSET ||
-        !range_is_whole(&query->filter.lifetime) || !range_is_whole(&query->filter.chain_lifetime);
-    if (result->limit_ns == 0 || !(is_behind || asks_more) || a->has_said_limit)
+    if (result->limit_ns == 0 || !(is_behind || result->fates_end) || a->has_said_limit)
         return;
     command_say("The file was full at %s: what was live then counts as live at all later moments.",
                 units_time(text, result->limit_ns));

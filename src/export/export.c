@@ -92,7 +92,8 @@ static uint64_t export_count_omitted(const struct export_job *job, bool is_one, 
         const struct wake_process *p = wake_reader_process(job->reader, i);
         if (is_one ? i != job->result->peak_process : !export_has_process(job, i))
             continue;
-        const struct omitted o = omitted_find(p, job->result->to_ns);
+        uint64_t until_ns = job->result->fates_end ? UINT64_MAX : job->result->to_ns;
+        const struct omitted o = omitted_find(p, until_ns);
         blocks += o.culled + o.elsewhere + o.limited;
         *is_sampled |= p->omitted.sample_rate != 0;
     }

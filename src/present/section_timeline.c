@@ -12,7 +12,7 @@
 
 enum {
     TIMELINE_ROWS = 5,
-    TIMELINE_AROUND = 40, /* columns that a caption leaves for labels and times */
+    TIMELINE_AROUND = 30, /* columns that a caption leaves for labels and times */
 };
 
 /* What is not in it, in few words; nothing where it is whole. */

@@ -65,6 +65,7 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     to->omitted_blocks += from->omitted_blocks;
     to->limited_blocks += from->limited_blocks;
     to->later_blocks += from->later_blocks;
+    to->fates_end |= from->fates_end;
     if (from->limit_ns != 0 && (to->limit_ns == 0 || from->limit_ns < to->limit_ns))
         to->limit_ns = from->limit_ns;
     to->lacks_temporaries |= from->lacks_temporaries;

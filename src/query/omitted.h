@@ -26,9 +26,9 @@ struct omitted omitted_find(const struct wake_process *p, uint64_t until_ns);
 
 /* What a question needs of a process, as it was asked. */
 struct omitted_need {
-    uint64_t until_ns;             /* no later allocations */
+    uint64_t until_ns;             /* nothing that came later */
     uint64_t moment_ns, window_ns; /* of live_*; the window's end */
-    bool has_fate;                 /* it asks what became of blocks, or of others of their stack */
+    bool has_fate;                 /* it asks what became of blocks, or when others of their stack came */
 };
 
 struct omitted_need omitted_understand(const struct when *w, const struct filter *f);

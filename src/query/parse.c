@@ -66,8 +66,8 @@ static const struct parse_key keys[] = {
     {"not-stack", "NUMBER,...", "allocated from none of these stacks", ABOUT_BOTH, parse_numbers,
      AT(filter.not_stacks), 0},
     {"function", "REGEX",
-     "a function on its stack matches; without a name it is MODULE+0xADDRESS, of which + or 0x has to be in "
-     "the expression",
+     "a function on its stack matches; without a name it is MODULE+0xADDRESS, of which more than MODULE or "
+     "digits has to match",
      ABOUT_BOTH, parse_pattern, 0, FIELD_FUNCTION},
     {"not-function", "REGEX", "no function on its stack matches", ABOUT_BOTH, parse_pattern, 0,
      FIELD_FUNCTION | PARSE_NEGATED},

@@ -60,20 +60,19 @@ static const char *pattern_path(const struct pattern *p, const struct wake_modul
  * or takes whatever comes. */
 static bool pattern_matches_place(const struct pattern *p, const struct wake_node *node)
 {
-    static const char sign[] = "+0x";
     char text[FRAME_PLACE_MAX], name[FRAME_PLACE_MAX];
     const struct wake_module *module = pattern_module(p, node);
     const char *path = pattern_path(p, module);
     uint64_t address = (node->address & ~RECORD_FRAME_EXACT) - (module == NULL ? 0 : module->bias);
     if (!pattern_matches(p, frame_spell_place(text, path, address)))
         return false;
-    const char *digits = strstr(text, sign);
-    if (digits == NULL || strstr(p->asked->text, "0x") != NULL)
+    if (strstr(p->asked->text, "0x") != NULL)
         return true;
     snprintf(name, sizeof name, "%s", frame_basename(path));
-    unsigned parts =
-        pattern_matches(p, name) + pattern_matches(p, sign) + pattern_matches(p, digits + sizeof sign - 1);
-    return parts == 0 || parts == 3;
+    const char *sign = name[0] == '\0' ? "0x" : "+0x"; /* of code that is in no file */
+    unsigned parts = pattern_matches(p, name) + pattern_matches(p, sign) +
+                     pattern_matches(p, text + strlen(name) + strlen(sign));
+    return parts == 0 || parts == (name[0] == '\0' ? 2U : 3U);
 }
 
 /* Whether the frame of a node matches, all functions that were inlined there included. */

@@ -96,6 +96,7 @@ struct query_result {
      * depend on. */
     uint64_t limited_blocks, later_blocks;
     uint64_t limit_ns; /* where the first file was full whose events were needed; 0: none was */
+    bool fates_end;    /* there, although what became of blocks was asked for */
     /* The same of the timeline, which needs events where sums do not. */
     uint64_t timeline_omitted_blocks, timeline_limit_ns;
     bool timeline_has_culled; /* some of them were culled */

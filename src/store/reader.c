@@ -310,16 +310,18 @@ static void reader_spell_veiled(size_t count, char text[WAKE_VEILED_NOTE])
         count == 1 ? "" : "s", count == 1 ? "was" : "were", count == 1 ? "it" : "them");
 }
 
+/* A note may be one that tells of others. */
 const char *wake_reader_veiled_note(const struct wake_reader *r, char text[WAKE_VEILED_NOTE])
 {
-    text[0] = '\0';
-    if (r->notes.count == 1) { /* it may be one that tells of others */
-        reader_spell_veiled(strtoul(r->notes.data[0], NULL, 10), text);
-        if (strcmp(text, r->notes.data[0]) == 0)
-            return text;
+    size_t count = 0;
+    for (size_t i = 0; i < r->notes.count; i++) {
+        size_t others = strtoul(r->notes.data[i], NULL, 10);
+        reader_spell_veiled(others, text);
+        count += strcmp(text, r->notes.data[i]) == 0 ? others : 1;
     }
-    if (r->notes.count != 0)
-        reader_spell_veiled(r->notes.count, text);
+    text[0] = '\0';
+    if (count != 0)
+        reader_spell_veiled(count, text);
     return text;
 }
 

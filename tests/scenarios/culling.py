@@ -252,6 +252,9 @@ def releases_behind():
     with open("releases.c", "w", encoding="utf-8") as f:
         f.write(RELEASES)
     native(["gcc", "-O1", "-g", "-o", "releases", "releases.c"])
+    with open("waits.c", "w", encoding="utf-8") as f:
+        f.write("#include <stdlib.h>\n#include <unistd.h>\nint main(void) { void *p = malloc(10); sleep(1); return p == NULL; }\n")
+    native(["gcc", "-O1", "-g", "-o", "waits", "waits.c"])
     record(["./releases"], "releases.wake", ["--max-size", "1M"])
     check.holds(info("releases.wake")["limited_events"] > 100000, "It was not full.")
     sentence = b"The file was full at "
@@ -261,12 +264,20 @@ def releases_behind():
     check.holds(sentence in tool("diff", "releases.wake@1%", "releases.wake@99%").err, "diff does not say that it was full.")
     check.holds(b"known up to " in tool("report", "releases.wake").out, "The plot does not say up to when it is known.")
     for words, is_lacking in ((["--since", "1us", "--until", "2us"], False), (["--at", "1us"], False), (["--at", "1us", "--where", "freed=inside"], True),
-                              (["--at", "1us", "--where", "group-allocations-min=2"], True), (["--at", "99%"], True)):
+                              (["--at", "1us", "--where", "group-interval-min=1ns"], True), (["--at", "99%"], True),
+                              (["--allocated", "--to", "1us"], False), (["--allocated", "--where", "allocated-to=1us"], False),
+                              (["--allocated", "--where", "allocated-to=1us", "--where", "freed=inside"], True),
+                              (["--allocated", "--to", "1us", "--where", "freed-from=90%"], True)):
         lacks = json.loads(tool("report", "--json", *words, "releases.wake").out)["summary"]["omitted_blocks"]
         check.equal(f"{words}: something is lacking", is_lacking, lacks != 0)
     for words, is_lacking in (([], True), (["--to", "1us"], False)):
         done = tool("export", "-f", "csv", "-o", "releases.csv", *words, "releases.wake")
         check.equal(f"export {words}: something is lacking", is_lacking, b"by count alone" in done.err)
+    # Another process, which had no event when the file was full, changes nothing.
+    record(["sh", "-c", "./releases & sleep 0.01; exec ./waits"], "waits.wake", ["--max-size", "1M"])
+    check.holds(len(info("waits.wake")["processes_list"]) >= 2, "There is one process.")
+    check.holds(sentence in tool("report", "--at", "99%", "waits.wake").err, "Beside a process that waits it is not said.")
+    check.holds(b"known up to " in tool("report", "waits.wake").out, "Nor in the plot.")
 
 
 def limited():

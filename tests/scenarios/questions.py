@@ -120,7 +120,7 @@ refused(["report", "--where", "size-min=1.5", "x.wake"], '"1.5" is no value for 
 refused(["check", "--max-leak", "1.5", "x.wake"], "max-leak takes a size such as 200M, not '1.5'.")
 accepted(["report", "--where", "size-min=0.5K", "x.wake"])
 refused(["report", "--where", "function=", "x.wake"], '"" is no value for function, which takes REGEX '
-        "(a function on its stack matches; without a name it is MODULE+0xADDRESS, of which + or 0x has to be in the expression).")
+        "(a function on its stack matches; without a name it is MODULE+0xADDRESS, of which more than MODULE or digits has to match).")
 for key in ("not-function", "source", "module", "freed-function"):
     check.equal(f"{key} without a pattern", 2, tool("report", "--where", f"{key}=", "x.wake").status)
 check.equal("--without without a pattern", 2, tool("report", "--without", "function~", "x.wake").status)
