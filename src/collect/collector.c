@@ -232,8 +232,8 @@ void collector_close(struct collector *c)
     listener_close(&c->listener);
     while (c->tracees.count != 0)
         tracee_end(c, c->tracees.data[c->tracees.count - 1], false, false);
-    for (size_t i = 0; i < c->awaited.list.count;
-         i++) /* who was asked to leave does not know what these are */
+    /* Who was asked to leave does not know what these are. */
+    for (size_t i = 0; i < c->awaited.list.count; i++)
         strangers_back(&c->strangers, c->awaited.list.data[i].pid);
     c->output.strangers = strangers_count(&c->strangers);
     c->sums.strangers += c->output.strangers;

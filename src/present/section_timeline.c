@@ -37,11 +37,11 @@ void section_timeline_text(struct page *p, const struct query_result *r, uint64_
     section_timeline_lack(lack, sizeof lack, r, is_sampled);
     if (r->processes > 1)
         snprintf(caption, sizeof caption, "%s processes together", units_count(text, r->processes));
-    bool fits = lack[0] == '\0' || strlen(caption) + strlen(lack) + TIMELINE_AROUND <= p->width;
-    if (lack[0] != '\0' && (!fits || caption[0] == '\0'))
-        strcpy(caption, lack);
-    else if (lack[0] != '\0')
-        snprintf(caption + strlen(caption), sizeof caption - strlen(caption), ", %s", lack);
+    if (lack[0] != '\0' && strlen(caption) + strlen(lack) + TIMELINE_AROUND > p->width)
+        caption[0] = '\0'; /* what is lacking matters more */
+    if (lack[0] != '\0')
+        snprintf(caption + strlen(caption), sizeof caption - strlen(caption), "%s%s",
+                 caption[0] == '\0' ? "" : ", ", lack);
     plot_print(p, r->timeline.data, r->timeline.count, until_ns, TIMELINE_ROWS, caption);
     if (p->out->length == empty) /* there is nothing to plot: no gap either */
         strbuf_cut(p->out, before);

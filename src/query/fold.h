@@ -2,9 +2,9 @@
  *
  * fold: sites that look the same to a reader, as one.
  *
- * A page begins each site with the innermost frame of the reader's own code.  What stands in libraries below it is left out, and so are libraries among its callers,
- * and a frame without a line is its function's name alone.  So stacks that differ there alone would be rows
- * that look alike, each with a part of what belongs together.
+ * A page begins each site with the innermost frame of the reader's own code.  What stands in libraries below it is left out,
+ * and so is what stands in libraries among its callers, and a frame without a line is its function's name alone.  So
+ * stacks that differ there alone would be rows that look alike, each with a part of what belongs together.
  */
 #ifndef HW_QUERY_FOLD_H
 #define HW_QUERY_FOLD_H

@@ -70,7 +70,6 @@ static const char *const allocator_functions[] = {
 
 /* Qualified names by their beginning.  Those of the allocator are what Rust's library calls instead of malloc. */
 static const char *const allocator_names[] = {"alloc::alloc::", "<alloc::alloc::Global as "};
-
 static const char *const library_names[] = {
     "std::", "__gnu_cxx::", "__cxxabiv1::", "alloc::", "core::", "hashbrown::", "QTypedArrayData<",
 };

@@ -310,7 +310,6 @@ static void reader_spell_veiled(size_t count, char text[WAKE_VEILED_NOTE])
         count == 1 ? "" : "s", count == 1 ? "was" : "were", count == 1 ? "it" : "them");
 }
 
-/* A note may be one that tells of others. */
 const char *wake_reader_veiled_note(const struct wake_reader *r, char text[WAKE_VEILED_NOTE])
 {
     size_t count = 0;

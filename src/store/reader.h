@@ -167,10 +167,10 @@ const struct wake_damage *wake_reader_damage(const struct wake_reader *r, size_t
 /* Sentences about the whole recording: what an import could not tell. */
 size_t wake_reader_note_count(const struct wake_reader *r);
 const char *wake_reader_note(const struct wake_reader *r, size_t i);
-/* How many there are, as one note without names; "" where there are none. */
+bool wake_reader_has_note(const struct wake_reader *r, const char *text);
+/* How many there are, as one note without names (a note may tell of others); "" where there are none. */
 enum { WAKE_VEILED_NOTE = 160 };
 const char *wake_reader_veiled_note(const struct wake_reader *r, char text[WAKE_VEILED_NOTE]);
-bool wake_reader_has_note(const struct wake_reader *r, const char *text);
 
 /* From now on whoever reads is told, after each chunk, how many bytes have been read since; NULL: nobody. */
 typedef void wake_watch_fn(void *of, uint64_t bytes);
