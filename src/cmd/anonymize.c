@@ -5,39 +5,34 @@
  */
 #include "cmd/asking.h"
 #include "cmd/command.h"
-#include "cmd/guess.h"
 #include "cmd/unfinished.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "query/disguise.h"
 #include "store/splice.h"
 
-#include <string.h>
-
 struct anonymize_options {
     const char *file, *output;
     enum veil_level level;
 };
 
-static int anonymize_take(struct anonymize_options *o, int argc, char **argv, struct err *err)
+static int anonymize_set_level(void *to, const struct option *o, const char *value, struct err *err)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *value;
-        if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
-            o->output = value;
-        } else if (command_option(argv, &i, "--level", &value)) {
-            if (strcmp(value, "partial") != 0 && strcmp(value, "full") != 0)
-                return err_set(err, ERR_USAGE, "--level takes partial or full, not '%s'.", value);
-            o->level = value[0] == 'p' ? VEIL_PARTIAL : VEIL_FULL;
-        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return guess_option("anonymize", argv[i], err);
-        } else if (o->file != NULL) {
-            return err_set(err, ERR_USAGE, "'heapwake anonymize' takes one recording.");
-        } else {
-            o->file = argv[i];
-        }
-    }
-    if (o->file == NULL || o->output == NULL || o->output[0] == '\0')
+    unsigned index = 0;
+    int code = options_set_choice(&index, o, value, err);
+    *(enum veil_level *)to = index == 0 ? VEIL_PARTIAL : VEIL_FULL;
+    return code;
+}
+
+static int anonymize_take(void *options, char *word, struct err *err)
+{
+    struct anonymize_options *o = options;
+    return command_take_recording(&command_anonymize, &o->file, word, err);
+}
+
+static int anonymize_agree(const struct anonymize_options *o, struct err *err)
+{
+    if (o->file == NULL || o->output == NULL)
         return err_set(err, ERR_USAGE,
                        "A recording and the name of a new one are needed: heapwake anonymize FILE -o NEW");
     return command_spare(o->file, o->output, err);
@@ -78,14 +73,16 @@ static bool anonymize_tell(const struct anonymize_options *o, const struct wake_
     return done;
 }
 
-int command_anonymize(int argc, char **argv)
+static int anonymize_run(const struct command *self, int argc, char **argv)
 {
     struct anonymize_options o = {.level = VEIL_FULL};
     struct asking asking = {0};
     struct wake_reader *r = NULL;
     struct err err;
     err_init(&err);
-    int code = anonymize_take(&o, argc, argv, &err);
+    int code = options_parse(self, &o, argc, argv, NULL, &err);
+    if (code == 0)
+        code = anonymize_agree(&o, &err);
     if (code == 0) {
         command_bear_limits();
         asking_begin(&asking);
@@ -105,3 +102,28 @@ int command_anonymize(int argc, char **argv)
     wake_reader_close(r);
     return status;
 }
+
+static const struct option anonymize_options[] = {
+    {.names = "-o, --output",
+     .argument = "NEW",
+     .help = "name of the new recording",
+     .set = options_set_text,
+     .at = offsetof(struct anonymize_options, output)},
+    {.names = "--level",
+     .argument = "partial|full",
+     .help = "tokens instead of the program's own names, or of all (default full)",
+     .set = anonymize_set_level,
+     .at = offsetof(struct anonymize_options, level)},
+    {0},
+};
+
+const struct command command_anonymize = {
+    .name = "anonymize",
+    .summary = "make a recording without names, to be given to others",
+    .usage = "[--level partial|full] FILE -o NEW",
+    .options = anonymize_options,
+    .notes =
+        "The new recording has every figure of the old one. Arguments and embedded binaries are left out.",
+    .run = anonymize_run,
+    .take = anonymize_take,
+};

@@ -8,9 +8,7 @@
 #include "cmd/check_run.h"
 #include "cmd/command.h"
 #include "cmd/facts.h"
-#include "cmd/guess.h"
 #include "cmd/insides.h"
-#include "cmd/once.h"
 #include "cmd/program.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
@@ -37,11 +35,10 @@ struct check_setting {
 
 struct check_options {
     struct budget budget;
-    struct once once;
     VEC(struct check_setting) settings;
     const char *config, *file, *output, *junit, *markdown;
     char **program; /* NULL: a recording is checked */
-    bool json, no_built_in;
+    bool awaits_percent, json, no_built_in;
 };
 
 /* -------------------------------------------------------------------- options */
@@ -53,69 +50,37 @@ static int check_push(struct check_options *o, const char *name, const char *val
     return 0;
 }
 
-/* --max-growth-vs BASE PERCENT */
-static int check_take_growth(struct check_options *o, char **argv, int *at, const char *base, struct err *err)
+/* --max-growth-vs BASE PERCENT: the percentage is taken as an operand. */
+static int check_set_growth(void *to, const struct option *option, const char *base, struct err *err)
 {
-    if (base[0] == '\0' || argv[*at + 1] == NULL)
-        return err_set(err, ERR_USAGE, "--max-growth-vs takes a recording and a percentage.");
-    ++*at;
-    int code = check_push(o, "base", base, err);
-    return code == 0 ? check_push(o, "max-growth", argv[*at], err) : code;
+    struct check_options *o = to;
+    (void)option;
+    o->awaits_percent = true;
+    return check_push(o, "base", base, err);
 }
 
-static int check_take_option(struct check_options *o, char **argv, int *at, struct err *err)
+static int check_set_limit(void *to, const struct option *option, const char *value, struct err *err)
 {
-    static const char *const limits[] = {"--max-peak", "--max-leak", "--max-leak-per-site",
-                                         "--max-allocations"};
-    const struct {
-        const char *name, *other;
-        const char **to;
-    } files[] = {{"--config", NULL, &o->config},
-                 {"--junit", NULL, &o->junit},
-                 {"--markdown", NULL, &o->markdown},
-                 {"--output", "-o", &o->output}};
-    const char *value;
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        if (once_take(&o->once, argv, at, limits[i], NULL, &value, err))
-            return err->code != 0 ? err->code : check_push(o, limits[i] + 2, value, err);
+    return check_push(to, option->names + 2, value, err);
+}
+
+static int check_take(void *options, char *word, struct err *err)
+{
+    struct check_options *o = options;
+    if (o->awaits_percent) {
+        o->awaits_percent = false;
+        return check_push(o, "max-growth", word, err);
     }
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (!once_take(&o->once, argv, at, files[i].name, files[i].other, files[i].to, err))
-            continue;
-        if (err->code == 0 && (*files[i].to)[0] == '\0')
-            (void)err_set(err, ERR_USAGE, "%s needs the name of a file.", files[i].name);
-        return err->code;
-    }
-    if (once_take(&o->once, argv, at, "--max-growth-vs", NULL, &value, err))
-        return err->code != 0 ? err->code : check_take_growth(o, argv, at, value, err);
-    if (command_option(argv, at, "--suppressions", &value))
-        return check_push(o, "suppressions", value, err);
-    if (command_option(argv, at, "--json", NULL))
-        o->json = true;
-    else if (command_option(argv, at, "--no-built-in-suppressions", NULL))
-        o->no_built_in = true;
-    else
-        return guess_option("check", argv[*at], err);
+    if (o->file != NULL)
+        return err_set(err, ERR_USAGE, "One recording is checked; a program stands behind --.");
+    o->file = word;
     return 0;
 }
 
-static int check_take(struct check_options *o, int argc, char **argv, struct err *err)
+static int check_agree(const struct check_options *o, struct err *err)
 {
-    int code = 0;
-    for (int i = 1; i < argc && code == 0; i++) {
-        if (strcmp(argv[i], "--") == 0) {
-            o->program = argv + i + 1;
-            break;
-        }
-        if (argv[i][0] == '-' && argv[i][1] != '\0')
-            code = check_take_option(o, argv, &i, err);
-        else if (o->file != NULL)
-            code = err_set(err, ERR_USAGE, "One recording is checked; a program stands behind --.");
-        else
-            o->file = argv[i];
-    }
-    if (code != 0)
-        return code;
+    if (o->awaits_percent)
+        return err_set(err, ERR_USAGE, "--max-growth-vs takes a recording and a percentage.");
     bool runs = o->program != NULL && o->program[0] != NULL;
     if (runs == (o->file != NULL))
         return err_set(err, ERR_USAGE,
@@ -126,7 +91,7 @@ static int check_take(struct check_options *o, int argc, char **argv, struct err
                        o->file, program_prefix(o->file), o->file);
     if (o->output != NULL && !runs)
         return err_set(err, ERR_USAGE, "-o is for a program that is run; this is a recording.");
-    code = command_spare(o->file, o->junit, err);
+    int code = command_spare(o->file, o->junit, err);
     return code != 0 ? code : command_spare(o->file, o->markdown, err);
 }
 
@@ -394,7 +359,7 @@ static void check_release(struct check *c)
     budget_release(&c->options->budget);
 }
 
-int command_check(int argc, char **argv)
+static int check_main(const struct command *self, int argc, char **argv)
 {
     struct check_options o = {0};
     struct check c = {.options = &o};
@@ -406,7 +371,10 @@ int command_check(int argc, char **argv)
     side_init(&c.now);
     side_init(&c.base);
     compare_init(&c.compare);
-    int code = check_take(&o, argc, argv, &err);
+    int end, code = options_parse(self, &o, argc, argv, &end, &err);
+    o.program = strcmp(argv[end - 1], "--") == 0 ? argv + end : NULL;
+    if (code == 0)
+        code = check_agree(&o, &err);
     if (code == 0)
         code = check_settle(&o, &err);
     if (code == 0 && o.file == NULL)
@@ -419,3 +387,68 @@ int command_check(int argc, char **argv)
     check_release(&c);
     return status;
 }
+
+#define CHECK(member) offsetof(struct check_options, member)
+
+static const struct option check_options[] = {
+    {.names = "--max-peak",
+     .argument = "SIZE",
+     .help = "most bytes that a process may hold at once",
+     .set = check_set_limit},
+    {.names = "--max-leak",
+     .argument = "SIZE",
+     .help = "most bytes that may be left at the end, in all",
+     .set = check_set_limit},
+    {.names = "--max-leak-per-site",
+     .argument = "SIZE",
+     .help = "the same for one site",
+     .set = check_set_limit},
+    {.names = "--max-allocations", .argument = "N", .help = "most calls", .set = check_set_limit},
+    {.names = "--max-growth-vs",
+     .argument = "BASE PERCENT",
+     .help = "peak, leaks and calls may be so much more than in this recording",
+     .set = check_set_growth},
+    {.names = "--config",
+     .argument = "FILE",
+     .help = "limits from a file (default: .heapwake.toml, where it is there)",
+     .set = options_set_text,
+     .at = CHECK(config)},
+    {.names = "--suppressions",
+     .argument = "FILE",
+     .help = "leaks that are known, in LeakSanitizer's syntax",
+     .set = check_set_limit,
+     .is_list = true},
+    {.names = "--no-built-in-suppressions",
+     .help = "what libc, the loader and libstdc++ keep are leaks too",
+     .set = options_set_flag,
+     .at = CHECK(no_built_in)},
+    {.names = "--junit",
+     .argument = "FILE",
+     .help = "the outcome as JUnit's XML too",
+     .set = options_set_text,
+     .at = CHECK(junit)},
+    {.names = "--markdown",
+     .argument = "FILE",
+     .help = "the outcome as Markdown too",
+     .set = options_set_text,
+     .at = CHECK(markdown)},
+    {.names = "-o, --output",
+     .argument = "FILE",
+     .help = "keep the recording of the program",
+     .set = options_set_text,
+     .at = CHECK(output)},
+    {.names = "--json", .help = "the outcome as JSON", .set = options_set_flag, .at = CHECK(json)},
+    {0},
+};
+
+const struct command command_check = {
+    .name = "check",
+    .summary = "hold a recording or a program against limits, for continuous integration",
+    .usage = "[OPTION...] FILE\n[OPTION...] -- PROGRAM [ARGUMENT...]",
+    .options = check_options,
+    .notes =
+        "Exit status: 0 every limit was kept, 1 one was not or the program failed, 2 nothing can be said.",
+    .operands = OPERANDS_RECORDING_OR_PROGRAM,
+    .run = check_main,
+    .take = check_take,
+};

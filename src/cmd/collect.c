@@ -123,22 +123,55 @@ static int collect_work(int fd, const char *message, size_t length)
     return EXIT_DONE;
 }
 
-int command_collect(int argc, char **argv)
+static int collect_set_fd(void *to, const struct option *o, const char *value, struct err *err)
 {
-    const char *value = "";
-    int at = 1;
-    if (argc < 2 || !command_option(argv, &at, "--fd", &value))
-        return command_misused("'heapwake collect' is started by the probe; people use 'heapwake record'.");
     char *end;
     long fd = strtol(value, &end, 10);
-    if (*value == '\0' || *end != '\0' || fd < 0 || fd > 1 << 20)
-        return command_misused("--fd takes a descriptor, not '%s'.", value);
+    (void)o;
+    *(int *)to = (int)fd;
+    if (*end == '\0' && fd >= 0 && fd <= 1 << 20)
+        return 0;
+    return err_set(err, ERR_USAGE, "--fd takes a descriptor, not '%s'.", value);
+}
+
+static int collect_take(void *options, char *word, struct err *err)
+{
+    (void)options;
+    return err_set(err, ERR_USAGE, "'heapwake collect' takes no '%s'.", word);
+}
+
+static int collect_run(const struct command *self, int argc, char **argv)
+{
     static char message[COLLECT_MESSAGE_MAX];
     size_t length;
+    int fd = -1;
+    struct err err;
+    err_init(&err);
+    if (options_parse(self, &fd, argc, argv, NULL, &err) != 0)
+        return command_misused("%s", err.text);
+    if (fd < 0)
+        return command_misused("'heapwake collect' is started by the probe; people use 'heapwake record'.");
     collect_reset_signals();
     (void)setsid();
-    (void)fcntl((int)fd, F_SETFD, FD_CLOEXEC);
-    if (!collect_receive((int)fd, message, &length))
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    if (!collect_receive(fd, message, &length))
         return EXIT_FAILED;
-    return collect_work((int)fd, message, length);
+    return collect_work(fd, message, length);
 }
+
+static const struct option collect_options[] = {
+    {.names = "--fd", .argument = "N", .help = "the socket that says where to listen", .set = collect_set_fd},
+    {0},
+};
+
+const struct command command_collect = {
+    .name = "collect",
+    .summary = "collect for a program that was started with LD_PRELOAD alone",
+    .usage = "--fd N",
+    .options = collect_options,
+    .notes = "Started by the probe, not by people.",
+    .operands = OPERANDS_WORDS,
+    .is_internal = true,
+    .run = collect_run,
+    .take = collect_take,
+};

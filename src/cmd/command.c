@@ -4,7 +4,6 @@
  */
 #include "cmd/command.h"
 
-#include "cmd/help_page.h"
 #include "present/safe.h"
 #include "tool/memory.h"
 
@@ -16,11 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define COMMAND_LIST(name) &command_##name,
+const struct command *const command_list[] = {COMMANDS(COMMAND_LIST) NULL};
+
 const struct command *command_find(const char *name)
 {
-    for (const struct command *c = command_list; c->name != NULL; c++) {
-        if (strcmp(c->name, name) == 0)
-            return c;
+    for (const struct command *const *c = command_list; *c != NULL; c++) {
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
     }
     return NULL;
 }
@@ -83,6 +85,22 @@ int command_spare(const char *input, const char *output, struct err *err)
                    "'%s' is the file that is read; what is made of it needs a name of its own.", output);
 }
 
+int command_take_recording(const struct command *c, const char **file, char *word, struct err *err)
+{
+    if (*file != NULL)
+        return err_set(err, ERR_USAGE,
+                       "'heapwake %s' takes one recording; a series of files is a pattern in quotes.",
+                       c->name);
+    *file = word;
+    return 0;
+}
+
+int command_needs_recording(const struct command *c, const char *file, struct err *err)
+{
+    return file != NULL ? 0
+                        : err_set(err, ERR_USAGE, "No recording given: heapwake %s %s", c->name, c->usage);
+}
+
 void command_bear_limits(void)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -120,32 +138,4 @@ bool command_print(struct strbuf *text)
     }
     strbuf_clear(text);
     return !failed;
-}
-
-bool command_option(char **argv, int *at, const char *name, const char **value)
-{
-    const char *given = argv[*at];
-    size_t length = strlen(name);
-    if (strncmp(given, name, length) != 0)
-        return false;
-    if (given[length] == '\0') {
-        if (value == NULL)
-            return true;
-        *value = argv[*at + 1] == NULL ? "" : argv[++*at];
-        return true;
-    }
-    if (value == NULL || given[length] != '=' || strncmp(name, "--", 2) != 0)
-        return false;
-    *value = given + length + 1;
-    return true;
-}
-
-int command_print_help(const struct command *c)
-{
-    struct strbuf text;
-    strbuf_init(&text);
-    strbuf_addf(&text, "heapwake %s: %s\n\n%s", c->name, c->summary, c->help);
-    bool done = help_page_print(strbuf_get(&text));
-    strbuf_release(&text);
-    return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * command: what main.c's table is made of, and how commands speak.
+ * command: what a command is, the list of all, and how they print.
  *
  * Exit codes: 0 done, 1 failed, 2 used wrongly; `record` passes on the
  * program's own.  A command prints its result on standard output through
@@ -9,53 +9,81 @@
 #ifndef HW_CMD_COMMAND_H
 #define HW_CMD_COMMAND_H
 
+#include "cmd/options.h"
 #include "tool/err.h"
 #include "tool/strbuf.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-struct command {
-    const char *name;
-    int (*run)(int argc, char **argv); /* argv[0] is the command's name */
-    const char *summary;               /* one line */
-    const char *help;                  /* usage and options, whole lines */
-    bool internal;                     /* left out of the list */
+/* What stands behind the options. */
+enum command_operands {
+    OPERANDS_RECORDINGS,
+    OPERANDS_FILES,
+    OPERANDS_WORDS,                /* the command completes them itself */
+    OPERANDS_RECORDING_OR_PROGRAM, /* a recording, or -- and a program with its arguments */
+    OPERANDS_PROGRAM,              /* the first one ends the options */
 };
 
-extern const struct command command_list[];
+struct command {
+    const char *name;
+    const char *summary; /* one line */
+    const char *usage;   /* what stands behind "heapwake NAME", a line each */
+    const char *about;   /* paragraphs in front of the options; NULL: none */
+    const struct option *options;
+    const char *notes; /* paragraphs behind them; NULL: none */
+    enum command_operands operands;
+    bool is_internal; /* for no person; left out of the list */
+    /* The exit code.  argv[0] is the command's name. */
+    int (*run)(const struct command *self, int argc, char **argv);
+    /* Takes an operand.  May be NULL where nothing or a program follows. */
+    int (*take)(void *options, char *word, struct err *err);
+    /* Adds the words that may be operand number `count`, a line each; words: the operands before it. */
+    void (*add_words)(struct strbuf *text, char **words, size_t count);
+};
 
-int command_record(int argc, char **argv);
-int command_collect(int argc, char **argv);
-int command_ctl(int argc, char **argv);
-int command_info(int argc, char **argv);
-int command_report(int argc, char **argv);
-int command_check(int argc, char **argv);
-int command_diff(int argc, char **argv);
-int command_history(int argc, char **argv);
-int command_dump(int argc, char **argv);
-int command_verify(int argc, char **argv);
-int command_symbolize(int argc, char **argv);
-int command_export(int argc, char **argv);
-int command_import(int argc, char **argv);
-int command_extract(int argc, char **argv);
-int command_strip(int argc, char **argv);
-int command_anonymize(int argc, char **argv);
-int command_merge(int argc, char **argv);
-int command_replay(int argc, char **argv);
-int command_help(int argc, char **argv);
-int command_version(int argc, char **argv);
+/* All commands, in the order of the list: a line here and a file that defines command_NAME is a command. */
+#define COMMANDS(C) \
+    C(record)       \
+    C(ctl)          \
+    C(info)         \
+    C(report)       \
+    C(diff)         \
+    C(check)        \
+    C(history)      \
+    C(dump)         \
+    C(verify)       \
+    C(strip)        \
+    C(export)       \
+    C(import)       \
+    C(symbolize)    \
+    C(extract)      \
+    C(replay)       \
+    C(anonymize)    \
+    C(merge)        \
+    C(help)         \
+    C(version)      \
+    C(complete)     \
+    C(collect)
+
+#define COMMAND_DECLARE(name) extern const struct command command_##name;
+COMMANDS(COMMAND_DECLARE)
+
+extern const struct command *const command_list[]; /* ends with NULL */
 
 /* NULL: no such command. */
 const struct command *command_find(const char *name);
-/* Returns the exit code. */
-int command_print_help(const struct command *c);
-
 /* "heapwake: SENTENCE" on standard error; what is foreign in it is made safe. */
 void command_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* command_say, and the code for it. */
 int command_misused(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The one recording that a command takes, into *file. */
+int command_take_recording(const struct command *c, const char **file, char *word, struct err *err);
+/* ERR_USAGE: there is none. */
+int command_needs_recording(const struct command *c, const char *file, struct err *err);
 
 /* What is about to be written would take the place of what is read from: a sentence about it, with its code.
  * NULL: it has no name yet. */
@@ -66,9 +94,5 @@ void command_bear_limits(void);
 
 /* Writes and empties the buffer.  False: standard output takes no more (said once, unless the pipe is closed). */
 bool command_print(struct strbuf *text);
-
-/* Is argv[*at] this option?  With a value ("--name value" or "--name=value"), *value gets it and *at
- * moves on; a missing value is "". */
-bool command_option(char **argv, int *at, const char *name, const char **value);
 
 #endif

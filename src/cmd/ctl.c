@@ -76,47 +76,70 @@ static int ctl_number(const char *text, uint32_t max, uint32_t *value)
     return EXIT_DONE;
 }
 
-static int ctl_misused(void)
+/* PID COMMAND [TEXT] */
+struct ctl_options {
+    const char *words[3];
+    size_t count;
+    uint32_t depth; /* 0: not given */
+};
+
+static int ctl_set_depth(void *to, const struct option *o, const char *value, struct err *err)
 {
-    return command_misused(
-        "Usage: heapwake ctl PID enable|disable|toggle|tag NAME|report [FILE]|status|stop");
+    (void)o;
+    if (ctl_number(value, 1024, to) == EXIT_DONE)
+        return 0;
+    return err_set(err, ERR_USAGE, "--depth takes a number from 1 to 1024, not '%s'.", value);
 }
 
-static int ctl_parse(struct control_request *r, int argc, char **argv)
+static int ctl_misused(struct err *err)
 {
-    const char *words[3];
-    int count = 0;
-    for (int i = 1; i < argc; i++) {
-        const char *value;
-        if (command_option(argv, &i, "--depth", &value)) {
-            if (ctl_number(value, 1024, &r->depth) != EXIT_DONE)
-                return command_misused("--depth takes a number from 1 to 1024, not '%s'.", value);
-        } else if (count == 3) {
-            return ctl_misused();
-        } else {
-            words[count++] = argv[i];
-        }
-    }
-    if (count < 2)
-        return ctl_misused();
-    if (ctl_number(words[0], INT_MAX, &r->pid) != EXIT_DONE)
-        return command_misused("'%s' is no process id.", words[0]);
+    return err_set(err, ERR_USAGE,
+                   "Usage: heapwake ctl PID enable|disable|toggle|tag NAME|report [FILE]|status|stop");
+}
+
+static int ctl_take(void *options, char *word, struct err *err)
+{
+    struct ctl_options *o = options;
+    if (o->count == sizeof o->words / sizeof *o->words)
+        return ctl_misused(err);
+    o->words[o->count++] = word;
+    return 0;
+}
+
+static void ctl_add_words(struct strbuf *text, char **words, size_t count)
+{
+    (void)words;
+    for (size_t i = 0; count == 1 && i < CTL_COMMANDS; i++)
+        strbuf_addf(text, "%s\n", ctl_commands[i].name);
+    if (count == 2)
+        strbuf_add_text(text, ":files\n");
+}
+
+/* What is asked of the collector. */
+static int ctl_request(struct control_request *r, const struct ctl_options *o, struct err *err)
+{
+    const char *text = o->count == 3 ? o->words[2] : NULL;
+    if (o->count < 2)
+        return ctl_misused(err);
+    if (ctl_number(o->words[0], INT_MAX, &r->pid) != EXIT_DONE)
+        return err_set(err, ERR_USAGE, "'%s' is no process id.", o->words[0]);
     size_t k = 0;
-    while (k < CTL_COMMANDS && strcmp(words[1], ctl_commands[k].name) != 0)
+    while (k < CTL_COMMANDS && strcmp(o->words[1], ctl_commands[k].name) != 0)
         k++;
     if (k == CTL_COMMANDS)
-        return command_misused("'heapwake ctl' has no command '%s'; 'heapwake help ctl' lists them.",
-                               words[1]);
+        return err_set(err, ERR_USAGE, "'heapwake ctl' has no command '%s'; 'heapwake help ctl' lists them.",
+                       o->words[1]);
     r->op = ctl_commands[k].op;
-    if ((count == 3 && !ctl_commands[k].takes_text) || (count == 2 && ctl_commands[k].needs_text) ||
-        (r->depth != 0 && r->op != CONTROL_REPORT) || (count == 3 && words[2][0] == '\0'))
-        return ctl_misused();
+    r->depth = o->depth;
+    if ((text != NULL && (!ctl_commands[k].takes_text || text[0] == '\0')) ||
+        (text == NULL && ctl_commands[k].needs_text) || (r->depth != 0 && r->op != CONTROL_REPORT))
+        return ctl_misused(err);
     bool fits = true;
-    if (count == 3 && r->op == CONTROL_REPORT)
-        fits = ctl_set_path(r, words[2]);
-    else if (count == 3)
-        fits = (size_t)snprintf(r->text, sizeof r->text, "%s", words[2]) <= 255;
-    return fits ? EXIT_DONE : command_misused("'%.100s...' is too long.", words[2]);
+    if (text != NULL && r->op == CONTROL_REPORT)
+        fits = ctl_set_path(r, text);
+    else if (text != NULL)
+        fits = (size_t)snprintf(r->text, sizeof r->text, "%s", text) <= 255;
+    return fits ? 0 : err_set(err, ERR_USAGE, "'%.100s...' is too long.", text);
 }
 
 /* " 20,123 allocations and 5 frees so far; 3.4 MiB in 812 blocks live, 4.0 MiB at the peak." */
@@ -130,15 +153,17 @@ static void ctl_add_figures(struct strbuf *out, const struct control_figures *f)
     strbuf_addf(out, "%s at the peak.", units_bytes(a, f->peak_bytes));
 }
 
-int command_ctl(int argc, char **argv)
+static int ctl_run(const struct command *self, int argc, char **argv)
 {
     static struct control_request request;
     static struct control_answer answer;
     struct caller_partner collector;
     request = (struct control_request){.magic = CONTROL_MAGIC, .version = CONTROL_VERSION};
-    int status = ctl_parse(&request, argc, argv);
-    if (status != EXIT_DONE)
-        return status;
+    struct ctl_options o = {0};
+    struct err err;
+    err_init(&err);
+    if (options_parse(self, &o, argc, argv, NULL, &err) != 0 || ctl_request(&request, &o, &err) != 0)
+        return command_misused("%s", err.text);
     enum caller_finding finding = caller_find(request.pid, &collector);
     if (finding != CALLER_FOUND)
         return ctl_missing(request.pid, finding);
@@ -156,7 +181,36 @@ int command_ctl(int argc, char **argv)
     if (answer.figures.are_there != 0)
         ctl_add_figures(&out, &answer.figures);
     strbuf_add_text(&out, "\n");
-    status = command_print(&out) ? EXIT_DONE : EXIT_FAILED;
+    int status = command_print(&out) ? EXIT_DONE : EXIT_FAILED;
     strbuf_release(&out);
     return status;
 }
+
+static const struct option ctl_options[] = {
+    {.names = "--depth",
+     .argument = "N",
+     .help = "with report: show and tell apart only the N innermost frames",
+     .set = ctl_set_depth,
+     .at = offsetof(struct ctl_options, depth)},
+    {0},
+};
+
+const struct command command_ctl = {
+    .name = "ctl",
+    .summary = "switch, tag and report on a program while it is recorded",
+    .usage = "PID COMMAND",
+    .about =
+        "  enable, disable, toggle  recording on and off; blocks freed while it is off are known to be "
+        "freed\n"
+        "  tag NAME                 name this moment: report --at NAME, --since NAME, --until NAME\n"
+        "  report [FILE]            write what has changed since the last report, bytes by stack; as "
+        "PROGRAM-PID-SEQUENCE.memlog and .json beside the recording, or to FILE (JSON if it ends in .json)\n"
+        "  status                   what is recorded, where to, how much so far\n"
+        "  stop                     end the recording; the program runs on",
+    .options = ctl_options,
+    .notes = "Acts at once, also when the program is idle.  Only the user who records, and root, may.",
+    .operands = OPERANDS_WORDS,
+    .run = ctl_run,
+    .take = ctl_take,
+    .add_words = ctl_add_words,
+};

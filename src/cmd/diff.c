@@ -4,9 +4,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/facts.h"
-#include "cmd/guess.h"
 #include "cmd/nothing_fits.h"
-#include "cmd/once.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
 #include "cmd/where.h"
@@ -32,15 +30,26 @@ struct diff_options {
     VEC(const char *) wrappers;
     const char *svg;
     uint64_t limit;
-    struct once once;
+    struct where where;
     bool has_limit, json, built_in;
 };
 
 /* ------------------------------------------------------------------- options */
 
-/* FILE, or FILE@MOMENT where no file has the whole name. */
-static int diff_take_file(struct diff_options *o, char *word, struct err *err)
+static int diff_set_limit(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct diff_options *o = to;
+    (void)option;
+    o->has_limit = true;
+    return quantity_count(value, &o->limit)
+               ? 0
+               : err_set(err, ERR_USAGE, "-n takes a number (0 = all), not '%s'.", value);
+}
+
+/* FILE, or FILE@MOMENT where no file has the whole name. */
+static int diff_take(void *options, char *word, struct err *err)
+{
+    struct diff_options *o = options;
     if (o->count == 2)
         return err_set(err, ERR_USAGE, "Two recordings are compared, not more: '%s'.", word);
     size_t which = o->count++;
@@ -53,80 +62,25 @@ static int diff_take_file(struct diff_options *o, char *word, struct err *err)
     return query_parse(&o->queries[which], "at", at + 1, err);
 }
 
-static bool diff_take_measure(struct diff_options *o, char **argv, int *at)
-{
-    for (enum measure m = 0; m < MEASURE_COUNT; m++) {
-        char name[24] = "--";
-        strncat(name, measure_name(m), sizeof name - 3);
-        if (m != MEASURE_LIVE && command_option(argv, at, name, NULL)) {
-            o->measures |= 1u << m;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Conditions hold for both sides. */
-static bool diff_take_where(struct diff_options *o, char **argv, int *at, struct err *err)
+static int diff_agree_on_conditions(const struct query *q, bool has_moment, struct err *err)
 {
-    int again = *at;
-    bool has_moment = query_has_key(&o->queries[0], "at");
-    if (!where_take(&o->queries[0], argv, &again, NULL, err))
-        return false;
-    if (err->code == 0 && o->queries[0].filter.blocks != NULL)
-        (void)err_set(err, ERR_USAGE, "--where blocks lists the blocks of one recording; diff compares two.");
-    if (err->code == 0 && !has_moment && query_has_key(&o->queries[0], "at"))
-        (void)err_set(err, ERR_USAGE, "diff takes a moment behind the name of each recording: FILE@TIME.");
-    return err->code != 0 || where_take(&o->queries[1], argv, at, NULL, err);
+    if (q->filter.blocks != NULL)
+        return err_set(err, ERR_USAGE,
+                       "--where blocks lists the blocks of one recording; diff compares two.");
+    if (!has_moment && query_has_key(q, "at"))
+        return err_set(err, ERR_USAGE, "diff takes a moment behind the name of each recording: FILE@TIME.");
+    return 0;
 }
 
-static int diff_take_option(struct diff_options *o, char **argv, int *at, struct err *err)
+static int diff_agree(struct diff_options *o, struct err *err)
 {
-    const char *value;
-    if (diff_take_measure(o, argv, at))
-        return 0;
-    if (diff_take_where(o, argv, at, err))
-        return err->code;
-    if (command_option(argv, at, "--json", NULL)) {
-        o->json = true;
-    } else if (command_option(argv, at, "--no-built-in-suppressions", NULL)) {
-        o->built_in = false;
-    } else if (once_take(&o->once, argv, at, "-n", NULL, &value, err)) {
-        o->has_limit = true;
-        if (!quantity_count(value, &o->limit))
-            return err_set(err, ERR_USAGE, "-n takes a number (0 = all), not '%s'.", value);
-    } else if (once_take(&o->once, argv, at, "--svg", NULL, &o->svg, err)) {
-        if (o->svg[0] == '\0')
-            return err_set(err, ERR_USAGE, "--svg needs the name of a file.");
-    } else if (command_option(argv, at, "--suppressions", &value)) {
-        if (!vec_push(&o->suppressions, value))
-            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
-    } else if (command_option(argv, at, "--wrapper", &value)) {
-        if (value[0] == '\0')
-            return err_set(err, ERR_USAGE, "--wrapper needs the name of a function.");
-        if (!vec_push(&o->wrappers, value))
-            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
-    } else {
-        return guess_option("diff", argv[*at], err);
-    }
-    return err->code;
-}
-
-static int diff_take(struct diff_options *o, int argc, char **argv, struct err *err)
-{
-    bool options_end = false;
-    int code = 0;
-    for (int i = 1; i < argc && code == 0; i++) {
-        if (!options_end && strcmp(argv[i], "--") == 0)
-            options_end = true;
-        else if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0')
-            code = diff_take_option(o, argv, &i, err);
-        else
-            code = diff_take_file(o, argv[i], err);
-    }
-    if (code == 0 && o->count != 2)
+    if (o->count != 2)
         return err_set(err, ERR_USAGE, "Two recordings are compared: heapwake diff [OPTION...] BEFORE AFTER");
     bool has_moment = o->moments[0] != NULL || o->moments[1] != NULL;
+    int code = 0;
+    for (size_t i = 0; i < 2 && code == 0; i++)
+        code = diff_agree_on_conditions(&o->queries[i], o->moments[i] != NULL, err);
     if (code == 0 && has_moment && o->measures != 0)
         return err_set(err, ERR_USAGE, "At a moment only live blocks can be compared.");
     if (o->measures == 0)
@@ -291,7 +245,7 @@ static void diff_say_nothing_fits(const struct diff *d)
     nothing_fits_say(&total, allocations);
 }
 
-int command_diff(int argc, char **argv)
+static int diff_run(const struct command *self, int argc, char **argv)
 {
     struct diff_options o = {.built_in = true};
     struct diff d = {.options = &o};
@@ -306,7 +260,10 @@ int command_diff(int argc, char **argv)
     side_init(&d.sides[1]);
     compare_init(&d.compare);
     strbuf_init(&d.out);
-    int code = diff_take(&o, argc, argv, &err);
+    o.where = (struct where){.query = &o.queries[0], .other = &o.queries[1]};
+    int code = options_parse(self, &o, argc, argv, NULL, &err);
+    if (code == 0)
+        code = diff_agree(&o, &err);
     d.traces.wrappers = o.wrappers.data;
     d.traces.wrapper_count = o.wrappers.count;
     if (code == 0)
@@ -338,3 +295,46 @@ int command_diff(int argc, char **argv)
     query_release(&o.queries[1]);
     return status;
 }
+
+#define DIFF(member) offsetof(struct diff_options, member)
+
+static const struct option diff_options[] = {
+    {.help = "Sites are compared by what they hold at the peak and what they leak; else by one or more of"},
+    {.shared = where_measures, .at = DIFF(measures)},
+    {.help = "Of what, and how much of it:"},
+    {.names = "-n", .argument = "N", .help = "how many sites (0 = all)", .set = diff_set_limit},
+    {.names = "--svg",
+     .argument = "FILE",
+     .help = "a flame graph too: red is more than before, green is less",
+     .set = options_set_text,
+     .at = DIFF(svg)},
+    {.shared = where_options, .at = DIFF(where)},
+    {.names = "--wrapper",
+     .argument = "FUNCTION",
+     .help = "it passes malloc on, as xmalloc does: its callers are to blame",
+     .set = options_add_text,
+     .at = DIFF(wrappers),
+     .is_list = true},
+    {.names = "--suppressions",
+     .argument = "FILE",
+     .help = "leaks that are known, in LeakSanitizer's syntax",
+     .set = options_add_text,
+     .at = DIFF(suppressions),
+     .is_list = true},
+    {.names = "--no-built-in-suppressions",
+     .help = "compare what libc, the loader and libstdc++ keep too",
+     .set = options_clear_flag,
+     .at = DIFF(built_in)},
+    {.names = "--json", .help = "the same as JSON", .set = options_set_flag, .at = DIFF(json)},
+    {0},
+};
+
+const struct command command_diff = {
+    .name = "diff",
+    .summary = "say what changed between two recordings, or two moments of one",
+    .usage = "[OPTION...] BEFORE AFTER",
+    .about = "BEFORE and AFTER are recordings, or moments of one: FILE@1.5s, FILE@30%, FILE@NAME-OF-A-MARK.",
+    .options = diff_options,
+    .run = diff_run,
+    .take = diff_take,
+};

@@ -7,7 +7,6 @@
  * since frees carry none.
  */
 #include "cmd/command.h"
-#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/labels.h"
@@ -226,30 +225,28 @@ static int dump_run(struct dump *d)
     return code == 0 && wake_reader_damage_count(d->reader) == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-int command_dump(int argc, char **argv)
+struct dump_options {
+    const char *file;
+    bool tsv, stacks;
+};
+
+static int dump_take(void *options, char *word, struct err *err)
 {
-    struct dump d = {0};
-    const char *path = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (command_option(argv, &i, "--tsv", NULL))
-            d.tsv = true;
-        else if (command_option(argv, &i, "--stacks", NULL))
-            d.stacks = true;
-        else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return guess_option_say("dump", argv[i]);
-        else if (path != NULL)
-            return command_misused(
-                "'heapwake dump' takes one recording; a series of files is a pattern in quotes.");
-        else
-            path = argv[i];
-    }
-    if (path == NULL)
-        return command_misused("No recording given: heapwake dump [--tsv | --stacks] FILE");
-    if (d.tsv && d.stacks)
-        return command_misused(
-            "--tsv has the number of each stack and --stacks its frames; only one of them can be.");
-    d.path = path;
-    d.reader = recording_file_open(path);
+    struct dump_options *o = options;
+    return command_take_recording(&command_dump, &o->file, word, err);
+}
+
+static int dump_main(const struct command *self, int argc, char **argv)
+{
+    struct dump_options o = {0};
+    struct err err;
+    err_init(&err);
+    if (options_parse(self, &o, argc, argv, NULL, &err) != 0 ||
+        command_needs_recording(self, o.file, &err) != 0)
+        return command_misused("%s", err.text);
+    if (o.tsv && o.stacks)
+        return command_misused("--tsv and --stacks are mutually exclusive.");
+    struct dump d = {.path = o.file, .tsv = o.tsv, .stacks = o.stacks, .reader = recording_file_open(o.file)};
     if (d.reader == NULL)
         return EXIT_FAILED;
     strbuf_init(&d.out);
@@ -258,3 +255,26 @@ int command_dump(int argc, char **argv)
     wake_reader_close(d.reader);
     return status;
 }
+
+static const struct option dump_options[] = {
+    {.names = "--tsv",
+     .help = "one event a line: time_ns pid tid event address size stack kind usable, tab-separated, after a "
+             "header "
+             "line; a realloc is a free and an alloc",
+     .set = options_set_flag,
+     .at = offsetof(struct dump_options, tsv)},
+    {.names = "--stacks",
+     .help = "the stack below each allocation: function and line, or module+offset where they are not known",
+     .set = options_set_flag,
+     .at = offsetof(struct dump_options, stacks)},
+    {0},
+};
+
+const struct command command_dump = {
+    .name = "dump",
+    .summary = "print the events of a recording",
+    .usage = "[--tsv | --stacks] FILE",
+    .options = dump_options,
+    .run = dump_main,
+    .take = dump_take,
+};

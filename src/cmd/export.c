@@ -8,9 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/drawing.h"
 #include "cmd/facts.h"
-#include "cmd/guess.h"
 #include "cmd/nothing_fits.h"
-#include "cmd/once.h"
 #include "cmd/unfinished.h"
 #include "cmd/where.h"
 #include "tool/file.h"
@@ -22,16 +20,15 @@
 
 struct export_request {
     const struct export_format *format;
-    struct once once;
     const char *input, *output; /* output NULL: standard output */
     enum measure measure;
-    const char *measure_option; /* as it was given; NULL = none */
-    bool has_two_measures;
+    unsigned measures;    /* that were given; bit n for enum measure n */
     struct metrics total; /* of what was written */
     enum veil_level veil;
     struct query query;
     struct strbuf remarks; /* of the exporter */
     struct strbuf conditions;
+    struct where where;
 };
 
 /* Where an export goes: a new file or standard output, perhaps by way of graphviz. */
@@ -43,11 +40,13 @@ struct export_target {
     bool is_guarded; /* the file goes when a signal ends the command */
 };
 
-static int export_take_format(struct export_request *q, const char *name, struct err *err)
+static int export_set_format(void *to, const struct option *o, const char *name, struct err *err)
 {
+    const struct export_format **format = to;
     struct strbuf names;
-    q->format = export_find(name);
-    if (q->format != NULL)
+    (void)o;
+    *format = export_find(name);
+    if (*format != NULL)
         return 0;
     strbuf_init(&names);
     for (const struct export_format *f = export_list; f->name != NULL; f++)
@@ -214,20 +213,21 @@ static int export_run(struct export_request *q)
     return code == 0 ? EXIT_DONE : code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* --leaks and its like, as in `heapwake report`. */
-static bool export_take_measure(struct export_request *q, const char *option)
+/* The one measure to show.  ERR_USAGE: there are two, or the format shows none alone. */
+static int export_choose_measure(struct export_request *q, struct err *err)
 {
-    static const enum measure measures[] = {MEASURE_PEAK, MEASURE_LEAKED, MEASURE_ALLOCATED, MEASURE_CALLS,
-                                            MEASURE_TEMPORARY};
-    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
-        if (strncmp(option, "--", 2) == 0 && strcmp(option + 2, measure_name(measures[i])) == 0) {
-            q->has_two_measures |= q->measure_option != NULL && q->measure != measures[i];
-            q->measure = measures[i];
-            q->measure_option = option;
-            return true;
-        }
-    }
-    return false;
+    unsigned given = q->measures;
+    if (given == 0)
+        return 0;
+    q->measure = 0;
+    while ((given >> q->measure & 1) == 0)
+        q->measure++;
+    if ((q->format->options & EXPORT_MEASURE) == 0)
+        return err_set(err, ERR_USAGE, "%s does not show one measure alone; --%s has no meaning for it.",
+                       q->format->name, measure_name(q->measure));
+    if (given >> q->measure != 1)
+        return err_set(err, ERR_USAGE, "%s shows one measure; two are given.", q->format->name);
+    return 0;
 }
 
 /* "export html x.wake": the format stands where recordings do. */
@@ -241,18 +241,15 @@ static bool export_is_format(const char *word)
     return word != NULL && export_find(word) != NULL && access(word, F_OK) != 0;
 }
 
-static int export_check(const struct export_request *q, struct err *err)
+static int export_check(struct export_request *q, struct err *err)
 {
     if (q->format == NULL && export_is_format(q->input))
         return export_refuse_format(q->input, "FILE", err);
     if (q->input == NULL || q->format == NULL)
         return err_set(err, ERR_USAGE, "No %s given: heapwake export -f FORMAT [-o FILE] FILE",
                        q->input == NULL ? "recording" : "format");
-    if (q->measure_option != NULL && (q->format->options & EXPORT_MEASURE) == 0)
-        return err_set(err, ERR_USAGE, "%s does not show one measure alone; %s has no meaning for it.",
-                       q->format->name, q->measure_option);
-    if (q->has_two_measures)
-        return err_set(err, ERR_USAGE, "%s shows one measure; two are given.", q->format->name);
+    if (export_choose_measure(q, err) != 0)
+        return err->code;
     if (q->query.moment.when != WHEN_UNSET && (q->format->options & EXPORT_MOMENT) == 0)
         return err_set(err, ERR_USAGE,
                        "%s does not tell what is live at a moment; 'at' has no meaning for it. "
@@ -265,27 +262,25 @@ static int export_check(const struct export_request *q, struct err *err)
     return code == 0 ? query_suits_blocks(&q->query, err) : code;
 }
 
-static int export_take_option(struct export_request *q, char **argv, int *at, struct err *err)
+static int export_set_output(void *to, const struct option *o, const char *value, struct err *err)
 {
-    const char *value;
-    if (export_take_measure(q, argv[*at]) || where_take(&q->query, argv, at, &q->conditions, err))
-        return err->code;
-    if (once_take(&q->once, argv, at, "--format", "-f", &value, err))
-        return err->code != 0 ? err->code : export_take_format(q, value, err);
-    if (once_take(&q->once, argv, at, "--output", "-o", &value, err)) {
-        q->output = strcmp(value, "-") == 0 ? NULL : value;
-        return err->code;
-    }
-    if (!once_take(&q->once, argv, at, "--anonymize", NULL, &value, err))
-        return guess_option("export", argv[*at], err);
-    if (err->code == 0 && strcmp(value, "partial") != 0 && strcmp(value, "full") != 0)
-        (void)err_set(err, ERR_USAGE, "--anonymize takes partial or full, not '%s'.", value);
-    q->veil = value[0] == 'p' ? VEIL_PARTIAL : VEIL_FULL;
-    return err->code;
+    (void)o;
+    (void)err;
+    *(const char **)to = strcmp(value, "-") == 0 ? NULL : value;
+    return 0;
 }
 
-static int export_take_file(struct export_request *q, const char *name, struct err *err)
+static int export_set_veil(void *to, const struct option *o, const char *value, struct err *err)
 {
+    unsigned index = 0;
+    int code = options_set_choice(&index, o, value, err);
+    *(enum veil_level *)to = index == 0 ? VEIL_PARTIAL : VEIL_FULL;
+    return code;
+}
+
+static int export_take(void *options, char *name, struct err *err)
+{
+    struct export_request *q = options;
     if (q->input == NULL)
         q->input = name;
     else if (export_is_format(q->input))
@@ -298,31 +293,64 @@ static int export_take_file(struct export_request *q, const char *name, struct e
     return 0;
 }
 
-static int export_parse(struct export_request *q, int argc, char **argv)
-{
-    struct err err;
-    int code = 0;
-    err_init(&err);
-    for (int i = 1; i < argc && code == 0; i++) {
-        bool is_option = argv[i][0] == '-' && argv[i][1] != '\0';
-        code = is_option ? export_take_option(q, argv, &i, &err) : export_take_file(q, argv[i], &err);
-    }
-    if (code == 0)
-        code = export_check(q, &err);
-    return code == 0 ? EXIT_DONE : command_misused("%s", err.text);
-}
-
-int command_export(int argc, char **argv)
+static int export_main(const struct command *self, int argc, char **argv)
 {
     struct export_request q = {0};
+    struct err err;
+    err_init(&err);
     query_init(&q.query);
     strbuf_init(&q.remarks);
     strbuf_init(&q.conditions);
-    int status = export_parse(&q, argc, argv);
-    if (status == EXIT_DONE)
-        status = export_run(&q);
+    q.where = (struct where){.query = &q.query, .said = &q.conditions};
+    int code = options_parse(self, &q, argc, argv, NULL, &err);
+    if (code == 0)
+        code = export_check(&q, &err);
+    int status = code == 0 ? export_run(&q) : command_misused("%s", err.text);
     query_release(&q.query);
     strbuf_release(&q.remarks);
     strbuf_release(&q.conditions);
     return status;
 }
+
+static void export_add_formats(struct strbuf *words)
+{
+    for (const struct export_format *f = export_list; f->name != NULL; f++)
+        strbuf_addf(words, "%s\n", f->name);
+}
+
+#define EXPORT(member) offsetof(struct export_request, member)
+
+static const struct option export_options[] = {
+    {.names = "-f, --format",
+     .argument = "FORMAT",
+     .help = "callgrind csv dhat dot flamegraph folded gprof2dot heaptrack html json massif pdf perfetto "
+             "pprof ps "
+             "speedscope sqlite svg",
+     .set = export_set_format,
+     .at = EXPORT(format),
+     .add_words = export_add_formats},
+    {.names = "-o, --output",
+     .argument = "FILE",
+     .help = "default: standard output",
+     .set = export_set_output,
+     .at = EXPORT(output)},
+    {.names = "--anonymize",
+     .argument = "partial|full",
+     .help = "tokens instead of the program's own names, or of all",
+     .set = export_set_veil,
+     .at = EXPORT(veil)},
+    {.help = "What dot flamegraph folded gprof2dot pdf ps svg show; default: --peak"},
+    {.shared = where_measures, .at = EXPORT(measures)},
+    {.help = "What to look at:"},
+    {.shared = where_options, .at = EXPORT(where)},
+    {0},
+};
+
+const struct command command_export = {
+    .name = "export",
+    .summary = "write a recording in the format of another tool",
+    .usage = "-f FORMAT [-o FILE] [OPTION...] RECORDING",
+    .options = export_options,
+    .run = export_main,
+    .take = export_take,
+};

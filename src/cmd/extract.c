@@ -11,7 +11,6 @@
  */
 #include "cmd/command.h"
 #include "cmd/elf_id.h"
-#include "cmd/guess.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "tool/file.h"
@@ -27,6 +26,7 @@
 enum { EXTRACT_NAME_MAX = 256 };
 
 struct extract {
+    const char *file;
     struct wake_reader *reader;
     const char *folder;
     bool list, force;
@@ -220,32 +220,51 @@ static int extract_all(struct extract *x)
     return done ? EXIT_DONE : EXIT_FAILED;
 }
 
-int command_extract(int argc, char **argv)
+static int extract_take(void *options, char *word, struct err *err)
+{
+    struct extract *x = options;
+    return command_take_recording(&command_extract, &x->file, word, err);
+}
+
+static int extract_main(const struct command *self, int argc, char **argv)
 {
     struct extract x = {.folder = "."};
-    const char *path = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (command_option(argv, &i, "-C", &x.folder))
-            continue;
-        if (command_option(argv, &i, "--list", NULL))
-            x.list = true;
-        else if (command_option(argv, &i, "--force", NULL))
-            x.force = true;
-        else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return guess_option_say("extract", argv[i]);
-        else if (path != NULL)
-            return command_misused(
-                "'heapwake extract' takes one recording; a series of files is a pattern in quotes.");
-        else
-            path = argv[i];
-    }
-    if (path == NULL)
-        return command_misused("No recording given: heapwake extract [-C DIR] [--list] [--force] FILE");
+    struct err err;
+    err_init(&err);
+    if (options_parse(self, &x, argc, argv, NULL, &err) != 0 ||
+        command_needs_recording(self, x.file, &err) != 0)
+        return command_misused("%s", err.text);
     command_bear_limits();
-    x.reader = recording_file_open(path);
+    x.reader = recording_file_open(x.file);
     if (x.reader == NULL)
         return EXIT_FAILED;
     int status = !extract_has_some(&x) ? EXIT_FAILED : x.list ? extract_list(&x) : extract_all(&x);
     wake_reader_close(x.reader);
     return status;
 }
+
+static const struct option extract_options[] = {
+    {.names = "-C",
+     .argument = "DIR",
+     .help = "below this folder (default: the current one)",
+     .set = options_set_text,
+     .at = offsetof(struct extract, folder)},
+    {.names = "--list",
+     .help = "only say what there is: length, build id, path",
+     .set = options_set_flag,
+     .at = offsetof(struct extract, list)},
+    {.names = "--force",
+     .help = "replace files that are there",
+     .set = options_set_flag,
+     .at = offsetof(struct extract, force)},
+    {0},
+};
+
+const struct command command_extract = {
+    .name = "extract",
+    .summary = "get the binaries out of a recording",
+    .usage = "[-C DIR] [--list] [--force] FILE",
+    .options = extract_options,
+    .run = extract_main,
+    .take = extract_take,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * guess: see guess.h.  The options of a command are the words of its help that begin with a dash.
+ * guess: see guess.h.
  */
 #include "cmd/guess.h"
 
@@ -107,9 +107,9 @@ int guess_command(const char *word, const char *operand)
                                operand != NULL ? operand : "FILE");
     if (diagnose_has_program(word))
         return command_misused("There is no command '%s'; to record it: heapwake record %s", word, word);
-    for (const struct command *c = command_list; c->name != NULL; c++) {
-        if (!c->internal)
-            guess_add(&g, c->name, near_find(word, c->name));
+    for (const struct command *const *c = command_list; *c != NULL; c++) {
+        if (!(*c)->is_internal)
+            guess_add(&g, (*c)->name, near_find(word, (*c)->name));
     }
     guess_write(&g, "; 'heapwake help' lists those there are.", text, sizeof text);
     return command_misused("There is no command '%s'%s", word, text);
@@ -122,41 +122,34 @@ static const char *guess_skip_dashes(const char *word)
     return word + strspn(word, "-");
 }
 
-/* The next option in a help text; what is behind it, or NULL. */
-static const char *guess_next(const char *help, char option[GUESS_WORD])
+/* Options of a table against what was given. */
+struct guess_search {
+    struct guess guess;
+    char asked[GUESS_WORD];
+    bool has_options;
+};
+
+static bool guess_add_names(void *of, const struct option *o)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
-    for (const char *at = strchr(help, '-'); at != NULL; at = strchr(at + 1, '-')) {
-        size_t length = strspn(at, letters);
-        bool begins = at > help && strchr(" [\n", at[-1]) != NULL;
-        if (begins && length < GUESS_WORD && strspn(at, "-") < length) {
-            memcpy(option, at, length);
-            option[length] = '\0';
-            return at + length;
-        }
+    struct guess_search *g = of;
+    char name[GUESS_WORD];
+    for (const char *names = o->names; names != NULL && options_next_name(&names, name, sizeof name);) {
+        guess_add(&g->guess, name, near_find(guess_skip_dashes(g->asked), guess_skip_dashes(name)));
+        g->has_options = true;
     }
-    return NULL;
+    return false;
 }
 
-int guess_option(const char *command, const char *given, struct err *err)
+int guess_option(const struct command *c, const char *given, struct err *err)
 {
-    struct guess g = {0};
-    char option[GUESS_WORD], asked[GUESS_WORD], text[GUESS_TEXT], otherwise[GUESS_WORD * 2] = ".";
-    const struct command *c = command_find(command);
+    struct guess_search g = {0};
+    char text[GUESS_TEXT], otherwise[GUESS_WORD * 2] = ".";
     size_t length = strcspn(given, "=");
-    snprintf(asked, sizeof asked, "%.*s", (int)(length < sizeof asked ? length : sizeof asked), given);
-    for (const char *at = c->help; (at = guess_next(at, option)) != NULL;) {
-        guess_add(&g, option, near_find(guess_skip_dashes(asked), guess_skip_dashes(option)));
-        snprintf(otherwise, sizeof otherwise, "; 'heapwake help %s' lists them.", command);
-    }
-    guess_write(&g, otherwise, text, sizeof text);
-    return err_set(err, ERR_USAGE, "'heapwake %s' has no option '%s'%s", command, given, text);
-}
-
-int guess_option_say(const char *command, const char *given)
-{
-    struct err err;
-    err_init(&err);
-    (void)guess_option(command, given, &err);
-    return command_misused("%s", err.text);
+    snprintf(g.asked, sizeof g.asked, "%.*s", (int)(length < sizeof g.asked ? length : sizeof g.asked),
+             given);
+    (void)options_visit(c->options, guess_add_names, &g);
+    if (g.has_options)
+        snprintf(otherwise, sizeof otherwise, "; 'heapwake help %s' lists them.", c->name);
+    guess_write(&g.guess, otherwise, text, sizeof text);
+    return err_set(err, ERR_USAGE, "'heapwake %s' has no option '%s'%s", c->name, given, text);
 }

@@ -8,13 +8,13 @@
 
 #include "tool/err.h"
 
+struct command;
+
 /* There is no such command: says so, with what comes near, or with the command for the recording or the
  * program that it names.  operand: the word behind it, or NULL.  EXIT_USAGE. */
 int guess_command(const char *word, const char *operand);
 
 /* The command has no such option: a sentence about it, with what comes near.  ERR_USAGE. */
-int guess_option(const char *command, const char *given, struct err *err);
-/* The same, said.  EXIT_USAGE. */
-int guess_option_say(const char *command, const char *given);
+int guess_option(const struct command *c, const char *given, struct err *err);
 
 #endif

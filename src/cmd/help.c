@@ -32,30 +32,68 @@ static void help_list(struct strbuf *text)
 {
     strbuf_add_text(text, "heapwake records every heap allocation of a program with its full call stack.\n\n"
                           "usage: heapwake COMMAND [OPTION...]\n\n");
-    for (const struct command *c = command_list; c->name != NULL; c++) {
-        if (!c->internal)
-            strbuf_addf(text, "  %-10s%s\n", c->name, c->summary);
+    for (const struct command *const *c = command_list; *c != NULL; c++) {
+        if (!(*c)->is_internal)
+            strbuf_addf(text, "  %-10s%s\n", (*c)->name, (*c)->summary);
     }
     strbuf_add_text(text, "\n'heapwake help COMMAND' or 'heapwake COMMAND --help' says more.\n");
 }
 
-int command_help(int argc, char **argv)
+/* What help is asked for. */
+struct help {
+    const char *topic;
+};
+
+static int help_take(void *options, char *word, struct err *err)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    if (argc > 2)
-        return command_misused("'heapwake help' takes one command.");
-    if (argc == 2 && strcmp(argv[1], "where") == 0) {
-        help_where(&text);
-    } else if (argc == 2) {
-        const struct command *c = command_find(argv[1]);
-        if (c == NULL)
-            return guess_command(argv[1], NULL);
-        return command_print_help(c);
-    } else {
-        help_list(&text);
+    struct help *h = options;
+    if (h->topic != NULL)
+        return err_set(err, ERR_USAGE, "'heapwake help' takes one command.");
+    h->topic = word;
+    return 0;
+}
+
+static void help_add_words(struct strbuf *text, char **words, size_t count)
+{
+    (void)words;
+    for (const struct command *const *c = command_list; count == 0 && *c != NULL; c++) {
+        if (!(*c)->is_internal)
+            strbuf_addf(text, "%s\t%s\n", (*c)->name, (*c)->summary);
     }
+    if (count == 0)
+        strbuf_add_text(text, "where\tthe keys of --where\n");
+}
+
+static int help_run(const struct command *self, int argc, char **argv)
+{
+    struct help h = {0};
+    struct strbuf text;
+    struct err err;
+    err_init(&err);
+    if (options_parse(self, &h, argc, argv, NULL, &err) != 0)
+        return command_misused("%s", err.text);
+    const struct command *c = h.topic == NULL ? NULL : command_find(h.topic);
+    bool is_where = h.topic != NULL && strcmp(h.topic, "where") == 0;
+    if (h.topic != NULL && c == NULL && !is_where)
+        return guess_command(h.topic, NULL);
+    strbuf_init(&text);
+    if (c != NULL)
+        options_help(&text, c);
+    else if (is_where)
+        help_where(&text);
+    else
+        help_list(&text);
     bool done = help_page_print(strbuf_get(&text));
     strbuf_release(&text);
     return done ? EXIT_DONE : EXIT_FAILED;
 }
+
+const struct command command_help = {
+    .name = "help",
+    .summary = "say how a command is used",
+    .usage = "[COMMAND]",
+    .operands = OPERANDS_WORDS,
+    .run = help_run,
+    .take = help_take,
+    .add_words = help_add_words,
+};

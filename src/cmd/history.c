@@ -5,7 +5,6 @@
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/facts.h"
-#include "cmd/guess.h"
 #include "cmd/screen.h"
 #include "present/labels.h"
 #include "present/section_history.h"
@@ -17,38 +16,26 @@
 
 struct history_options {
     const char *file;
-    uint64_t address, pid;
-    bool has_address, has_pid, json;
+    uint64_t address;
+    struct options_count pid;
+    bool has_address, json;
 };
 
-static int history_take(struct history_options *o, int argc, char **argv, struct err *err)
+static int history_take(void *options, char *word, struct err *err)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *value;
-        if (command_option(argv, &i, "--json", NULL)) {
-            o->json = true;
-        } else if (command_option(argv, &i, "--pid", &value)) {
-            o->has_pid = true;
-            if (!quantity_count(value, &o->pid))
-                return err_set(err, ERR_USAGE, "--pid takes the number of a process, not '%s'.", value);
-        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return guess_option("history", argv[i], err);
-        } else if (o->file == NULL) {
-            o->file = argv[i];
-        } else if (o->has_address) {
-            return err_set(err, ERR_USAGE, "One address is looked for; '%s' is another.", argv[i]);
-        } else if (!quantity_address(argv[i], &o->address)) {
-            return err_set(err, ERR_USAGE,
-                           "'%s' is no address: heapwake history FILE ADDRESS, in hexadecimal as 0x5581f0.",
-                           argv[i]);
-        } else {
-            o->has_address = true;
-        }
+    struct history_options *o = options;
+    if (o->file == NULL) {
+        o->file = word;
+        return 0;
     }
-    if (!o->has_address)
-        return err_set(err, ERR_USAGE,
-                       "A recording and an address are needed: heapwake history FILE ADDRESS");
-    return 0;
+    if (o->has_address)
+        return err_set(err, ERR_USAGE, "One address is looked for; '%s' is another.", word);
+    o->has_address = quantity_address(word, &o->address);
+    return o->has_address ? 0
+                          : err_set(err, ERR_USAGE,
+                                    "'%s' is no address: heapwake history FILE ADDRESS, in hexadecimal as "
+                                    "0x5581f0.",
+                                    word);
 }
 
 static int history_read(const struct history_options *o, struct asking *a, struct wake_reader *r,
@@ -60,15 +47,15 @@ static int history_read(const struct history_options *o, struct asking *a, struc
     query_init(&plain);
     asking_prepare(a, &q, &plain, r);
     for (size_t i = 0; i < wake_reader_process_count(r) && code == 0; i++) {
-        if (o->has_pid && wake_reader_process(r, i)->info.pid != o->pid)
+        if (o->pid.is_given && wake_reader_process(r, i)->info.pid != o->pid.value)
             continue;
         found = true;
         code = touches_read(t, &q, r, (uint32_t)i, o->address, err);
     }
     query_release(&plain);
-    if (code == 0 && !found && o->has_pid)
+    if (code == 0 && !found && o->pid.is_given)
         return err_set(err, ERR_ABSENT, "There is no process %llu in the recording.",
-                       (unsigned long long)o->pid);
+                       (unsigned long long)o->pid.value);
     return code;
 }
 
@@ -96,7 +83,7 @@ static int history_show(const struct history_options *o, struct section_history 
     return code;
 }
 
-int command_history(int argc, char **argv)
+static int history_run(const struct command *self, int argc, char **argv)
 {
     struct history_options o = {0};
     struct asking asking = {0};
@@ -110,7 +97,10 @@ int command_history(int argc, char **argv)
     traces_init(&traces);
     touches_init(&touches);
     strbuf_init(&out);
-    int code = history_take(&o, argc, argv, &err);
+    int code = options_parse(self, &o, argc, argv, NULL, &err);
+    if (code == 0 && !o.has_address)
+        code =
+            err_set(&err, ERR_USAGE, "A recording and an address are needed: heapwake history FILE ADDRESS");
     if (code == 0) {
         asking_begin(&asking);
         r = asking_open(&asking, o.file, &err);
@@ -132,3 +122,28 @@ int command_history(int argc, char **argv)
         wake_reader_close(r);
     return status;
 }
+
+static const struct option history_options[] = {
+    {.names = "--pid",
+     .argument = "PID",
+     .help = "only this process",
+     .set = options_set_count,
+     .at = offsetof(struct history_options, pid)},
+    {.names = "--json",
+     .help = "the same as JSON",
+     .set = options_set_flag,
+     .at = offsetof(struct history_options, json)},
+    {0},
+};
+
+const struct command command_history = {
+    .name = "history",
+    .summary = "say what happened at an address",
+    .usage = "[--pid PID] [--json] FILE ADDRESS",
+    .about =
+        "Every event that touched the address: blocks that covered it, with their stacks, their releases, "
+        "releases of nothing known there, and mappings.",
+    .options = history_options,
+    .run = history_run,
+    .take = history_take,
+};

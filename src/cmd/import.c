@@ -7,7 +7,6 @@
 #include "cmd/command.h"
 #include "cmd/facts.h"
 #include "cmd/finish.h"
-#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/units.h"
@@ -22,51 +21,44 @@ struct import_options {
     struct finish finish;
 };
 
-static int import_list_formats(const char *wrong)
+static void import_add_formats(struct strbuf *words)
 {
+    for (const struct import_format *f = import_list; f->name != NULL; f++)
+        strbuf_addf(words, "%s\n", f->name);
+}
+
+static int import_set_format(void *to, const struct option *o, const char *value, struct err *err)
+{
+    const struct import_format **format = to;
     struct strbuf names;
+    (void)o;
+    *format = import_find(value);
+    if (*format != NULL)
+        return 0;
     strbuf_init(&names);
     for (const struct import_format *f = import_list; f->name != NULL; f++)
         strbuf_addf(&names, "%s%s", f == import_list ? "" : ", ", f->name);
-    int code = command_misused("There is no format '%s'; there are %s.", wrong, strbuf_get(&names));
+    int code = err_set(err, ERR_USAGE, "There is no format '%s'; there are %s.", value, strbuf_get(&names));
     strbuf_release(&names);
     return code;
 }
 
-static int import_parse(struct import_options *o, int argc, char **argv)
+static int import_set_most(void *to, const struct option *o, const char *value, struct err *err)
 {
-    const char *value;
-    for (int i = 1; i < argc; i++) {
-        if (command_option(argv, &i, "-f", &value) || command_option(argv, &i, "--format", &value)) {
-            o->request.format = import_find(value);
-            if (o->request.format == NULL)
-                return import_list_formats(value);
-        } else if (command_option(argv, &i, "-o", &o->output) ||
-                   command_option(argv, &i, "--output", &o->output)) {
-            continue;
-        } else if (command_option(argv, &i, "--symbols", &value)) {
-            if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
-                return command_misused("--symbols takes yes or no, not '%s'.", value);
-            o->symbols = value[0] == 'y';
-        } else if (command_option(argv, &i, "--sysroot", &o->finish.naming.sysroot) ||
-                   command_option(argv, &i, "--debug-path", &o->finish.naming.debug_path)) {
-            continue;
-        } else if (command_option(argv, &i, "--max-blocks", &value)) {
-            if (!quantity_count(value, &o->request.most_blocks) || o->request.most_blocks == 0)
-                return command_misused("--max-blocks takes a number above 0, not '%s'.", value);
-        } else if (command_option(argv, &i, "-q", NULL) || command_option(argv, &i, "--quiet", NULL)) {
-            o->quiet = true;
-        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return guess_option_say("import", argv[i]);
-        } else if (o->request.input != NULL) {
-            return command_misused("'heapwake import' takes one file.");
-        } else {
-            o->request.input = argv[i];
-        }
-    }
-    if (o->request.input == NULL)
-        return command_misused("No file given: heapwake import [-f FORMAT] [-o FILE] FILE");
-    return EXIT_DONE;
+    uint64_t *most = to;
+    (void)o;
+    if (quantity_count(value, most) && *most != 0)
+        return 0;
+    return err_set(err, ERR_USAGE, "--max-blocks takes a number above 0, not '%s'.", value);
+}
+
+static int import_take(void *options, char *word, struct err *err)
+{
+    struct import_options *o = options;
+    if (o->request.input != NULL)
+        return err_set(err, ERR_USAGE, "'heapwake import' takes one file.");
+    o->request.input = word;
+    return 0;
 }
 
 /* app.heaptrack.zst becomes app.heaptrack.wake, in the current folder. */
@@ -174,13 +166,70 @@ static int import_run(struct import_options *o)
     return code == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-int command_import(int argc, char **argv)
+static int import_main(const struct command *self, int argc, char **argv)
 {
     struct import_options o = {
         .request = {.most_blocks = IMPORT_BLOCKS, .note = import_note, .watch = import_watch},
         .symbols = true,
         .finish = {.naming = {.again = true}, .names = true, .say = import_say},
     };
-    int status = import_parse(&o, argc, argv);
-    return status == EXIT_DONE ? import_run(&o) : status;
+    struct err err;
+    err_init(&err);
+    if (options_parse(self, &o, argc, argv, NULL, &err) != 0)
+        return command_misused("%s", err.text);
+    if (o.request.input == NULL)
+        return command_misused("No file given: heapwake import [-f FORMAT] [-o FILE] FILE");
+    return import_run(&o);
 }
+
+static const struct option import_options[] = {
+    {.names = "-f, --format",
+     .argument = "FORMAT",
+     .help = "dhat gperftools heaptrack jemalloc massif memtraq mtrace pprof; default: as the file looks",
+     .set = import_set_format,
+     .at = offsetof(struct import_options, request.format),
+     .add_words = import_add_formats},
+    {.names = "-o, --output",
+     .argument = "FILE",
+     .help = "name of the recording (default: that of the file with .wake)",
+     .set = options_set_text,
+     .at = offsetof(struct import_options, output)},
+    {.names = "--symbols",
+     .argument = "yes|no",
+     .help = "look up names of functions that the file has no names for (default yes)",
+     .set = options_set_answer,
+     .at = offsetof(struct import_options, symbols)},
+    {.names = "--sysroot",
+     .argument = "DIR",
+     .help = "look for programs and libraries below DIR",
+     .set = options_set_text,
+     .at = offsetof(struct import_options, finish.naming.sysroot)},
+    {.names = "--debug-path",
+     .argument = "A:B",
+     .help = "folders with debug files",
+     .set = options_set_text,
+     .at = offsetof(struct import_options, finish.naming.debug_path)},
+    {.names = "--max-blocks",
+     .argument = "N",
+     .help = "make up so many blocks at most for a source that knows sums only (default 10000000)",
+     .set = import_set_most,
+     .at = offsetof(struct import_options, request.most_blocks)},
+    {.names = "-q, --quiet",
+     .help = "no closing line",
+     .set = options_set_flag,
+     .at = offsetof(struct import_options, quiet)},
+    {0},
+};
+
+const struct command command_import = {
+    .name = "import",
+    .summary = "make a recording of a file that another tool wrote",
+    .usage = "[OPTION...] FILE",
+    .options = import_options,
+    .notes =
+        "What the file could not tell is said on standard error, and kept in the recording ('heapwake info' "
+        "shows it).",
+    .operands = OPERANDS_FILES,
+    .run = import_main,
+    .take = import_take,
+};

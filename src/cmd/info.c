@@ -4,7 +4,6 @@
  */
 #include "cmd/command.h"
 #include "cmd/facts.h"
-#include "cmd/guess.h"
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
 #include "present/json.h"
@@ -333,24 +332,26 @@ static void info_text(struct page *p, const struct wake_reader *r, const struct 
     strbuf_release(&said);
 }
 
-int command_info(int argc, char **argv)
+struct info_options {
+    const char *file;
+    bool as_json;
+};
+
+static int info_take(void *options, char *word, struct err *err)
 {
-    bool as_json = false;
-    const char *path = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (command_option(argv, &i, "--json", NULL))
-            as_json = true;
-        else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return guess_option_say("info", argv[i]);
-        else if (path != NULL)
-            return command_misused(
-                "'heapwake info' takes one recording; a series of files is a pattern in quotes.");
-        else
-            path = argv[i];
-    }
-    if (path == NULL)
-        return command_misused("No recording given: heapwake info [--json] FILE");
-    struct wake_reader *r = recording_file_open(path);
+    struct info_options *o = options;
+    return command_take_recording(&command_info, &o->file, word, err);
+}
+
+static int info_run(const struct command *self, int argc, char **argv)
+{
+    struct info_options o = {0};
+    struct err err;
+    err_init(&err);
+    if (options_parse(self, &o, argc, argv, NULL, &err) != 0 ||
+        command_needs_recording(self, o.file, &err) != 0)
+        return command_misused("%s", err.text);
+    struct wake_reader *r = recording_file_open(o.file);
     if (r == NULL)
         return EXIT_FAILED;
     struct facts f;
@@ -361,7 +362,7 @@ int command_info(int argc, char **argv)
     screen_init(&page, &out);
     facts_gather_names(&n, r);
     facts_gather(&f, r);
-    if (as_json)
+    if (o.as_json)
         info_json(&out, r, &f, &n);
     else
         info_text(&page, r, &f, &n);
@@ -370,3 +371,20 @@ int command_info(int argc, char **argv)
     wake_reader_close(r);
     return done ? EXIT_DONE : EXIT_FAILED;
 }
+
+static const struct option info_options[] = {
+    {.names = "--json",
+     .help = "the same as JSON",
+     .set = options_set_flag,
+     .at = offsetof(struct info_options, as_json)},
+    {0},
+};
+
+const struct command command_info = {
+    .name = "info",
+    .summary = "say what a recording holds",
+    .usage = "[--json] FILE",
+    .options = info_options,
+    .run = info_run,
+    .take = info_take,
+};

@@ -5,7 +5,6 @@
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
-#include "cmd/guess.h"
 #include "cmd/unfinished.h"
 #include "present/safe.h"
 #include "present/units.h"
@@ -17,18 +16,16 @@ struct merge {
     VEC(struct wake_reader *) readers;
 };
 
-static int merge_take(struct merge *m, int argc, char **argv, struct err *err)
+static int merge_take(void *options, char *word, struct err *err)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *value;
-        if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value))
-            m->output = value;
-        else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return guess_option("merge", argv[i], err);
-        else if (!vec_push(&m->files, argv[i]))
-            return err_set(err, ERR_MEMORY, "There is no memory for the names of files.");
-    }
-    if (m->files.count == 0 || m->output == NULL || m->output[0] == '\0')
+    struct merge *m = options;
+    return vec_push(&m->files, word) ? 0
+                                     : err_set(err, ERR_MEMORY, "There is no memory for the names of files.");
+}
+
+static int merge_agree(struct merge *m, struct err *err)
+{
+    if (m->files.count == 0 || m->output == NULL)
         return err_set(err, ERR_USAGE,
                        "Recordings and the name of a new one are needed: heapwake merge FILE... -o NEW");
     m->files.count = duplicates_drop(m->files.data, m->files.count);
@@ -95,13 +92,15 @@ static bool merge_tell(const struct merge *m)
     return done;
 }
 
-int command_merge(int argc, char **argv)
+static int merge_run(const struct command *self, int argc, char **argv)
 {
     struct merge m = {0};
     struct asking asking = {0};
     struct err err;
     err_init(&err);
-    int code = merge_take(&m, argc, argv, &err);
+    int code = options_parse(self, &m, argc, argv, NULL, &err);
+    if (code == 0)
+        code = merge_agree(&m, &err);
     if (code == 0) {
         command_bear_limits();
         asking_begin(&asking);
@@ -121,3 +120,22 @@ int command_merge(int argc, char **argv)
     vec_release(&m.files);
     return status;
 }
+
+static const struct option merge_options[] = {
+    {.names = "-o, --output",
+     .argument = "NEW",
+     .help = "name of the new recording",
+     .set = options_set_text,
+     .at = offsetof(struct merge, output)},
+    {0},
+};
+
+const struct command command_merge = {
+    .name = "merge",
+    .summary = "put several recordings into one",
+    .usage = "FILE... -o NEW",
+    .options = merge_options,
+    .notes = "The new recording has all processes of the others, on one clock.",
+    .run = merge_run,
+    .take = merge_take,
+};

@@ -25,53 +25,6 @@ struct record_options {
     char **program;
 };
 
-static int record_set(bool *answer, const char *option, const char *value)
-{
-    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
-        return command_misused("%s takes yes or no, not '%s'.", option, value);
-    *answer = value[0] == 'y';
-    return EXIT_DONE;
-}
-
-static int record_parse(struct record_options *o, char **argv)
-{
-    int at = 1;
-    for (; argv[at] != NULL && argv[at][0] == '-'; at++) {
-        const char *value;
-        if (strcmp(argv[at], "--") == 0) {
-            at++;
-            break;
-        }
-        if (command_option(argv, &at, "-o", &value) || command_option(argv, &at, "--output", &value)) {
-            if (value[0] == '\0')
-                return command_misused("-o needs the name of a file.");
-            o->output = value;
-        } else if (command_option(argv, &at, "--children", &value)) {
-            if (record_set(&o->children, "--children", value) != EXIT_DONE)
-                return EXIT_USAGE;
-        } else if (command_option(argv, &at, "--symbols", &value)) {
-            if (record_set(&o->names, "--symbols", value) != EXIT_DONE)
-                return EXIT_USAGE;
-        } else if (command_option(argv, &at, "--embed-binaries", NULL)) {
-            o->binaries = true;
-        } else if (command_option(argv, &at, "-q", NULL) || command_option(argv, &at, "--quiet", NULL)) {
-            o->quiet = true;
-        } else {
-            int taken = settings_take(argv, &at);
-            if (taken == EXIT_DONE)
-                continue;
-            if (taken != SETTINGS_NONE)
-                return taken;
-            return command_misused("'heapwake record' has no option '%s'; 'heapwake help record' lists them.",
-                                   argv[at]);
-        }
-    }
-    o->program = argv + at;
-    if (o->program[0] == NULL)
-        return command_misused("No program given: heapwake record [OPTION...] PROGRAM [ARGUMENT...]");
-    return EXIT_DONE;
-}
-
 static const char *record_get(void *of, const char *name)
 {
     (void)of;
@@ -142,7 +95,7 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     return EXIT_DONE;
 }
 
-int command_record(int argc, char **argv)
+static int record_main(const struct command *self, int argc, char **argv)
 {
     struct record_options o = {0};
     struct logging log;
@@ -151,12 +104,14 @@ int command_record(int argc, char **argv)
     struct live_report reports = {0};
     struct output_keeping keeping;
     static struct collector c;
-    (void)argc;
-    record_take_environment(&o);
-    int status = record_parse(&o, argv);
-    if (status != EXIT_DONE)
-        return status;
+    int end;
     err_init(&err);
+    record_take_environment(&o);
+    if (options_parse(self, &o, argc, argv, &end, &err) != 0)
+        return command_misused("%s", err.text);
+    o.program = argv + end;
+    if (o.program[0] == NULL)
+        return command_misused("No program given: heapwake record %s", self->usage);
     logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
     settings_check(&log);
     keeping_read(&keeping, record_get, NULL);
@@ -175,7 +130,7 @@ int command_record(int argc, char **argv)
                                         .report_of = &reports};
     if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0)
         return record_alone(&o, &l, &err);
-    status = record_run(&o, &c, &l);
+    int status = record_run(&o, &c, &l);
     live_report_release(&reports);
     collector_release(&c);
     launch_release(&l);
@@ -184,3 +139,119 @@ int command_record(int argc, char **argv)
         return status;
     launch_exit_like(&l);
 }
+
+#define RECORD(member) offsetof(struct record_options, member)
+
+static const struct option record_options[] = {
+    {.names = "-o, --output",
+     .argument = "FILE",
+     .help = "name of the recording (default %e.%p.wake); %e program, %p process id, %t seconds since 1970, "
+             "%n a free "
+             "number, %h host, %j batch job, %r MPI rank, %% a percent sign.  Without %p, %n and %r one file "
+             "holds the "
+             "whole process tree.",
+     .set = options_set_text,
+     .at = RECORD(output)},
+    {.names = "--children",
+     .argument = "yes|no",
+     .help = "record the program's children too (default yes)",
+     .set = options_set_answer,
+     .at = RECORD(children)},
+    {.names = "--symbols",
+     .argument = "yes|no",
+     .help = "look up names of functions at the end and put them into the file (default yes; Ctrl-C stops "
+             "the search)",
+     .set = options_set_answer,
+     .at = RECORD(names)},
+    {.names = "--embed-binaries",
+     .help = "put the program and its libraries into the file too",
+     .set = options_set_flag,
+     .at = RECORD(binaries)},
+    {.names = "-q, --quiet", .help = "no closing line", .set = options_set_flag, .at = RECORD(quiet)},
+    {.names = "--log",
+     .argument = "trace|debug|info|warn|error",
+     .help = "what is said meanwhile (default warn; HEAPWAKE_LOG)",
+     .set = settings_set},
+    {.names = "--logfile",
+     .argument = "FILE",
+     .help = "where to, instead of standard error (HEAPWAKE_LOGFILE)",
+     .set = settings_set},
+    {.help = "What is recorded; each has a variable, which is also heard with LD_PRELOAD alone:"},
+    {.names = "--enabled",
+     .argument = "yes|no",
+     .help = "no: begin switched off, see 'heapwake help ctl' (HEAPWAKE_ENABLED=0)",
+     .set = settings_set},
+    {.names = "--depth",
+     .argument = "N",
+     .help = "at most N frames of each stack, from both ends (HEAPWAKE_DEPTH)",
+     .set = settings_set},
+    {.names = "--mmap",
+     .argument = "yes|no",
+     .help = "mappings too (default yes; HEAPWAKE_MMAP)",
+     .set = settings_set},
+    {.names = "--map-usage",
+     .argument = "[=MS]",
+     .help = "sample which parts of memory are used, each second or every MS ms, and at each tag and report; "
+             "holds up the "
+             "program's mmap for as long as the kernel takes to list them (HEAPWAKE_MAP_USAGE)",
+     .set = settings_set},
+    {.names = "--free-stacks",
+     .help = "a stack with each free (HEAPWAKE_FREE_STACKS=1)",
+     .set = settings_set},
+    {.names = "--precise-timestamps",
+     .help = "a time of its own for each event (HEAPWAKE_PRECISE_TIMESTAMPS=1)",
+     .set = settings_set},
+    {.names = "--zero-memory",
+     .help = "the program gets memory that is all zero (HEAPWAKE_ZERO_MEMORY=1)",
+     .set = settings_set},
+    {.names = "--pool",
+     .argument = "SIZE",
+     .help = "buffers between program and recorder (default 32M; HEAPWAKE_POOL)",
+     .set = settings_set},
+    {.names = "--sigusr1",
+     .argument = "toggle|report|tag",
+     .help = "what the signal does (default: it is the program's; HEAPWAKE_SIGUSR1)",
+     .set = settings_set},
+    {.names = "--sigusr2",
+     .argument = "toggle|report|tag",
+     .help = "the same for SIGUSR2 (HEAPWAKE_SIGUSR2)",
+     .set = settings_set},
+    {.help = "For long runs; each has a variable too:"},
+    {.names = "--cull",
+     .help = "leave blocks that live shorter than --cull-ms out of the events; totals stay exact "
+             "(HEAPWAKE_CULL=1)",
+     .set = settings_set},
+    {.names = "--cull-ms",
+     .argument = "MS",
+     .help = "that threshold (default 10000; HEAPWAKE_CULL_MS)",
+     .set = settings_set},
+    {.names = "--cull-pending",
+     .argument = "N",
+     .help = "events that may wait for it (default 1048576, 64 bytes each; HEAPWAKE_CULL_PENDING)",
+     .set = settings_set},
+    {.names = "--sample",
+     .argument = "SIZE",
+     .help = "record one block in so many bytes (512K); figures become estimates (HEAPWAKE_SAMPLE)",
+     .set = settings_set},
+    {.names = "--rotate",
+     .argument = "SIZE|DURATION",
+     .help = "go on in another file (FILE.1, FILE.2, ...) from 1G or after 10min on; 'heapwake report "
+             "FILE.*' takes them "
+             "together (HEAPWAKE_ROTATE)",
+     .set = settings_set},
+    {.names = "--max-size",
+     .argument = "SIZE",
+     .help = "no more events once the file has this size; totals go on (HEAPWAKE_MAX_SIZE)",
+     .set = settings_set},
+    {0},
+};
+
+const struct command command_record = {
+    .name = "record",
+    .summary = "run a program and record its heap",
+    .usage = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
+    .options = record_options,
+    .notes = "The exit status is the program's own.",
+    .operands = OPERANDS_PROGRAM,
+    .run = record_main,
+};

@@ -6,7 +6,6 @@
 #include "cmd/allocators.h"
 #include "cmd/asking.h"
 #include "cmd/command.h"
-#include "cmd/guess.h"
 #include "cmd/playing.h"
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
@@ -24,9 +23,10 @@ struct replaying {
     const char *file;
     VEC(const char *) names; /* of allocators: known ones, or files */
     struct arena arena;      /* the names */
-    uint64_t process, pid, runs;
-    bool has_process, has_pid, json;
-    enum score_touch touch;
+    struct options_count process, pid;
+    uint64_t runs;
+    bool json;
+    unsigned touch; /* enum score_touch */
     VEC(struct replay_row) rows;
     size_t failures; /* plays that did not come to their end */
 };
@@ -42,8 +42,10 @@ static const char *const replaying_touches[] = {"none", "first", "all"};
 
 /* ----------------------------------------------------------------- options */
 
-static int replaying_take_names(struct replaying *o, const char *list, struct err *err)
+static int replaying_set_names(void *to, const struct option *option, const char *list, struct err *err)
 {
+    struct replaying *o = to;
+    (void)option;
     while (*list != '\0') {
         size_t length = strcspn(list, ",");
         const char *name = arena_push_text(&o->arena, list, length);
@@ -61,57 +63,42 @@ static int replaying_take_names(struct replaying *o, const char *list, struct er
     return 0;
 }
 
-static int replaying_take_touch(struct replaying *o, const char *word, struct err *err)
+static void replaying_add_names(struct strbuf *words)
 {
-    for (size_t i = 0; i < sizeof replaying_touches / sizeof *replaying_touches; i++) {
-        if (strcmp(word, replaying_touches[i]) == 0) {
-            o->touch = (enum score_touch)i;
-            return 0;
-        }
-    }
-    return err_set(err, ERR_USAGE, "--touch takes all, first or none, not '%s'.", word);
+    for (const struct allocator *a = allocators_list; a->name != NULL; a++)
+        strbuf_addf(words, "%s\n", a->name);
 }
 
-static int replaying_take_one(struct replaying *o, char **argv, int *i, struct err *err)
+static int replaying_set_process(void *to, const struct option *o, const char *value, struct err *err)
 {
-    const char *value;
-    if (command_option(argv, i, "--json", NULL)) {
-        o->json = true;
-    } else if (command_option(argv, i, "--allocators", &value)) {
-        return replaying_take_names(o, value, err);
-    } else if (command_option(argv, i, "--touch", &value)) {
-        return replaying_take_touch(o, value, err);
-    } else if (command_option(argv, i, "--process", &value)) {
-        o->has_process = true;
-        if (!quantity_count(value, &o->process) || o->process == 0)
-            return err_set(err, ERR_USAGE, "--process takes a number from 1 on, not '%s'.", value);
-    } else if (command_option(argv, i, "--pid", &value)) {
-        o->has_pid = true;
-        if (!quantity_count(value, &o->pid))
-            return err_set(err, ERR_USAGE, "--pid takes the number of a process, not '%s'.", value);
-    } else if (command_option(argv, i, "--runs", &value)) {
-        if (!quantity_count(value, &o->runs) || o->runs == 0 || o->runs > REPLAYING_RUNS_MAX)
-            return err_set(err, ERR_USAGE, "--runs takes a number from 1 to %d, not '%s'.",
-                           REPLAYING_RUNS_MAX, value);
-    } else if (argv[*i][0] == '-' && argv[*i][1] != '\0') {
-        return guess_option("replay", argv[*i], err);
-    } else if (o->file != NULL) {
-        return err_set(err, ERR_USAGE,
-                       "'heapwake replay' takes one recording; a series of files is a pattern in quotes.");
-    } else {
-        o->file = argv[*i];
-    }
-    return 0;
+    struct options_count *process = to;
+    int code = options_set_count(to, o, value, NULL);
+    if (code == 0 && process->value != 0)
+        return 0;
+    return err_set(err, ERR_USAGE, "--process takes a number from 1 on, not '%s'.", value);
 }
 
-static int replaying_take(struct replaying *o, int argc, char **argv, struct err *err)
+static int replaying_set_runs(void *to, const struct option *o, const char *value, struct err *err)
 {
-    int code = 0;
-    for (int i = 1; i < argc && code == 0; i++)
-        code = replaying_take_one(o, argv, &i, err);
-    if (code == 0 && o->file == NULL)
-        return err_set(err, ERR_USAGE, "No recording given: heapwake replay [--allocators LIST] FILE");
+    uint64_t *runs = to;
+    (void)o;
+    if (quantity_count(value, runs) && *runs != 0 && *runs <= REPLAYING_RUNS_MAX)
+        return 0;
+    return err_set(err, ERR_USAGE, "--runs takes a number from 1 to %d, not '%s'.", REPLAYING_RUNS_MAX,
+                   value);
+}
+
+static int replaying_take(void *options, char *word, struct err *err)
+{
+    struct replaying *o = options;
+    return command_take_recording(&command_replay, &o->file, word, err);
+}
+
+/* All allocators, if none is named. */
+static int replaying_agree(struct replaying *o, struct err *err)
+{
     bool all = o->names.count == 0;
+    int code = command_needs_recording(&command_replay, o->file, err);
     for (const struct allocator *a = allocators_list; code == 0 && all && a->name != NULL; a++) {
         if (!vec_push(&o->names, a->name))
             return err_set(err, ERR_MEMORY, "There is no memory for the names of allocators.");
@@ -125,25 +112,26 @@ static int replaying_choose(const struct replaying *o, const struct wake_reader 
                             struct err *err)
 {
     size_t count = wake_reader_process_count(r);
-    *process = o->has_process ? (size_t)o->process - 1 : compose_choose(r);
+    *process = o->process.is_given ? (size_t)o->process.value - 1 : compose_choose(r);
     if (count == 0)
         return err_set(err, ERR_ABSENT, "%s holds no process: there is nothing to replay.", o->file);
     if (*process >= count)
         return err_set(err, ERR_ABSENT, "%s has %zu process%s: --process goes up to that.", o->file, count,
                        count == 1 ? "" : "es");
-    if (!o->has_pid)
+    if (!o->pid.is_given)
         return 0;
     /* After an exec several have its number: the one with most to play. */
     size_t best = count;
     for (size_t i = 0; i < count; i++) {
         const struct wake_process *p = wake_reader_process(r, i);
-        if (p->info.pid == o->pid && (best == count || p->events > wake_reader_process(r, best)->events))
+        if (p->info.pid == o->pid.value &&
+            (best == count || p->events > wake_reader_process(r, best)->events))
             best = i;
     }
     *process = best;
     return best < count ? 0
                         : err_set(err, ERR_ABSENT, "There is no process %llu in the recording.",
-                                  (unsigned long long)o->pid);
+                                  (unsigned long long)o->pid.value);
 }
 
 /* One play.  False: it did not come to its end; it has been said why, or *is_absent. */
@@ -315,14 +303,16 @@ static int replaying_run(struct replaying *o, struct wake_reader *r, struct err 
     return code;
 }
 
-int command_replay(int argc, char **argv)
+static int replaying_main(const struct command *self, int argc, char **argv)
 {
     struct replaying o = {.runs = 1, .touch = SCORE_TOUCH_ALL};
     struct err err;
     err_init(&err);
     arena_init(&o.arena);
     command_bear_limits();
-    int code = replaying_take(&o, argc, argv, &err);
+    int code = options_parse(self, &o, argc, argv, NULL, &err);
+    if (code == 0)
+        code = replaying_agree(&o, &err);
     struct wake_reader *r = code == 0 ? recording_file_open(o.file) : NULL;
     if (code == 0)
         code = r == NULL ? ERR_INPUT : replaying_run(&o, r, &err);
@@ -334,3 +324,48 @@ int command_replay(int argc, char **argv)
     arena_release(&o.arena);
     return code == 0 ? EXIT_DONE : code == ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
+
+static const struct option replaying_options[] = {
+    {.names = "--allocators",
+     .argument = "A,B,...",
+     .help = "glibc, jemalloc, tcmalloc, mimalloc, or files with a slash in their name (default: all four, "
+             "as far as "
+             "they are installed)",
+     .set = replaying_set_names,
+     .add_words = replaying_add_names},
+    {.names = "--process",
+     .argument = "N",
+     .help = "which process, as 'heapwake info' counts them (default: that with most events)",
+     .set = replaying_set_process,
+     .at = offsetof(struct replaying, process)},
+    {.names = "--pid",
+     .argument = "PID",
+     .help = "the same by its process id",
+     .set = options_set_count,
+     .at = offsetof(struct replaying, pid)},
+    {.names = "--touch",
+     .argument = "none|first|all",
+     .help = "write to no byte of each block, to its first one, or to one of every page (default all)",
+     .set = options_set_choice,
+     .at = offsetof(struct replaying, touch)},
+    {.names = "--runs",
+     .argument = "N",
+     .help = "play N times; the quickest counts",
+     .set = replaying_set_runs,
+     .at = offsetof(struct replaying, runs)},
+    {.names = "--json",
+     .help = "the same as JSON",
+     .set = options_set_flag,
+     .at = offsetof(struct replaying, json)},
+    {0},
+};
+
+const struct command command_replay = {
+    .name = "replay",
+    .summary = "do what the program did again, with other allocators",
+    .usage = "[OPTION...] FILE",
+    .options = replaying_options,
+    .notes = "Time in the allocator, peak RSS, and RSS for each byte that was live, side by side.",
+    .run = replaying_main,
+    .take = replaying_take,
+};

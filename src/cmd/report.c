@@ -374,7 +374,7 @@ static void report_say_interrupted(const struct query_result *q)
         command_say("Interrupted: shown is what had been read by then.");
 }
 
-int command_report(int argc, char **argv)
+static int report_run(const struct command *self, int argc, char **argv)
 {
     struct report_options options;
     struct report r = {.options = &options};
@@ -384,7 +384,7 @@ int command_report(int argc, char **argv)
     strbuf_init(&r.head);
     strbuf_init(&r.out);
     report_data_init(&r.data);
-    int code = report_options_init(&options, argc, argv, &err);
+    int code = report_options_init(&options, self, argc, argv, &err);
     if (code == 0)
         code = report_data_read(&r.data, &options, &err);
     if (code == 0)
@@ -407,3 +407,13 @@ int command_report(int argc, char **argv)
     strbuf_release(&r.out);
     return status;
 }
+
+const struct command command_report = {
+    .name = "report",
+    .summary = "say what leaks, what makes the peak, what churns, and who is to blame",
+    .usage = "[OPTION...] FILE...",
+    .about = "Without options one screen; several recordings are taken together.",
+    .options = report_options_table,
+    .run = report_run,
+    .take = report_options_take,
+};

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * report_options: see report_options.h.  One table names all options.
+ * report_options: see report_options.h.
  */
 #include "cmd/report_options.h"
 
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
-#include "cmd/guess.h"
 #include "cmd/newest.h"
-#include "cmd/where.h"
 #include "query/drift.h"
 #include "query/parse.h"
 #include "query/quantity.h"
@@ -17,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-typedef int report_option_fn(struct report_options *o, const char *value, struct err *err);
 
 static int report_option_shape(struct report_options *o, enum report_shape shape, struct err *err)
 {
@@ -29,8 +25,10 @@ static int report_option_shape(struct report_options *o, enum report_shape shape
     return 0;
 }
 
-static int report_option_by(struct report_options *o, const char *value, struct err *err)
+static int report_option_by(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     o->by = rollup_by_find(value);
     if (o->by == ROLLUP_NONE)
         return err_set(err, ERR_USAGE,
@@ -40,34 +38,42 @@ static int report_option_by(struct report_options *o, const char *value, struct 
     return report_option_shape(o, REPORT_GROUPS, err);
 }
 
-static int report_option_tree(struct report_options *o, const char *value, struct err *err)
+static int report_option_tree(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     (void)value;
     o->way = TREE_CALLERS;
     return report_option_shape(o, REPORT_TREE, err);
 }
 
-static int report_option_top_down(struct report_options *o, const char *value, struct err *err)
+static int report_option_top_down(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     (void)value;
     o->way = TREE_CALLEES;
     return report_option_shape(o, REPORT_TREE, err);
 }
 
-static int report_option_callers(struct report_options *o, const char *value, struct err *err)
+static int report_option_callers(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
     o->root = value;
-    return report_option_tree(o, value, err);
+    return report_option_tree(o, option, value, err);
 }
 
-static int report_option_callees(struct report_options *o, const char *value, struct err *err)
+static int report_option_callees(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
     o->root = value;
-    return report_option_top_down(o, value, err);
+    return report_option_top_down(o, option, value, err);
 }
 
-static int report_option_limit(struct report_options *o, const char *value, struct err *err)
+static int report_option_limit(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     char *end;
     errno = 0;
     unsigned long limit = strtoul(value, &end, 10);
@@ -78,8 +84,10 @@ static int report_option_limit(struct report_options *o, const char *value, stru
     return 0;
 }
 
-static int report_option_threshold(struct report_options *o, const char *value, struct err *err)
+static int report_option_threshold(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     double percent;
     if (!quantity_share(value, &percent) || percent > 100)
         return err_set(err, ERR_USAGE, "--threshold takes a percentage from 0 to 100, not '%s'.", value);
@@ -97,14 +105,17 @@ static int report_option_moment(struct report_options *o, const char *value, str
     return code;
 }
 
-static int report_option_at(struct report_options *o, const char *value, struct err *err)
+static int report_option_at(void *to, const struct option *option, const char *value, struct err *err)
 {
-    o->measures |= 1u << MEASURE_LIVE;
+    struct report_options *o = to;
+    (void)option;
     return report_option_moment(o, value, err);
 }
 
-static int report_option_since(struct report_options *o, const char *value, struct err *err)
+static int report_option_since(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     struct query q = o->query; /* for the words that a moment is given in */
     q.moment = (struct query_time){0};
     memset(q.given, 0, sizeof q.given);
@@ -116,15 +127,19 @@ static int report_option_since(struct report_options *o, const char *value, stru
     return code;
 }
 
-static int report_option_until(struct report_options *o, const char *value, struct err *err)
+static int report_option_until(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     o->until_text = value;
     o->changes = true;
     return report_option_moment(o, value, err);
 }
 
-static int report_option_depth(struct report_options *o, const char *value, struct err *err)
+static int report_option_depth(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     char *end;
     unsigned long depth = strtoul(value, &end, 10);
     if (value[0] < '1' || value[0] > '9' || *end != '\0' || depth > DRIFT_DEPTH_MAX)
@@ -134,8 +149,10 @@ static int report_option_depth(struct report_options *o, const char *value, stru
     return 0;
 }
 
-static int report_option_histogram(struct report_options *o, const char *value, struct err *err)
+static int report_option_histogram(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     (void)value;
     (void)err;
     o->histograms = true;
@@ -143,16 +160,10 @@ static int report_option_histogram(struct report_options *o, const char *value, 
     return 0;
 }
 
-static int report_option_verdict(struct report_options *o, const char *value, struct err *err)
+static int report_option_details(void *to, const struct option *option, const char *value, struct err *err)
 {
-    (void)value;
-    (void)err;
-    o->verdicts = true;
-    return 0;
-}
-
-static int report_option_details(struct report_options *o, const char *value, struct err *err)
-{
+    struct report_options *o = to;
+    (void)option;
     (void)value;
     (void)err;
     o->details = true;
@@ -160,45 +171,27 @@ static int report_option_details(struct report_options *o, const char *value, st
     return 0;
 }
 
-static int report_option_misuse(struct report_options *o, const char *value, struct err *err)
+static int report_option_without(void *to, const struct option *option, const char *value, struct err *err)
 {
-    (void)value;
-    (void)err;
-    o->misuse = true;
-    return 0;
-}
-
-static int report_option_advice(struct report_options *o, const char *value, struct err *err)
-{
-    (void)value;
-    (void)err;
-    o->advice = true;
-    return 0;
-}
-
-static int report_option_without(struct report_options *o, const char *value, struct err *err)
-{
+    struct report_options *o = to;
+    (void)option;
     return what_if_add(&o->what_if, value, err);
 }
 
-static int report_option_earlier(struct report_options *o, const char *value, struct err *err)
+static int report_option_earlier(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     o->what_if.has_earlier = true;
     if (!quantity_duration(value, &o->what_if.earlier_ns))
         return err_set(err, ERR_USAGE, "--earlier takes a time such as 5s, not '%s'.", value);
     return 0;
 }
 
-static int report_option_maps(struct report_options *o, const char *value, struct err *err)
+static int report_option_sort(void *to, const struct option *option, const char *value, struct err *err)
 {
-    (void)value;
-    (void)err;
-    o->maps = true;
-    return 0;
-}
-
-static int report_option_sort(struct report_options *o, const char *value, struct err *err)
-{
+    struct report_options *o = to;
+    (void)option;
     o->has_sort = true;
     for (o->sort = 0; o->sort < MAPS_SORTS; o->sort++) {
         if (strcmp(value, maps_sort_name(o->sort)) == 0)
@@ -207,144 +200,171 @@ static int report_option_sort(struct report_options *o, const char *value, struc
     return err_set(err, ERR_USAGE, "--sort takes peak-rss, size, time or address, not '%s'.", value);
 }
 
-static int report_option_reverse(struct report_options *o, const char *value, struct err *err)
+static int report_option_include(void *to, const struct option *option, const char *value, struct err *err)
 {
-    (void)value;
-    (void)err;
-    o->is_reverse = true;
-    return 0;
-}
-
-static int report_option_pools(struct report_options *o, const char *value, struct err *err)
-{
-    (void)value;
-    (void)err;
-    o->pools = true;
-    return 0;
-}
-
-static int report_option_include(struct report_options *o, const char *value, struct err *err)
-{
+    struct report_options *o = to;
+    (void)option;
     strbuf_add(&o->conditions, "--include", sizeof "--include");
     strbuf_add(&o->conditions, value, strlen(value) + 1);
     return sieve_add(&o->sieve, value, false, err);
 }
 
-static int report_option_exclude(struct report_options *o, const char *value, struct err *err)
+static int report_option_exclude(void *to, const struct option *option, const char *value, struct err *err)
 {
+    struct report_options *o = to;
+    (void)option;
     strbuf_add(&o->conditions, "--exclude", sizeof "--exclude");
     strbuf_add(&o->conditions, value, strlen(value) + 1);
     return sieve_add(&o->sieve, value, true, err);
 }
 
-static int report_option_suppressions(struct report_options *o, const char *value, struct err *err)
+static int report_option_worst(void *to, const struct option *option, const char *value, struct err *err)
 {
-    if (!vec_push(&o->suppressions, value))
-        return err_set(err, ERR_MEMORY, "There is no memory for the options.");
-    return 0;
-}
-
-static int report_option_wrapper(struct report_options *o, const char *value, struct err *err)
-{
-    if (!vec_push(&o->wrappers, value))
-        return err_set(err, ERR_MEMORY, "There is no memory for the options.");
-    return 0;
-}
-
-static int report_option_no_built_in(struct report_options *o, const char *value, struct err *err)
-{
-    (void)value;
-    (void)err;
-    o->built_in = false;
-    return 0;
-}
-
-static int report_option_worst(struct report_options *o, const char *value, struct err *err)
-{
+    struct report_options *o = to;
+    (void)option;
     o->worst = worst_find(value);
     if (o->worst == WORST_NONE)
         return err_set(err, ERR_USAGE, "--worst takes rss, peak or leaked, not '%s'.", value);
     return 0;
 }
 
-static int report_option_json(struct report_options *o, const char *value, struct err *err)
+static void report_add_fields(struct strbuf *words)
 {
-    (void)value;
-    (void)err;
-    o->json = true;
-    return 0;
+    strbuf_add_text(words, "function~\nsource~\nmodule~\n");
 }
 
-static const struct {
-    const char *name;
-    enum { REPORT_SWITCH, REPORT_ONE, REPORT_LIST } takes; /* no value, one, or one each time */
-    report_option_fn *set;
-    enum measure measure; /* that is asked for, where there is no function */
-} report_option_list[] = {
-    {"--json", REPORT_SWITCH, report_option_json, 0},
-    {"--worst", REPORT_ONE, report_option_worst, 0},
-    {"--leaks", REPORT_SWITCH, NULL, MEASURE_LEAKED},
-    {"--peak", REPORT_SWITCH, NULL, MEASURE_PEAK},
-    {"--allocated", REPORT_SWITCH, NULL, MEASURE_ALLOCATED},
-    {"--calls", REPORT_SWITCH, NULL, MEASURE_CALLS},
-    {"--temporary", REPORT_SWITCH, NULL, MEASURE_TEMPORARY},
-    {"--at", REPORT_ONE, report_option_at, 0},
-    {"--since", REPORT_ONE, report_option_since, 0},
-    {"--until", REPORT_ONE, report_option_until, 0},
-    {"--depth", REPORT_ONE, report_option_depth, 0},
-    {"--histogram", REPORT_SWITCH, report_option_histogram, 0},
-    {"--verdict", REPORT_SWITCH, report_option_verdict, 0},
-    {"--details", REPORT_SWITCH, report_option_details, 0},
-    {"--misuse", REPORT_SWITCH, report_option_misuse, 0},
-    {"--advice", REPORT_SWITCH, report_option_advice, 0},
-    {"--without", REPORT_LIST, report_option_without, 0},
-    {"--earlier", REPORT_ONE, report_option_earlier, 0},
-    {"--maps", REPORT_SWITCH, report_option_maps, 0},
-    {"--sort", REPORT_ONE, report_option_sort, 0},
-    {"--reverse", REPORT_SWITCH, report_option_reverse, 0},
-    {"--pools", REPORT_SWITCH, report_option_pools, 0},
-    {"--by", REPORT_ONE, report_option_by, 0},
-    {"--tree", REPORT_SWITCH, report_option_tree, 0},
-    {"--top-down", REPORT_SWITCH, report_option_top_down, 0},
-    {"--callers", REPORT_ONE, report_option_callers, 0},
-    {"--callees", REPORT_ONE, report_option_callees, 0},
-    {"-n", REPORT_ONE, report_option_limit, 0},
-    {"--threshold", REPORT_ONE, report_option_threshold, 0},
-    {"--include", REPORT_LIST, report_option_include, 0},
-    {"--exclude", REPORT_LIST, report_option_exclude, 0},
-    {"--suppressions", REPORT_LIST, report_option_suppressions, 0},
-    {"--wrapper", REPORT_LIST, report_option_wrapper, 0},
-    {"--no-built-in-suppressions", REPORT_SWITCH, report_option_no_built_in, 0},
+#define REPORT(member) offsetof(struct report_options, member)
+
+const struct option report_options_table[] = {
+    {.help = "In depth, one or more of:"},
+    {.shared = where_measures, .at = REPORT(measures)},
+    {.names = "--at",
+     .argument = "TIME",
+     .help = "what was live then: 1.5s, 30%, peak-rss or the name of a mark",
+     .set = report_option_at},
+    {.names = "--since",
+     .argument = "TIME",
+     .help = "how what is live has changed since then, by site and signed",
+     .set = report_option_since},
+    {.names = "--until",
+     .argument = "TIME",
+     .help = "how what is live has changed until then",
+     .set = report_option_until},
+    {.names = "--depth",
+     .argument = "N",
+     .help = "with --since or --until: tell sites apart by their N innermost frames alone",
+     .set = report_option_depth},
+    {.names = "--verdict",
+     .help = "whether they grow without bound, are bounded, freed only at exit, made once",
+     .set = options_set_flag,
+     .at = REPORT(verdicts)},
+    {.names = "--details",
+     .help = "how long blocks lived, how much larger they are than asked for, calls a second",
+     .set = report_option_details},
+    {.names = "--misuse",
+     .help = "double frees, frees of what was never allocated, new with free",
+     .set = options_set_flag,
+     .at = REPORT(misuse)},
+    {.names = "--advice",
+     .help = "what could be saved: growth by realloc, temporaries, tiny blocks ...",
+     .set = options_set_flag,
+     .at = REPORT(advice)},
+    {.names = "--without",
+     .argument = "FIELD~REGEX",
+     .help = "the peak if these had not been allocated; FIELD: function, source, module",
+     .set = report_option_without,
+     .is_list = true,
+     .add_words = report_add_fields},
+    {.names = "--earlier",
+     .argument = "TIME",
+     .help = "with --without: if they had been freed so much earlier",
+     .set = report_option_earlier},
+    {.names = "--histogram",
+     .help = "how large blocks are and how long they live",
+     .set = report_option_histogram},
+    {.names = "--maps",
+     .help = "mappings: who made, cut and removed them, what is left; what of them was in memory, if "
+             "recorded with "
+             "--map-usage; filters are then about mappings",
+     .set = options_set_flag,
+     .at = REPORT(maps)},
+    {.names = "--sort",
+     .argument = "peak-rss|size|time|address",
+     .help = "the order of mappings",
+     .set = report_option_sort},
+    {.names = "--reverse",
+     .help = "mappings the other way round",
+     .set = options_set_flag,
+     .at = REPORT(is_reverse)},
+    {.names = "--pools",
+     .help = "what pools of the program's own hold (heapwake.h)",
+     .set = options_set_flag,
+     .at = REPORT(pools)},
+    {.help = "as a list of sites, or"},
+    {.names = "--by",
+     .argument = "function|line|module|file|thread|kind|process",
+     .help = "in groups",
+     .set = report_option_by},
+    {.names = "--tree", .help = "callers below the functions that allocate", .set = report_option_tree},
+    {.names = "--top-down",
+     .help = "callees below the functions that call them",
+     .set = report_option_top_down},
+    {.names = "--callers",
+     .argument = "F",
+     .help = "the callers of one function",
+     .set = report_option_callers},
+    {.names = "--callees",
+     .argument = "F",
+     .help = "the callees of one function",
+     .set = report_option_callees},
+    {.help = "Of what, and how much of it:"},
+    {.names = "--worst",
+     .argument = "rss|peak|leaked",
+     .help = "of several recordings only the one with the most of it",
+     .set = report_option_worst},
+    {.names = "-n",
+     .argument = "N",
+     .help = "how many sites or groups (0 = all)",
+     .set = report_option_limit},
+    {.names = "--threshold",
+     .argument = "PERCENT",
+     .help = "leave out what is less than this share of the total",
+     .set = report_option_threshold},
+    {.shared = where_options, .at = REPORT(where)},
+    {.names = "--include",
+     .argument = "REGEX",
+     .help = "only stacks in which a function, file or module matches",
+     .set = report_option_include,
+     .is_list = true},
+    {.names = "--exclude",
+     .argument = "REGEX",
+     .help = "no stacks in which one does",
+     .set = report_option_exclude,
+     .is_list = true},
+    {.names = "--wrapper",
+     .argument = "FUNCTION",
+     .help = "it passes malloc on, as xmalloc does: its callers are to blame",
+     .set = options_add_text,
+     .at = REPORT(wrappers),
+     .is_list = true},
+    {.names = "--suppressions",
+     .argument = "FILE",
+     .help = "leaks that are known, in LeakSanitizer's syntax",
+     .set = options_add_text,
+     .at = REPORT(suppressions),
+     .is_list = true},
+    {.names = "--no-built-in-suppressions",
+     .help = "show what libc, the loader and libstdc++ keep as leaks too",
+     .set = options_clear_flag,
+     .at = REPORT(built_in)},
+    {.names = "--json", .help = "the same as JSON", .set = options_set_flag, .at = REPORT(json)},
+    {0},
 };
 
-/* Takes the option at argv[*at].  0, or why not. */
-static int report_options_take(struct report_options *o, char **argv, int *at, struct err *err)
-{
-    for (size_t i = 0; i < sizeof report_option_list / sizeof *report_option_list; i++) {
-        const char *value = NULL, *name = report_option_list[i].name;
-        if (!command_option(argv, at, name, report_option_list[i].takes == REPORT_SWITCH ? NULL : &value))
-            continue;
-        if (report_option_list[i].takes == REPORT_ONE && once_note(&o->once, name, err) != 0)
-            return err->code;
-        if (value != NULL && value[0] == '\0')
-            return err_set(err, ERR_USAGE, "%s needs a value; 'heapwake help report' says which.", name);
-        if (report_option_list[i].set != NULL)
-            return report_option_list[i].set(o, value, err);
-        o->measures |= 1u << report_option_list[i].measure;
-        return 0;
-    }
-    bool has_moment = o->query.moment.when != WHEN_UNSET;
-    if (where_take(&o->query, argv, at, &o->conditions, err)) {
-        if (!has_moment && o->query.moment.when != WHEN_UNSET) /* at=TIME is --at TIME */
-            o->measures |= 1u << MEASURE_LIVE;
-        return err->code;
-    }
-    return guess_option("report", argv[*at], err);
-}
-
 /* A recording, or a pattern that the shell has left alone. */
-static int report_options_add_file(struct report_options *o, const char *name, struct err *err)
+int report_options_take(void *to, char *name, struct err *err)
 {
+    struct report_options *o = to;
     struct stat st;
     size_t before = o->globbed.gl_pathc;
     if (strpbrk(name, "*?[") == NULL || lstat(name, &st) == 0) {
@@ -449,26 +469,21 @@ static int report_options_agree(const struct report_options *o, struct err *err)
     return code == 0 && report_options_list_blocks(o) ? query_suits_blocks(&o->query, err) : code;
 }
 
-int report_options_init(struct report_options *o, int argc, char **argv, struct err *err)
+int report_options_init(struct report_options *o, const struct command *self, int argc, char **argv,
+                        struct err *err)
 {
-    bool options_end = false;
     memset(o, 0, sizeof *o);
     sieve_init(&o->sieve);
     what_if_init(&o->what_if);
     query_init(&o->query);
     strbuf_init(&o->conditions);
+    o->where = (struct where){.query = &o->query, .said = &o->conditions};
     o->built_in = true;
-    for (int i = 1; i < argc; i++) {
-        int code = 0;
-        if (!options_end && strcmp(argv[i], "--") == 0)
-            options_end = true;
-        else if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0')
-            code = report_options_take(o, argv, &i, err);
-        else
-            code = report_options_add_file(o, argv[i], err);
-        if (code != 0)
-            return code;
-    }
+    int code = options_parse(self, o, argc, argv, NULL, err);
+    if (code != 0)
+        return code;
+    if (o->until_text == NULL && o->query.moment.when != WHEN_UNSET) /* --at TIME, --where at=TIME */
+        o->measures |= 1u << MEASURE_LIVE;
     if (o->files.count == 0)
         return report_options_ask_for_file(err);
     o->files.count = duplicates_drop(o->files.data, o->files.count);
@@ -476,7 +491,7 @@ int report_options_init(struct report_options *o, int argc, char **argv, struct 
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     if (o->details && o->measures == 0)
         o->measures = 1u << MEASURE_ALLOCATED;
-    int code = report_options_agree(o, err);
+    code = report_options_agree(o, err);
     bool is_open = o->query.moment.when == WHEN_UNSET && o->query.to.when == WHEN_UNSET;
     return code == 0 && o->changes && is_open ? report_option_moment(o, "end", err) : code;
 }

@@ -5,7 +5,8 @@
 #ifndef HW_CMD_REPORT_OPTIONS_H
 #define HW_CMD_REPORT_OPTIONS_H
 
-#include "cmd/once.h"
+#include "cmd/options.h"
+#include "cmd/where.h"
 #include "cmd/worst.h"
 #include "query/maps.h"
 #include "query/measure.h"
@@ -26,10 +27,10 @@ enum report_shape { REPORT_SITES, REPORT_GROUPS, REPORT_TREE };
 
 struct report_options {
     VEC(const char *) files;
-    struct once once;               /* which options of one value were given */
     VEC(const char *) suppressions; /* files */
     VEC(const char *) wrappers;     /* functions that pass malloc on */
     struct query query;             /* which blocks, which stretch of time */
+    struct where where;             /* fills them */
     struct sieve sieve;
     unsigned measures; /* bit n: enum measure n; 0 = the default screen */
     enum report_shape shape;
@@ -59,7 +60,11 @@ struct report_options {
 };
 
 /* ERR_USAGE: the sentence says what makes no sense; ERR_MEMORY.  Release in any case. */
-int report_options_init(struct report_options *o, int argc, char **argv, struct err *err);
+int report_options_init(struct report_options *o, const struct command *self, int argc, char **argv,
+                        struct err *err);
+/* For the command's entry in the list. */
+extern const struct option report_options_table[];
+int report_options_take(void *to, char *name, struct err *err);
 void report_options_release(struct report_options *o);
 /* Whether something is shown that the filter of blocks is for: all but mappings alone. */
 bool report_options_list_blocks(const struct report_options *o);

@@ -8,7 +8,9 @@
 #include "cmd/keeping.h"
 #include "tool/strbuf.h"
 
+#include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,50 +64,39 @@ static bool settings_is_name(const char *text)
     return text[0] != '\0';
 }
 
-/* option: that of `heapwake record`, NULL where record has it for itself; a switch has no value and means 1.
- * otherwise: what happens when the variable makes no sense; NULL: that is said elsewhere. */
+/* otherwise: what happens when the variable makes no sense; NULL: that is said elsewhere. */
 static const struct {
     const char *name;
-    const char *option;
-    bool is_switch;
     bool (*is_sound)(const char *text);
     const char *expected;
     const char *otherwise;
 } settings[] = {
-    {"HEAPWAKE_ENABLED", "--enabled", false, settings_is_switch, "neither 0 nor 1",
-     "recording begins at once"},
-    {"HEAPWAKE_DEPTH", "--depth", false, settings_is_depth, "no number from 1 to 131072",
-     "stacks are recorded whole"},
-    {"HEAPWAKE_MMAP", "--mmap", false, settings_is_switch, "neither 0 nor 1", "mappings are recorded"},
-    {"HEAPWAKE_FREE_STACKS", "--free-stacks", true, settings_is_switch, "neither 0 nor 1",
-     "frees are recorded without stacks"},
-    {"HEAPWAKE_PRECISE_TIMESTAMPS", "--precise-timestamps", true, settings_is_switch, "neither 0 nor 1",
+    {"HEAPWAKE_ENABLED", settings_is_switch, "neither 0 nor 1", "recording begins at once"},
+    {"HEAPWAKE_DEPTH", settings_is_depth, "no number from 1 to 131072", "stacks are recorded whole"},
+    {"HEAPWAKE_MMAP", settings_is_switch, "neither 0 nor 1", "mappings are recorded"},
+    {"HEAPWAKE_FREE_STACKS", settings_is_switch, "neither 0 nor 1", "frees are recorded without stacks"},
+    {"HEAPWAKE_PRECISE_TIMESTAMPS", settings_is_switch, "neither 0 nor 1",
      "events close together share a time"},
-    {"HEAPWAKE_ZERO_MEMORY", "--zero-memory", true, settings_is_switch, "neither 0 nor 1",
-     "memory is as the allocator gives it"},
-    {"HEAPWAKE_POOL", "--pool", false, settings_is_pool, "no size from 1M to 512M", "buffers take up to 32M"},
-    {"HEAPWAKE_SIGUSR1", "--sigusr1", false, settings_is_wish, "neither toggle, report nor tag",
+    {"HEAPWAKE_ZERO_MEMORY", settings_is_switch, "neither 0 nor 1", "memory is as the allocator gives it"},
+    {"HEAPWAKE_POOL", settings_is_pool, "no size from 1M to 512M", "buffers take up to 32M"},
+    {"HEAPWAKE_SIGUSR1", settings_is_wish, "neither toggle, report nor tag",
      "SIGUSR1 is left to the program"},
-    {"HEAPWAKE_SIGUSR2", "--sigusr2", false, settings_is_wish, "neither toggle, report nor tag",
+    {"HEAPWAKE_SIGUSR2", settings_is_wish, "neither toggle, report nor tag",
      "SIGUSR2 is left to the program"},
-    {"HEAPWAKE_CULL", "--cull", true, settings_is_switch, "neither 0 nor 1", "nothing is culled"},
-    {"HEAPWAKE_CULL_MS", "--cull-ms", false, keeping_is_milliseconds, "no number from 1 to 86400000",
-     "10000 is used"},
-    {"HEAPWAKE_CULL_PENDING", "--cull-pending", false, keeping_is_pending, "no number from 1 to 268435456",
-     "1048576 is used"},
-    {"HEAPWAKE_SAMPLE", "--sample", false, keeping_is_sample, "no size such as 512K",
-     "every block is recorded"},
-    {"HEAPWAKE_ROTATE", "--rotate", false, keeping_is_rotate, "neither a size from 64K nor a time from 100ms",
+    {"HEAPWAKE_CULL", settings_is_switch, "neither 0 nor 1", "nothing is culled"},
+    {"HEAPWAKE_CULL_MS", keeping_is_milliseconds, "no number from 1 to 86400000", "10000 is used"},
+    {"HEAPWAKE_CULL_PENDING", keeping_is_pending, "no number from 1 to 268435456", "1048576 is used"},
+    {"HEAPWAKE_SAMPLE", keeping_is_sample, "no size such as 512K", "every block is recorded"},
+    {"HEAPWAKE_ROTATE", keeping_is_rotate, "neither a size from 64K nor a time from 100ms",
      "there is one file"},
-    {"HEAPWAKE_MAX_SIZE", "--max-size", false, keeping_is_size, "no size of at least 1M",
-     "the file has no limit"},
-    {"HEAPWAKE_MAP_USAGE", "--map-usage", false, keeping_is_map_usage,
-     "neither 0 nor a number of milliseconds from 10 to 3600000", "the use of mappings is not sampled"},
-    {"HEAPWAKE_LOG", "--log", false, logging_is_level, "none of trace, debug, info, warn, error", NULL},
-    {"HEAPWAKE_LOGFILE", "--logfile", false, settings_is_name, "no name of a file", NULL},
-    {"HEAPWAKE_CHILDREN", NULL, false, settings_is_answer, "neither yes nor no", "children are recorded"},
-    {"HEAPWAKE_SYMBOLS", NULL, false, settings_is_switch, "neither 0 nor 1", "names are looked up"},
-    {"HEAPWAKE_EMBED_BINARIES", NULL, false, settings_is_switch, "neither 0 nor 1", "binaries are left out"},
+    {"HEAPWAKE_MAX_SIZE", keeping_is_size, "no size of at least 1M", "the file has no limit"},
+    {"HEAPWAKE_MAP_USAGE", keeping_is_map_usage, "neither 0 nor a number of milliseconds from 10 to 3600000",
+     "the use of mappings is not sampled"},
+    {"HEAPWAKE_LOG", logging_is_level, "none of trace, debug, info, warn, error", NULL},
+    {"HEAPWAKE_LOGFILE", settings_is_name, "no name of a file", NULL},
+    {"HEAPWAKE_CHILDREN", settings_is_answer, "neither yes nor no", "children are recorded"},
+    {"HEAPWAKE_SYMBOLS", settings_is_switch, "neither 0 nor 1", "names are looked up"},
+    {"HEAPWAKE_EMBED_BINARIES", settings_is_switch, "neither 0 nor 1", "binaries are left out"},
 };
 
 void settings_check(struct logging *log)
@@ -124,30 +115,39 @@ void settings_check(struct logging *log)
     strbuf_release(&text);
 }
 
-/* yes and no, as record's options have them, are 1 and 0. */
-static const char *settings_translate(const char *value, bool is_switch)
+/* "--cull-ms" as "HEAPWAKE_CULL_MS" */
+static void settings_name(char *name, size_t size, const char *option)
 {
-    if (!is_switch)
+    size_t length = (size_t)snprintf(name, size, "HEAPWAKE_%s", option + strspn(option, "-"));
+    for (size_t i = 0; i < length && i + 1 < size; i++)
+        name[i] = name[i] == '-' ? '_' : (char)toupper((unsigned char)name[i]);
+}
+
+/* yes and no, as record's options have them, are 1 and 0; an option without a value is a switch. */
+static const char *settings_translate(const struct option *o, const char *value)
+{
+    if (value == NULL)
+        return o->argument == NULL ? "1" : SETTINGS_MAP_USAGE;
+    if (o->argument == NULL || strcmp(o->argument, "yes|no") != 0)
         return value;
     return strcmp(value, "yes") == 0 ? "1" : strcmp(value, "no") == 0 ? "0" : value;
 }
 
-int settings_take(char **argv, int *at)
+int settings_set(void *to, const struct option *o, const char *value, struct err *err)
 {
+    char name[64];
+    const char *text = settings_translate(o, value);
+    (void)to;
+    settings_name(name, sizeof name, o->names);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        const char *value = "1";
-        if (settings[i].option == NULL)
+        if (strcmp(settings[i].name, name) != 0)
             continue;
-        if (settings[i].is_sound == keeping_is_map_usage && strcmp(argv[*at], settings[i].option) == 0)
-            value = SETTINGS_MAP_USAGE; /* it may stand alone */
-        else if (!command_option(argv, at, settings[i].option, settings[i].is_switch ? NULL : &value))
-            continue;
-        bool is_answer = settings[i].is_sound == settings_is_switch;
-        const char *text = settings_translate(value, is_answer);
         if (!settings[i].is_sound(text))
-            return command_misused("%s is given '%s', which is %s.", settings[i].option, value,
-                                   is_answer ? "neither yes nor no" : settings[i].expected);
-        return setenv(settings[i].name, text, 1) == 0 ? EXIT_DONE : EXIT_FAILED;
+            return err_set(err, ERR_USAGE, "%s is given '%s', which is %s.", o->names, value,
+                           settings[i].is_sound == settings_is_switch ? "neither yes nor no"
+                                                                      : settings[i].expected);
+        return setenv(name, text, 1) == 0 ? 0
+                                          : err_set(err, ERR_MEMORY, "There is no memory for the options.");
     }
-    return SETTINGS_NONE;
+    return err_set(err, ERR_USAGE, "No variable stands for %s.", o->names);
 }

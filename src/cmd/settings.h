@@ -8,13 +8,12 @@
 #define HW_CMD_SETTINGS_H
 
 #include "cmd/logging.h"
+#include "cmd/options.h"
 
 void settings_check(struct logging *log);
 
-enum { SETTINGS_NONE = -1 };
-
-/* An option of `heapwake record` that stands for a variable: the program gets that.  EXIT_DONE, EXIT_USAGE
- * (said), or SETTINGS_NONE: argv[*at] is no such option. */
-int settings_take(char **argv, int *at);
+/* Sets the variable that an option of `heapwake record` stands for (--cull-ms: HEAPWAKE_CULL_MS), for the program and
+ * the collector.  An option_set, which needs no structure. */
+int settings_set(void *to, const struct option *o, const char *value, struct err *err);
 
 #endif

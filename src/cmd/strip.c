@@ -4,7 +4,6 @@
  */
 #include "cmd/asking.h"
 #include "cmd/command.h"
-#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
@@ -61,30 +60,61 @@ static int strip_run(const char *path, const char *to, uint64_t threshold)
     return done ? EXIT_DONE : EXIT_FAILED;
 }
 
-int command_strip(int argc, char **argv)
+struct strip_options {
+    const char *file, *output;
+    uint64_t threshold;
+};
+
+static int strip_set_threshold(void *to, const struct option *o, const char *value, struct err *err)
 {
-    const char *path = NULL, *to = NULL, *value;
-    uint64_t threshold = 0;
-    for (int i = 1; i < argc; i++) {
-        if (command_option(argv, &i, "--threshold", &value)) {
-            if (!quantity_duration(value, &threshold) || threshold == 0)
-                return command_misused("--threshold takes a duration such as 500ms or 10s, not '%s'.", value);
-        } else if (command_option(argv, &i, "-o", &value) || command_option(argv, &i, "--output", &value)) {
-            to = value;
-        } else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            return guess_option_say("strip", argv[i]);
-        } else if (path != NULL) {
-            return command_misused(
-                "'heapwake strip' takes one recording; a series of files is a pattern in quotes.");
-        } else {
-            path = argv[i];
-        }
-    }
-    if (path == NULL || to == NULL || to[0] == '\0' || threshold == 0)
-        return command_misused("usage: heapwake strip --threshold DURATION FILE -o OUT");
+    uint64_t *threshold = to;
+    (void)o;
+    if (quantity_duration(value, threshold) && *threshold != 0)
+        return 0;
+    return err_set(err, ERR_USAGE, "--threshold takes a duration such as 500ms or 10s, not '%s'.", value);
+}
+
+static int strip_take(void *options, char *word, struct err *err)
+{
+    struct strip_options *o = options;
+    return command_take_recording(&command_strip, &o->file, word, err);
+}
+
+static int strip_main(const struct command *self, int argc, char **argv)
+{
+    struct strip_options o = {0};
     struct err err;
     err_init(&err);
-    if (command_spare(path, to, &err) != 0)
+    if (options_parse(self, &o, argc, argv, NULL, &err) != 0)
         return command_misused("%s", err.text);
-    return strip_run(path, to, threshold);
+    if (o.file == NULL || o.output == NULL || o.threshold == 0)
+        return command_misused("usage: heapwake strip %s", self->usage);
+    if (command_spare(o.file, o.output, &err) != 0)
+        return command_misused("%s", err.text);
+    return strip_run(o.file, o.output, o.threshold);
 }
+
+static const struct option strip_options[] = {
+    {.names = "-o, --output",
+     .argument = "OUT",
+     .help = "name of the new recording",
+     .set = options_set_text,
+     .at = offsetof(struct strip_options, output)},
+    {.names = "--threshold",
+     .argument = "DURATION",
+     .help = "what is short: 500ms, 10s",
+     .set = strip_set_threshold,
+     .at = offsetof(struct strip_options, threshold)},
+    {0},
+};
+
+const struct command command_strip = {
+    .name = "strip",
+    .summary = "copy a recording without short-lived blocks",
+    .usage = "--threshold DURATION FILE -o OUT",
+    .about = "Blocks, and whole realloc chains, that lived shorter than DURATION are not among the events of "
+             "OUT. They are still counted: all totals, by site too, stay exact.",
+    .options = strip_options,
+    .run = strip_main,
+    .take = strip_take,
+};

@@ -5,7 +5,6 @@
  */
 #include "cmd/command.h"
 #include "cmd/finish.h"
-#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "cmd/screen.h"
 #include "collect/spool.h"
@@ -174,31 +173,73 @@ static int symbolize_run(struct finish *f, const char *path)
     return code == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-int command_symbolize(int argc, char **argv)
+struct symbolize_options {
+    struct finish finish;
+    const char *file;
+};
+
+static int symbolize_take(void *options, char *word, struct err *err)
 {
-    struct finish f = {.naming = {.again = true, .is_stopped = symbolize_is_stopped},
-                       .names = true,
-                       .show = symbolize_show,
-                       .say = symbolize_say};
-    const char *path = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (command_option(argv, &i, "--sysroot", &f.naming.sysroot) ||
-            command_option(argv, &i, "--debug-path", &f.naming.debug_path) ||
-            command_option(argv, &i, "--maps", &f.naming.maps) ||
-            command_option(argv, &i, "--perf-map", &f.naming.perf_map))
-            continue;
-        if (command_option(argv, &i, "--debuginfod", NULL))
-            f.naming.debuginfod = true;
-        else if (command_option(argv, &i, "--embed-binaries", NULL))
-            f.embeds = true;
-        else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return guess_option_say("symbolize", argv[i]);
-        else if (path != NULL)
-            return command_misused("'heapwake symbolize' takes one recording.");
-        else
-            path = argv[i];
-    }
-    if (path == NULL)
-        return command_misused("No recording given: heapwake symbolize [OPTION...] FILE");
-    return symbolize_run(&f, path);
+    struct symbolize_options *o = options;
+    return command_take_recording(&command_symbolize, &o->file, word, err);
 }
+
+static int symbolize_main(const struct command *self, int argc, char **argv)
+{
+    struct symbolize_options o = {.finish = {.naming = {.again = true, .is_stopped = symbolize_is_stopped},
+                                             .names = true,
+                                             .show = symbolize_show,
+                                             .say = symbolize_say}};
+    struct err err;
+    err_init(&err);
+    if (options_parse(self, &o, argc, argv, NULL, &err) != 0 ||
+        command_needs_recording(self, o.file, &err) != 0)
+        return command_misused("%s", err.text);
+    return symbolize_run(&o.finish, o.file);
+}
+
+#define NAMING(member) offsetof(struct symbolize_options, finish.naming.member)
+
+static const struct option symbolize_options[] = {
+    {.names = "--sysroot",
+     .argument = "DIR",
+     .help = "look for the recorded files below DIR",
+     .set = options_set_text,
+     .at = NAMING(sysroot)},
+    {.names = "--debug-path",
+     .argument = "A:B",
+     .help = "folders with debug files",
+     .set = options_set_text,
+     .at = NAMING(debug_path)},
+    {.names = "--maps",
+     .argument = "FILE",
+     .help = "a copy of the process's /proc/PID/maps, for addresses in no known file",
+     .set = options_set_text,
+     .at = NAMING(maps)},
+    {.names = "--perf-map",
+     .argument = "FILE",
+     .help = "names of code that was made at run time (perf-PID.map)",
+     .set = options_set_text,
+     .at = NAMING(perf_map)},
+    {.names = "--debuginfod",
+     .help = "ask the servers of DEBUGINFOD_URLS",
+     .set = options_set_flag,
+     .at = NAMING(debuginfod)},
+    {.names = "--embed-binaries",
+     .help = "put the program and its libraries into the file too",
+     .set = options_set_flag,
+     .at = offsetof(struct symbolize_options, finish.embeds)},
+    {0},
+};
+
+const struct command command_symbolize = {
+    .name = "symbolize",
+    .summary = "put names of functions into a recording",
+    .usage = "[OPTION...] FILE",
+    .options = symbolize_options,
+    .notes =
+        "Says for each file that code came from how many addresses it has, how many of them have a name, "
+        "and how many a line. What cannot be found now keeps the names it has.",
+    .run = symbolize_main,
+    .take = symbolize_take,
+};

@@ -11,7 +11,6 @@
  */
 #include "cmd/audit.h"
 #include "cmd/command.h"
-#include "cmd/guess.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
@@ -72,23 +71,38 @@ static int verify_run(struct wake_reader *r)
     return v.problems == 0 && done ? EXIT_DONE : EXIT_FAILED;
 }
 
-int command_verify(int argc, char **argv)
+struct verify_options {
+    const char *file;
+};
+
+static int verify_take(void *options, char *word, struct err *err)
 {
-    const char *path = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return guess_option_say("verify", argv[i]);
-        if (path != NULL)
-            return command_misused(
-                "'heapwake verify' takes one recording; a series of files is a pattern in quotes.");
-        path = argv[i];
-    }
-    if (path == NULL)
-        return command_misused("No recording given: heapwake verify FILE");
-    struct wake_reader *r = recording_file_open(path);
+    struct verify_options *o = options;
+    return command_take_recording(&command_verify, &o->file, word, err);
+}
+
+static int verify_main(const struct command *self, int argc, char **argv)
+{
+    struct verify_options o = {0};
+    struct err err;
+    err_init(&err);
+    if (options_parse(self, &o, argc, argv, NULL, &err) != 0 ||
+        command_needs_recording(self, o.file, &err) != 0)
+        return command_misused("%s", err.text);
+    struct wake_reader *r = recording_file_open(o.file);
     if (r == NULL)
         return EXIT_FAILED;
     int status = verify_run(r);
     wake_reader_close(r);
     return status;
 }
+
+const struct command command_verify = {
+    .name = "verify",
+    .summary = "check a recording",
+    .usage = "FILE",
+    .about = "Reads every byte: checksums, order of events for each address, times, totals, losses.",
+    .notes = "Exit status 1 and a sentence for each thing that is off.",
+    .run = verify_main,
+    .take = verify_take,
+};

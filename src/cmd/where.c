@@ -6,6 +6,7 @@
 
 #include "cmd/command.h"
 #include "query/listing.h"
+#include "query/measure.h"
 #include "query/parse.h"
 
 #include <string.h>
@@ -48,33 +49,89 @@ static int where_pair(struct query *q, const char *pair, struct err *err)
                : code;
 }
 
-static bool where_take_option(struct query *q, char **argv, int *at, struct err *err)
+static void where_note(const struct where *w, const char *name, const char *value, unsigned conditions)
 {
-    static const char *const keys[] = {"from", "to", "pid"};
-    static const char *const options[] = {"--from", "--to", "--pid"};
-    const char *value;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (command_option(argv, at, options[i], &value)) {
-            (void)where_set(q, keys[i], value, err);
-            return true;
-        }
-    }
-    if (!command_option(argv, at, "--where", &value))
-        return false;
-    (void)where_pair(q, value, err);
-    return true;
+    if (w->said == NULL || w->query->conditions == conditions)
+        return;
+    strbuf_add(w->said, name, strlen(name) + 1);
+    strbuf_add(w->said, value, strlen(value) + 1);
 }
 
-bool where_take(struct query *q, char **argv, int *at, struct strbuf *said, struct err *err)
+static int where_set_pair(void *to, const struct option *o, const char *value, struct err *err)
 {
-    int first = *at;
-    unsigned conditions = q->conditions;
-    if (!where_take_option(q, argv, at, err))
-        return false;
-    for (int i = first; i <= *at && said != NULL && q->conditions > conditions; i++)
-        strbuf_add(said, argv[i], strlen(argv[i]) + 1);
-    return true;
+    struct where *w = to;
+    unsigned conditions = w->query->conditions;
+    int code = where_pair(w->query, value, err);
+    if (code == 0 && w->other != NULL)
+        code = where_pair(w->other, value, err);
+    if (code == 0)
+        where_note(w, o->names, value, conditions);
+    return code;
 }
+
+/* --from, --to and --pid: a key each. */
+static int where_set_key(void *to, const struct option *o, const char *value, struct err *err)
+{
+    struct where *w = to;
+    const char *key = o->names + 2;
+    unsigned conditions = w->query->conditions;
+    int code = where_set(w->query, key, value, err);
+    if (code == 0 && w->other != NULL)
+        code = where_set(w->other, key, value, err);
+    if (code == 0)
+        where_note(w, o->names, value, conditions);
+    return code;
+}
+
+static void where_add_keys(struct strbuf *words)
+{
+    struct query_key key;
+    for (size_t i = 0; query_get_key(i, &key); i++) {
+        if (!key.is_wish)
+            strbuf_addf(words, "%s=\t%s\n", key.name, key.help);
+    }
+}
+
+const struct option where_options[] = {
+    {.names = "--from",
+     .argument = "TIME",
+     .help = "only from this moment on: 1.5s, 30% or the name of a mark",
+     .set = where_set_key,
+     .is_list = true},
+    {.names = "--to",
+     .argument = "TIME",
+     .help = "only up to this moment",
+     .set = where_set_key,
+     .is_list = true},
+    {.names = "--pid", .argument = "PID", .help = "only this process", .set = where_set_key, .is_list = true},
+    {.names = "--where",
+     .argument = "KEY=VALUE",
+     .help = "only blocks (or mappings) that are like this; 'heapwake help where' lists the keys",
+     .set = where_set_pair,
+     .is_list = true,
+     .add_words = where_add_keys},
+    {0},
+};
+
+static int where_set_measure(void *to, const struct option *o, const char *value, struct err *err)
+{
+    (void)value;
+    (void)err;
+    for (enum measure m = 0; m < MEASURE_COUNT; m++) {
+        if (strcmp(measure_name(m), o->names + 2) == 0)
+            *(unsigned *)to |= 1u << m;
+    }
+    return 0;
+}
+
+const struct option where_measures[] = {
+    {.names = "--leaks", .help = "blocks that were never freed", .set = where_set_measure},
+    {.names = "--peak", .help = "blocks that were live at the peak", .set = where_set_measure},
+    {.names = "--allocated", .help = "all blocks, most bytes first", .set = where_set_measure},
+    {.names = "--calls", .help = "all blocks, most calls first", .set = where_set_measure},
+    {.names = "--temporary", .help = "blocks that were freed right away", .set = where_set_measure},
+    {0},
+};
 
 int where_suits_moment(const struct query *q, bool has_end, struct err *err)
 {

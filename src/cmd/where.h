@@ -6,15 +6,25 @@
 #ifndef HW_CMD_WHERE_H
 #define HW_CMD_WHERE_H
 
+#include "cmd/options.h"
 #include "query/query.h"
 #include "tool/err.h"
 #include "tool/strbuf.h"
 
 #include <stdbool.h>
 
-/* Takes the option at argv[*at] if it is one of these; false: it is not.
- * err->code is set when its value makes no sense.  said: gets the words of a condition, a NUL behind each; may be NULL. */
-bool where_take(struct query *q, char **argv, int *at, struct strbuf *said, struct err *err);
+/* What the shared options fill. */
+struct where {
+    struct query *query;
+    struct query *other; /* gets the same conditions; may be NULL */
+    struct strbuf *said; /* gets the words of each condition, a NUL behind each; may be NULL */
+};
+
+/* Options of report, diff and export, at a struct where. */
+extern const struct option where_options[];
+/* --leaks, --peak and so on, at an unsigned: bit n for enum measure n. */
+extern const struct option where_measures[];
+
 /* The lists are of what is live at the query's moment alone.  ERR_USAGE: a window is given, which that does not
  * depend on, and neither condition nor moment is about it.  has_end: the moment is the end of the window. */
 int where_suits_moment(const struct query *q, bool has_end, struct err *err);

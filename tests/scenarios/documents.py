@@ -13,6 +13,7 @@ import sys
 import xml.dom.minidom
 
 os.chdir(os.environ["ROOT"])
+os.environ["PATH"] = os.path.dirname(os.environ["HEAPWAKE"]) + ":" + os.environ["PATH"]
 problems = []
 
 
@@ -28,10 +29,11 @@ def check_manual():
         if f"'{page}'" not in open("meson.build").read():
             problems.append(f"{page} is not installed by meson.build.")
     commands = re.findall(r"man/heapwake-(\w+)\.1", " ".join(glob.glob("man/*.1")))
-    for text in ["man/heapwake.1", "completions/heapwake.bash", "completions/_heapwake", "completions/heapwake.fish"]:
-        for command in commands:
-            if not re.search(rf"\b{command}\b", open(text).read()):
-                problems.append(f"{text} does not know the command {command}.")
+    for command in commands:
+        if not re.search(rf"\b{command}\b", open("man/heapwake.1").read()):
+            problems.append(f"man/heapwake.1 does not know the command {command}.")
+        if command not in complete(""):
+            problems.append(f"bash does not complete the command {command}.")
 
 
 def check_commands():
@@ -108,20 +110,19 @@ def check_completed_programs():
 
 def check_completed_options():
     """All options that the help of a command lists are completed; after an option without a value, too."""
-    fish, zsh = open("completions/heapwake.fish").read(), open("completions/_heapwake").read()
     for page in glob.glob("man/heapwake-*.1"):
         command = re.fullmatch(r"man/heapwake-(\w+)\.1", page).group(1)
         listed = quiet(os.environ["HEAPWAKE"], command, "--help").stdout
         options = set(re.findall(r"--[a-z][a-z0-9-]+", " ".join(re.findall(r"^  (-.*?)(?:  |$)", listed, re.M))))
-        known = {"bash": set(complete(command, "--")), "zsh": set(re.findall(r"--[a-z][a-z0-9-]+", zsh)),
-                 "fish": {"--" + name for name in re.findall(rf"subcommand_from [^']*\b{command}\b[^']*'[^\n]* -l ([a-z0-9-]+)", fish)}}
-        for shell, offered in known.items():
-            if options - offered:
-                problems.append(f"{shell} does not complete {sorted(options - offered)} of heapwake {command}.")
-    if "--sort" not in complete("report", "--maps", "--s"):
-        problems.append("bash completes nothing after report --maps.")
-    if complete("record", "--logfile", "READ") != ["README.md"]:
-        problems.append("bash does not complete the file of record --logfile.")
+        if options - set(complete(command, "--")):
+            problems.append(f"bash does not complete {sorted(options - set(complete(command, '--')))} of heapwake {command}.")
+    for words, expected in ((["report", "--maps", "--s"], {"--since", "--sort", "--suppressions"}),
+                            (["report", "--by", "f"], {"function", "file"}), (["report", "--by", "=", "f"], {"function", "file"}),
+                            (["record", "--logfile", "READ"], {"README.md"}), (["ctl", "1", "en"], {"enable"}),
+                            (["ctl", ""], set()), (["export", "-f", "pp"], {"pprof"}), (["report", "--where", "size-m"], {"size-min=", "size-max="}),
+                            (["extract", "-C", "sr"], {"src"}), (["check", "--max-growth-vs", "READ"], {"README.md"})):
+        if set(complete(*words)) != expected:
+            problems.append(f"bash completes heapwake {' '.join(words)} by {complete(*words)}.")
 
 
 def check_links():

@@ -65,11 +65,11 @@ help_text = subprocess.run([HEAPWAKE, "help", "record"], capture_output=True, te
 with open(os.path.join(os.environ["ROOT"], "man/heapwake.1"), encoding="utf-8") as f:
     page = f.read()
 with open(os.path.join(os.environ["ROOT"], "src/cmd/settings.c"), encoding="utf-8") as f:
-    table = re.findall(r'^ *{"(HEAPWAKE_[A-Z0-9_]+)", (?:"(--[a-z0-9-]+)"|NULL)', f.read(), re.M)
-for name, option in table:
+    table = re.findall(r'^ *{"(HEAPWAKE_[A-Z0-9_]+)", ', f.read(), re.M)
+for name in table:
     if f".It Ev {name}" not in page:
         wrong.append(f"heapwake(1) has no entry for {name}.")
-    if (option or "--" + name[len("HEAPWAKE_"):].lower().replace("_", "-")) not in help_text:
+    if "--" + name[len("HEAPWAKE_"):].lower().replace("_", "-") not in help_text:
         wrong.append(f"'heapwake help record' has no option for {name}.")
 if len(table) < 14:
     wrong.append(f"The table of settings cannot be read: {table}")
