@@ -17,7 +17,14 @@ static void help_where(struct strbuf *text)
     strbuf_add_text(
         text,
         "--where KEY=VALUE narrows what report, diff and export look at; it may be repeated, and all\n"
-        "conditions must hold; a key that takes one value is given once.  SIZE: 4096, 4K, 1.5MiB.  DURATION: "
+        "conditions must hold; a key that takes one value is given once.  Comparisons are conditions too: "
+        "'size>100', 'lifetime<=1ms', 'function~^git', 'kind!=malloc', 'allocated>=10s' (in quotes, because "
+        "of the "
+        "shell): <, <=, > and >= where there is a -min and a -max below, <= and >= where there is a -from "
+        "and a -to, "
+        "~ and !~ for REGEX, != where there is a not- and for kind, state, mapped and arena.\n"
+        "\n"
+        "SIZE: 4096, 4K, 1.5MiB.  DURATION: "
         "250ms, 1.5s, 1h2m3s.  ADDRESS: hexadecimal, 0x5581f0 or 5581f0.  TIME: a\n"
         "duration since the start, a percentage of the run, a date (2026-11-15 23:40:05, behind which a Z\n"
         "means UTC), 'end', or the name of a mark.  Behind what report --maps takes for mappings as well\n"

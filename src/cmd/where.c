@@ -5,6 +5,7 @@
 #include "cmd/where.h"
 
 #include "cmd/command.h"
+#include "query/condition.h"
 #include "query/listing.h"
 #include "query/measure.h"
 #include "query/parse.h"
@@ -29,21 +30,21 @@ static bool where_is_wish(const char *name)
     return false;
 }
 
-/* KEY=VALUE in the engine's words. */
-static int where_pair(struct query *q, const char *pair, struct err *err)
+/* A condition, in the engine's words. */
+static int where_pair(struct query *q, const char *text, struct err *err)
 {
-    char key[64];
-    size_t length = strcspn(pair, "=");
-    if (pair[length] == '\0' || length >= sizeof key)
-        return err_set(err, ERR_USAGE,
-                       "--where takes KEY=VALUE, not '%s'; 'heapwake help where' lists the keys.", pair);
-    memcpy(key, pair, length);
-    key[length] = '\0';
-    if (where_is_wish(key))
-        return err_set(err, ERR_USAGE,
-                       "'%s' says nothing of blocks; 'heapwake help where' lists the keys that do.", key);
+    struct condition c;
     const char *list = q->filter.blocks_from;
-    int code = where_set(q, key, pair + length + 1, err);
+    int code = condition_read(&c, text, err);
+    for (size_t i = 0; i < c.key_count && code == 0; i++) {
+        if (where_is_wish(c.keys[i]))
+            return err_set(err, ERR_USAGE,
+                           "'%s' says nothing of blocks; 'heapwake help where' lists the keys that do.",
+                           c.keys[i]);
+        code = where_set(q, c.keys[i], c.value, err);
+        if (code == 0)
+            code = condition_finish(&c, q, c.keys[i], err);
+    }
     return code == 0 && q->filter.blocks_from != list
                ? listing_read(&q->filter.blocks, q->filter.blocks_from, err)
                : code;
@@ -105,7 +106,7 @@ const struct option where_options[] = {
      .is_list = true},
     {.names = "--pid", .argument = "PID", .help = "only this process", .set = where_set_key, .is_list = true},
     {.names = "--where",
-     .argument = "KEY=VALUE",
+     .argument = "CONDITION",
      .help = "only blocks (or mappings) that are like this; 'heapwake help where' lists the keys",
      .set = where_set_pair,
      .is_list = true,

@@ -195,6 +195,18 @@ bool query_has_key(const struct query *q, const char *key)
     return false;
 }
 
+uint64_t *query_find_bound(struct query *q, const char *key)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        parse_fn *read = keys[i].read;
+        bool is_number =
+            read == parse_size || read == parse_duration || read == parse_count || read == parse_address;
+        if (is_number && strcmp(keys[i].name, key) == 0)
+            return (uint64_t *)((char *)q + keys[i].to);
+    }
+    return NULL;
+}
+
 /* --------------------------------------------------------------- strange keys */
 
 static int parse_unknown(const char *key, struct err *err)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "query/query.h"
 #include "tool/err.h"
@@ -21,6 +22,9 @@ int query_parse(struct query *q, const char *key, const char *value, struct err 
 const char *query_find_condition(const struct query *q);
 /* Was it given, so that another value would replace that? */
 bool query_has_key(const struct query *q, const char *key);
+
+/* The bound that a key such as "size-min" sets; NULL: it sets none that is a number. */
+uint64_t *query_find_bound(struct query *q, const char *key);
 
 /* The keys in their order, for help: i from 0 on.  False: no more. */
 struct query_key {
