@@ -7,9 +7,9 @@
 #include "cmd/command.h"
 #include "cmd/dying.h"
 #include "cmd/finish.h"
-#include "cmd/naming.h"
 #include "cmd/recording_file.h"
 #include "present/units.h"
+#include "symbol/naming.h"
 
 #include <stdlib.h>
 

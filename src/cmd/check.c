@@ -8,7 +8,6 @@
 #include "cmd/check_run.h"
 #include "cmd/command.h"
 #include "cmd/facts.h"
-#include "cmd/insides.h"
 #include "cmd/program.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
@@ -17,6 +16,7 @@
 #include "present/units.h"
 #include "query/budget.h"
 #include "query/fold.h"
+#include "symbol/bundled_allocators.h"
 #include "tool/file.h"
 
 #include <stdio.h>
@@ -309,7 +309,7 @@ static enum check_trust check_side(struct check *c, struct side *side, const cha
     }
     for (size_t i = 0; i < wake_reader_note_count(side->reader); i++) {
         const char *note = wake_reader_note(side->reader, i);
-        if (side != &c->now || c->options->program == NULL || !insides_have_said(note))
+        if (side != &c->now || c->options->program == NULL || !bundled_allocators_is_note(note))
             command_say("%s: %s", path, note);
     }
     c->section.off_ns = facts.off_ns > c->section.off_ns ? facts.off_ns : c->section.off_ns;

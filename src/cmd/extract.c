@@ -10,9 +10,9 @@
  * kept only when it has the build id that the recording says.
  */
 #include "cmd/command.h"
-#include "cmd/elf_id.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
+#include "symbol/elf_id.h"
 #include "tool/file.h"
 #include "tool/memory.h"
 

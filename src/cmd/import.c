@@ -6,11 +6,11 @@
 #include "import/import.h"
 #include "cmd/command.h"
 #include "cmd/facts.h"
-#include "cmd/finish.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/units.h"
 #include "query/quantity.h"
+#include "symbol/symbolize_file.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct import_options {
     struct import_request request;
     const char *output; /* NULL: made of the input's name */
     bool symbols, quiet;
-    struct finish finish;
+    struct symbolize_file finish;
 };
 
 static void import_add_formats(struct strbuf *words)
@@ -116,7 +116,7 @@ static int import_find_names(struct import_options *o, const char *path, struct 
     struct naming *n = naming_open(&o->finish.naming, err);
     if (n == NULL)
         return err->code;
-    int code = finish_file(&o->finish, n, path, err);
+    int code = symbolize_file_run(&o->finish, n, path, err);
     naming_close(n);
     return code;
 }

@@ -23,7 +23,7 @@ bool logging_is_level(const char *text);
  * descriptor where there is no file, -1 = none. */
 void logging_open(struct logging *l, const char *level, const char *file, int fallback);
 void logging_close(struct logging *l);
-/* A collector_say_fn. */
+/* A level_say_fn. */
 void logging_say(void *of, enum level level, const char *sentence);
 
 #endif

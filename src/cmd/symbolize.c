@@ -4,12 +4,12 @@
  * the names into it; says for each file that code came from what was found.
  */
 #include "cmd/command.h"
-#include "cmd/finish.h"
 #include "cmd/progress.h"
 #include "cmd/screen.h"
 #include "collect/spool.h"
 #include "present/safe.h"
 #include "present/units.h"
+#include "symbol/symbolize_file.h"
 #include "tool/file.h"
 
 #include <signal.h>
@@ -131,7 +131,7 @@ static bool symbolize_is_spool(const char *path)
     return is_one;
 }
 
-static int symbolize_run(struct finish *f, const char *path)
+static int symbolize_run(struct symbolize_file *f, const char *path)
 {
     struct err err;
     struct symbolize_table table = {0};
@@ -157,7 +157,7 @@ static int symbolize_run(struct finish *f, const char *path)
     struct naming *n = naming_open(&f->naming, &err);
     table.naming = n;
     if (n != NULL)
-        code = finish_file(f, n, path, &err);
+        code = symbolize_file_run(f, n, path, &err);
     progress_end(&progress);
     if (code != 0)
         command_say("%s", err.text);
@@ -174,7 +174,7 @@ static int symbolize_run(struct finish *f, const char *path)
 }
 
 struct symbolize_options {
-    struct finish finish;
+    struct symbolize_file finish;
     const char *file;
 };
 

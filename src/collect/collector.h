@@ -29,9 +29,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A sentence for whoever looks after the collector. */
-typedef void collector_say_fn(void *of, enum level level, const char *sentence);
-
 /* A report of what has changed in a process since the one before. */
 struct collector_report {
     uint32_t pid;
@@ -55,7 +52,7 @@ struct collector_options {
     const char *address;                  /* where to listen; NULL = somewhere of its own choice */
     uint64_t map_usage_ns;                /* between samples of how memory is used; 0 = none are taken */
     bool children;                        /* processes other than the launched one are recorded too */
-    collector_say_fn *say;
+    level_say_fn *say;
     void *say_of;
     collector_report_fn *report; /* NULL: nobody can write one */
     void *report_of;

@@ -15,4 +15,7 @@ enum level {
     LEVEL_COUNT
 };
 
+/* A sentence for whoever looks after the collector. */
+typedef void level_say_fn(void *of, enum level level, const char *sentence);
+
 #endif

@@ -3,7 +3,7 @@
  * diagnose_fuzz: programs from arbitrary bytes (libFuzzer): can they be recorded, why not,
  * and what is their build id? Whoever says no says a sentence.
  */
-#include "cmd/elf_id.h"
+#include "symbol/elf_id.h"
 #include "collect/diagnose.h"
 
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * Every entry that was taken is found at its first and its last address, by its own name or
  * by that of a later line.
  */
-#include "cmd/perf_map.h"
+#include "symbol/perf_map.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  *
  * perf_map: see perf_map.h.
  */
-#include "cmd/perf_map.h"
+#include "symbol/perf_map.h"
 
 #include "tool/file.h"
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cmd/elf_id.h"
+#include "symbol/elf_id.h"
 
 static const uint8_t build_id[] = {1, 2, 3, 4, 5};
 

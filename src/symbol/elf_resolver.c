@@ -2,7 +2,7 @@
  *
  * elf_resolver: see elf_resolver.h.
  */
-#include "cmd/elf_resolver.h"
+#include "symbol/elf_resolver.h"
 
 #include "symbol/procmaps.h"
 #include "symbol/symbolizer.h"

@@ -6,8 +6,8 @@
  * One struct naming serves many recordings, so that what the resolver knows of
  * an image (libc, mostly) is found out once.
  */
-#ifndef HW_CMD_NAMING_H
-#define HW_CMD_NAMING_H
+#ifndef HW_SYMBOL_NAMING_H
+#define HW_SYMBOL_NAMING_H
 
 #include "store/names.h"
 #include "store/reader.h"

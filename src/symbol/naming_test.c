@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/finish.h"
-#include "cmd/naming.h"
-#include "cmd/perf_map.h"
 #include "store/annex.h"
+#include "symbol/naming.h"
+#include "symbol/perf_map.h"
+#include "symbol/symbolize_file.h"
 #include "wire/record.h"
 
 static char path[64], maps[64];
@@ -164,13 +164,13 @@ static void ask(struct oracle *o, const struct naming_options *extra)
 {
     const struct naming_resolver resolver = {o,           oracle_open,  oracle_resolve, oracle_close,
                                              oracle_lack, oracle_remark};
-    struct finish f = {.naming = extra == NULL ? (struct naming_options){0} : *extra, .names = true};
+    struct symbolize_file f = {.naming = extra == NULL ? (struct naming_options){0} : *extra, .names = true};
     struct err err;
     err_init(&err);
     f.naming.resolver = &resolver;
     struct naming *n = naming_open(&f.naming, &err);
     assert_non_null(n);
-    assert_int_equal(finish_file(&f, n, path, &err), o->lack == NULL ? 0 : ERR_MEMORY);
+    assert_int_equal(symbolize_file_run(&f, n, path, &err), o->lack == NULL ? 0 : ERR_MEMORY);
     assert_string_equal(err.text, o->lack == NULL ? "" : o->lack);
     naming_close(n);
     assert_true(o->closed == o->opened || o->source == NAME_SOURCE_MISSING);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * insides: see insides.h.
+ * bundled_allocators: see bundled_allocators.h.
  */
-#include "cmd/insides.h"
+#include "symbol/bundled_allocators.h"
 
-#include "cmd/elf_id.h"
 #include "store/names.h"
+#include "symbol/elf_id.h"
 #include "symbol/inner.h"
 #include "symbol/locate.h"
 #include "tool/file.h"
@@ -13,28 +13,29 @@
 
 #include <string.h>
 
-struct insides {
+struct bundled_allocators {
     struct wake_annex *annex;
     const struct wake_reader *reader;
     const char *sysroot;
-    collector_say_fn *say;
+    level_say_fn *say;
     void *say_of;
     struct names *seen; /* an image for each path, so that each is looked at once */
     uint32_t looked_at; /* of these */
 };
 
 /* Behind the names of a file and an allocator. */
-static const char insides_words[] =
+static const char bundled_allocators_words[] =
     " inside, under names of its own: what that hands out, if anything, is not recorded. "
     "Build it to use the C library's malloc to have it recorded.";
 
-bool insides_have_said(const char *note)
+bool bundled_allocators_is_note(const char *note)
 {
-    size_t length = strlen(note), end = sizeof insides_words - 1;
-    return length > end && strcmp(note + length - end, insides_words) == 0;
+    size_t length = strlen(note), end = sizeof bundled_allocators_words - 1;
+    return length > end && strcmp(note + length - end, bundled_allocators_words) == 0;
 }
 
-static void insides_look(struct insides *in, const char *path, const uint8_t *build_id, size_t length)
+static void bundled_allocators_look(struct bundled_allocators *in, const char *path, const uint8_t *build_id,
+                                    size_t length)
 {
     struct strbuf sentence;
     int fd;
@@ -51,7 +52,7 @@ static void insides_look(struct insides *in, const char *path, const uint8_t *bu
     if (name == NULL)
         return;
     strbuf_init(&sentence);
-    strbuf_addf(&sentence, "%s has %s%s", path, name, insides_words);
+    strbuf_addf(&sentence, "%s has %s%s", path, name, bundled_allocators_words);
     if (!sentence.failed && !wake_reader_has_note(in->reader, strbuf_get(&sentence))) {
         wake_annex_add_note(in->annex, strbuf_get(&sentence));
         in->say(in->say_of, LEVEL_WARN, strbuf_get(&sentence));
@@ -59,18 +60,18 @@ static void insides_look(struct insides *in, const char *path, const uint8_t *bu
     strbuf_release(&sentence);
 }
 
-void insides_tell(struct wake_annex *a, const struct wake_reader *r, const char *sysroot,
-                  collector_say_fn *say, void *say_of)
+void bundled_allocators_note(struct wake_annex *a, const struct wake_reader *r, const char *sysroot,
+                             level_say_fn *say, void *say_of)
 {
-    struct insides in = {a, r, sysroot, say, say_of, names_new(), 0};
+    struct bundled_allocators in = {a, r, sysroot, say, say_of, names_new(), 0};
     for (size_t i = 0; in.seen != NULL && i < wake_reader_process_count(r); i++) {
         const struct wake_process *p = wake_reader_process(r, i);
         for (size_t k = 0; k < p->modules.count; k++) {
             const struct wake_module *m = &p->modules.data[k];
-            insides_look(&in, wake_process_module_path(p, m), m->build_id, m->build_id_length);
+            bundled_allocators_look(&in, wake_process_module_path(p, m), m->build_id, m->build_id_length);
         }
         /* One that allocates from inside only has no stack, and so no module. */
-        insides_look(&in, p->info.exe, NULL, 0);
+        bundled_allocators_look(&in, p->info.exe, NULL, 0);
     }
     names_free(in.seen);
 }

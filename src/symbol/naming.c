@@ -8,10 +8,10 @@
  * What is known is never made worse: an image that is not found now, or with
  * less in it than then, keeps the names it has.
  */
-#include "cmd/naming.h"
+#include "symbol/naming.h"
 
-#include "cmd/elf_resolver.h"
-#include "cmd/perf_map.h"
+#include "symbol/elf_resolver.h"
+#include "symbol/perf_map.h"
 #include "tool/file.h"
 #include "tool/map.h"
 #include "tool/memory.h"

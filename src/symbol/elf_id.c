@@ -5,7 +5,7 @@
  *
  *     ELF header -> program headers -> PT_NOTE -> | name length | length | type | "GNU" | build id |
  */
-#include "cmd/elf_id.h"
+#include "symbol/elf_id.h"
 
 #include "base/cursor.h"
 #include "tool/file.h"

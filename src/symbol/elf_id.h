@@ -3,8 +3,8 @@
  * elf_id: the build id of an ELF file, from its program headers: enough to
  * tell whether a file is the one that was recorded.
  */
-#ifndef HW_CMD_ELF_ID_H
-#define HW_CMD_ELF_ID_H
+#ifndef HW_SYMBOL_ELF_ID_H
+#define HW_SYMBOL_ELF_ID_H
 
 #include "tool/err.h"
 

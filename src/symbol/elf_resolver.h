@@ -5,10 +5,10 @@
  * Code in no module (naming_is_fileless) is looked up in a copy of the
  * process's /proc/PID/maps, if there is one.
  */
-#ifndef HW_CMD_ELF_RESOLVER_H
-#define HW_CMD_ELF_RESOLVER_H
+#ifndef HW_SYMBOL_ELF_RESOLVER_H
+#define HW_SYMBOL_ELF_RESOLVER_H
 
-#include "cmd/naming.h"
+#include "symbol/naming.h"
 
 struct elf_resolver;
 

@@ -4,8 +4,8 @@
  * compilers leave for perf(1): a line each of start, length (both hexadecimal)
  * and name.  What was made last counts where two overlap.
  */
-#ifndef HW_CMD_PERF_MAP_H
-#define HW_CMD_PERF_MAP_H
+#ifndef HW_SYMBOL_PERF_MAP_H
+#define HW_SYMBOL_PERF_MAP_H
 
 #include "tool/arena.h"
 #include "tool/err.h"
