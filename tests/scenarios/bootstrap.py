@@ -9,7 +9,7 @@ from support import Check
 
 SCRIPT = os.path.join(os.environ["ROOT"], "scripts/bootstrap")
 PLAYED = {
-    "dpkg-query": 'for p in "$@"; do case $p in -*|"$MISSING"|*{*) ;; *) printf "ii %s\\n" "$p" ;; esac; done',
+    "dpkg-query": 'for p in "$@"; do case $p in -*|$MISSING|*{*) ;; *) printf "ii %s\\n" "$p" ;; esac; done',
     "apt-get": 'echo "apt-get $*" >>"$LOG"; [ ! -e "$STALE" ] || { rm "$STALE"; exit 100; }',
     "sudo": 'echo "sudo $*" >>"$LOG"; case $1 in env|apt-get) exec "$@" ;; esac; cat >/dev/null',
     "id": 'echo "$USER_ID"',
@@ -26,7 +26,7 @@ def bootstrap(purpose="build", missing="", user=1000, played=tuple(PLAYED), stal
         with open(path, "w", encoding="ascii") as f:
             f.write(f"#!/bin/sh\n{text}\n")
         os.chmod(path, 0o755 if name in played else 0o644)
-    for name in ("sh", "sed", "env", "printf", "cat", "rm", "fmt"):  # and nothing else of the system's
+    for name in ("sh", "sed", "tr", "env", "printf", "cat", "rm", "fmt"):  # and nothing else of the system's
         if not os.path.lexists(os.path.join(folder, name)):
             os.symlink(f"/usr/bin/{name}", os.path.join(folder, name))
     open(log, "w", encoding="ascii").close()
@@ -38,13 +38,18 @@ def bootstrap(purpose="build", missing="", user=1000, played=tuple(PLAYED), stal
         return done.returncode, done.stdout + done.stderr, f.read().splitlines()
 
 
-INSTALL = "apt-get install -y -q --no-install-recommends libdw-dev"
+INSTALL = "apt-get satisfy -y -q --no-install-recommends libdw-dev"
 for purpose in ("build", "check", "bench"):
     check.about(f"{purpose}, all is there")
     for user in (0, 1000):
         check.equal(f"user {user}", (0, "", []), bootstrap(purpose, user=user))
 check.about("root")
 check.equal("one is missing", (0, "scripts/bootstrap: installing libdw-dev\n", [INSTALL]), bootstrap(missing="libdw-dev", user=0))
+check.equal("two are missing", [f"{INSTALL}, libelf-dev"], bootstrap(missing="lib[de][wl]*-dev", user=0)[2])
+check.about("names that differ between releases")
+names = "libpython3.11-testsuite|libpython3.12-testsuite|libpython3.13-testsuite"
+check.equal("none is there", [INSTALL.replace("libdw-dev", names)], bootstrap("check", missing="libpython3.*-testsuite", user=0)[2])
+check.equal("one is there", [], bootstrap("check", missing="libpython3.1[12]-testsuite", user=0)[2])
 check.about("a user with sudo")
 installed = [f"sudo env DEBIAN_FRONTEND=noninteractive {INSTALL}", INSTALL]
 check.equal("one is missing", (0, "scripts/bootstrap: installing libdw-dev\n", installed), bootstrap(missing="libdw-dev"))
@@ -53,7 +58,7 @@ check.equal("the lists are old", (0, [*installed, "sudo apt-get update -q", "apt
 check.about("a user without sudo")
 status, said, done = bootstrap(missing="libdw-dev", played=("dpkg-query", "apt-get", "id"))
 check.equal("status, commands", (1, []), (status, done))
-check.holds("takes root or sudo" in said and "apt-get install libdw-dev" in said, f"It says {said!r}.")
+check.holds("takes root or sudo" in said and "apt-get satisfy 'libdw-dev'" in said, f"It says {said!r}.")
 check.about("another system")
 status, said, done = bootstrap("check", played=("id",))
 check.equal("status, commands", (1, []), (status, done))
