@@ -37,7 +37,7 @@ LEAST = 120  # entries of the catalogue
 LEAST_OFTEN = 120  # of them have a case that runs REPEAT times
 NOTES = {"env", "end", "times", "root", "loose", "needs", "stderr", "file", "partly", "whole", "apart", "gone", "noted", "repeats"}
 ALLOCATORS = {name: next(iter(glob.glob(f"/usr/lib/*/{file}") + glob.glob(f"/usr/lib*/{file}")), "/nowhere") for name, file in
-              (("jemalloc", "libjemalloc.so.2"), ("tcmalloc", "libtcmalloc_minimal.so.4"), ("mimalloc", "libmimalloc.so.2"))}
+              (("jemalloc", "libjemalloc.so.2"), ("tcmalloc", "libtcmalloc_minimal.so.4"), ("mimalloc", "libmimalloc.so.[0-9]*"))}
 
 
 class Case:

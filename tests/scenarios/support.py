@@ -47,7 +47,7 @@ def workload(name):
 def allocators():
     """Those that are installed, as libraries to preload."""
     found = {}
-    for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2*"):
+    for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.[0-9]*"):
         paths = sorted(path for folder in ("/usr/lib/*", "/usr/lib", "/usr/lib64", "/lib") for path in glob.glob(f"{folder}/{name}"))
         found.update({name: paths[0]} if paths else {})
     return list(found.values())
