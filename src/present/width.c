@@ -149,7 +149,7 @@ static const char *width_find_type(const char *part, const char *rest, size_t *l
 size_t width_add_name(struct strbuf *out, const char *name, size_t columns, bool unicode)
 {
     const char *sign, *part = name;
-    size_t mark = width_mark(unicode, &sign), width = width_of(name), length;
+    size_t mark = width_mark(unicode, &sign), width = width_of(name), length = 0;
     if (width <= columns || columns <= mark)
         return width_add(out, name, columns, unicode);
     for (const char *rest = width_next_part(part); rest != NULL; part = rest, rest = width_next_part(part)) {
