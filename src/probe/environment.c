@@ -55,9 +55,14 @@ static const char *environment_kept[ENVIRONMENT_KEPT + 1];
 static char environment_texts[ENVIRONMENT_TEXTS];
 static bool environment_is_kept;
 
+bool environment_is_trusted(void)
+{
+    return environment_auxiliary(AT_SECURE) == 0;
+}
+
 void environment_keep(void)
 {
-    char *const *list = environment_list();
+    char *const *list = environment_is_trusted() ? environment_list() : NULL;
     size_t count = 0, used = 0;
     for (; list != NULL && *list != NULL && count < ENVIRONMENT_KEPT; list++) {
         if (!environment_is_ours(*list))
@@ -75,7 +80,9 @@ void environment_keep(void)
 const char *environment_find(const char *name)
 {
     bool is_kept = __atomic_load_n(&environment_is_kept, __ATOMIC_ACQUIRE) && environment_is_ours(name);
-    const char *const *list = is_kept ? environment_kept : (const char *const *)environment_list();
+    const char *const *list = is_kept                    ? environment_kept
+                              : environment_is_trusted() ? (const char *const *)environment_list()
+                                                         : NULL;
     const char *value = NULL;
     for (; list != NULL && *list != NULL && value == NULL; list++)
         value = environment_value(*list, name);

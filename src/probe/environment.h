@@ -9,6 +9,9 @@
  *
  * It is the program's all the same: unsetenv moves what is behind a variable down by one. So what is ours is noted at
  * birth, and what is behind the list looked for behind all its zeroes.
+ *
+ * Where the kernel sets AT_SECURE (set-user-ID, set-group-ID, file capabilities, a change of security label) the
+ * variables are those of a caller with fewer rights than the process: no variable is read, every one counts as absent.
  */
 #ifndef HW_PROBE_ENVIRONMENT_H
 #define HW_PROBE_ENVIRONMENT_H
@@ -16,6 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* False: AT_SECURE is set. Nothing may be recorded then. */
+bool environment_is_trusted(void);
 
 /* The value of NAME, or NULL. */
 const char *environment_find(const char *name);

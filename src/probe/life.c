@@ -78,7 +78,8 @@ static void life_birth(void)
     if ((uint32_t)sys_gettid() == life.pid)
         life.first_thread = arch_thread_pointer();
     tracing_init();
-    bool is_on = real.stack_end != NULL && real.dl_find_object != NULL && !real.is_second && life_open();
+    bool is_on = real.stack_end != NULL && environment_is_trusted() && real.dl_find_object != NULL &&
+                 !real.is_second && life_open();
     TRACE(TRACE_LIFE, 1, "born, recording %u, sampling %u, first %u", is_on, sampling_rate, real.is_first);
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     hook_thread_publish();
