@@ -117,16 +117,19 @@ static bool collector_has_gone(const struct collector *c)
 }
 
 /* Who is gone may have said hello again just before (an exec): that is heard
- * first, so that the old image knows how it ended. */
+ * first, so that the old image knows how it ended. Whose own hello is heard only now, and is gone by now, waits for
+ * the next round: its next hello may have come since. */
 static void collector_bury(struct collector *c)
 {
     tracee_poll(c);
     if (!collector_has_gone(c))
         return;
+    for (size_t i = 0; i < c->tracees.count; i++)
+        c->tracees.data[i]->is_over = c->tracees.data[i]->gone;
     tracee_accept(c);
     tracee_hear(c);
     for (size_t i = c->tracees.count; i-- > 0;) {
-        if (c->tracees.data[i]->gone)
+        if (c->tracees.data[i]->is_over)
             tracee_end(c, c->tracees.data[i], false, true);
     }
 }

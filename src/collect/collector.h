@@ -79,8 +79,9 @@ struct collector_sums {
 struct tracee {
     int kind; /* first: tells what an epoll event is about */
     uint32_t pid;
-    int pidfd; /* -1: asked for by kill(pid, 0) */
-    bool gone;
+    int pidfd;       /* -1: asked for by kill(pid, 0) */
+    bool gone;       /* the process is; it may have said hello anew just before (an exec) */
+    bool is_over;    /* and was before hellos were heard for the last time */
     bool is_stopped; /* by somebody's wish */
     struct image *image;
     struct output_file *file;
