@@ -47,9 +47,8 @@ void image_switch(struct image *m, bool on)
 void image_mark(struct image *m, const char *name)
 {
     uint64_t stamp = m->line.is_sequence ? UINT64_MAX : arch_counter();
-    uint64_t time = timeline_advance(&m->line, stamp);
+    uint64_t time = timeline_mark(&m->line, stamp);
     wake_stream_mark(m->pair.stream, time, 0, name, strlen(name));
-    timeline_divide(&m->line);
     m->pair.events++;
 }
 

@@ -49,7 +49,7 @@ bool pair_reserve_thread(struct pair *p, uint32_t thread)
 
 static void pair_mark(struct pair *p, const struct item *i)
 {
-    uint64_t time = pair_time(p, i);
+    uint64_t time = timeline_mark(p->line, i->stamp);
     const char *name = book_text(p->book, i->stack);
     if (i->kind == MARK_ON || i->kind == MARK_OFF)
         name = i->kind == MARK_ON ? FORMAT_MARK_ON : FORMAT_MARK_OFF;
@@ -57,7 +57,6 @@ static void pair_mark(struct pair *p, const struct item *i)
         p->events++;
         wake_stream_mark(p->stream, time, i->thread, name, strlen(name));
     }
-    timeline_divide(p->line);
     if (p->on_mark != NULL)
         p->on_mark(p->on_mark_of, (enum record_mark)i->kind, name, i->size);
 }

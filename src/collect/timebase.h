@@ -61,7 +61,7 @@ static inline uint64_t timeline_peek(const struct timeline *l, uint64_t stamp)
     return ns > l->base_ns ? ns - l->base_ns : 0;
 }
 
-/* What follows has a later time than what was before: a mark divides exactly. */
+/* What follows has a later time than what was before. */
 static inline void timeline_divide(struct timeline *l)
 {
     l->last++;
@@ -79,6 +79,15 @@ static inline uint64_t timeline_advance(struct timeline *l, uint64_t stamp)
         l->quantum = l->is_sequence || l->is_precise ? 0 : l->time->quantum;
     }
     return l->last;
+}
+
+/* The time of a mark, which it shares with no event before or behind it: windows between marks add up exactly. */
+static inline uint64_t timeline_mark(struct timeline *l, uint64_t stamp)
+{
+    timeline_divide(l);
+    uint64_t time = timeline_advance(l, stamp);
+    timeline_divide(l);
+    return time;
 }
 
 #endif
