@@ -14,8 +14,8 @@
 #define ATTEND_REST_NS UINT64_C(10000000) /* between samples at marks */
 
 enum {
-    ATTEND_ROUNDS = 8, /* drains that bring us up to the moment of a request */
-    ATTEND_TAGS = 64,  /* signals between two looks that have a mark each */
+    ATTEND_ROUNDS = 128, /* drains that bring us up to the moment of a request, at most */
+    ATTEND_TAGS = 64,    /* signals between two looks that have a mark each */
 };
 
 /* -------------------------------------------------------------------- reports */
@@ -105,6 +105,20 @@ void attend_end(struct collector *c, struct tracee *t)
     strbuf_release(&where);
 }
 
+/* Everything that was published before the request came. */
+static void attend_catch_up(struct collector *c, struct tracee *t)
+{
+    struct order *o = &t->image->order;
+    uint64_t stamp = order_now(o);
+    timebase_update(&c->time);
+    for (int i = 0; i < ATTEND_ROUNDS && image_drain(t->image) != 0; i++) {
+        if (!t->image->line.is_sequence && order_has_passed(o, stamp))
+            break;
+    }
+    attend_requests(c, t);
+    image_follow(t->image, timebase_now());
+}
+
 /* -------------------------------------------------------------------- signals */
 
 /* The latest so many, each by its number; of a flood the last few. */
@@ -122,12 +136,16 @@ void attend_wishes(struct collector *c, struct tracee *t)
 {
     struct image *m = t->image;
     char name[32];
-    if (image_hear(m, SEGMENT_WISH_TOGGLE) % 2 != 0)
+    uint32_t toggles = image_hear(m, SEGMENT_WISH_TOGGLE), tags = image_hear(m, SEGMENT_WISH_TAG);
+    uint32_t reports = image_hear(m, SEGMENT_WISH_REPORT);
+    if (toggles + tags + reports == 0)
+        return;
+    attend_catch_up(c, t);
+    if (toggles % 2 != 0)
         image_switch(m, !image_is_on(m));
-    uint32_t tags = image_hear(m, SEGMENT_WISH_TAG);
     if (tags != 0)
         attend_tags(m, m->wishes[SEGMENT_WISH_TAG], tags);
-    if (image_hear(m, SEGMENT_WISH_REPORT) != 0) {
+    if (reports != 0) {
         struct err err;
         struct strbuf where;
         err_init(&err);
@@ -142,16 +160,6 @@ void attend_wishes(struct collector *c, struct tracee *t)
 }
 
 /* ------------------------------------------------------------------------ ctl */
-
-/* Everything that was published before the request came. */
-static void attend_catch_up(struct collector *c, struct tracee *t)
-{
-    timebase_update(&c->time);
-    for (int i = 0; i < ATTEND_ROUNDS && image_drain(t->image) != 0; i++)
-        continue;
-    attend_requests(c, t);
-    image_follow(t->image, timebase_now());
-}
 
 static void attend_status(const struct tracee *t, struct strbuf *text, struct control_figures *figures)
 {

@@ -168,6 +168,43 @@ def check_last_moments(check):
     check.equal("reports", 2, len(glob.glob("hasty-*.memlog")))  # one of that moment, one of the end
 
 
+BUSY = """#include <signal.h>
+#include <stdlib.h>
+int main(void)
+{
+    for (int i = 1; i <= 200; i++) {
+        void *volatile before = malloc(100000 + i);
+        for (int k = 0; k < 20000; k++) {
+            void *volatile other = malloc(10);
+            free(other);
+        }
+        raise(SIGUSR1);
+        free(before);
+    }
+    return 0;
+}
+"""
+
+
+def check_busy(check):
+    """The collector is behind then: what was allocated before the signal is before its mark all the same."""
+    check.about("while the program allocates")
+    with open("busy.c", "w", encoding="ascii") as f:
+        f.write(BUSY)
+    subprocess.run(["gcc", "-O1", "-o", "busy", "busy.c"], check=True)
+    record(["./busy"], options=["--sigusr1", "tag"])
+    check.sound("out.wake")
+    seen, marks, early = 0, 0, []
+    for e in events("out.wake"):
+        if e.event == "alloc" and e.size > 100000:
+            seen = max(seen, e.size - 100000)
+        elif e.event == "tag":
+            marks += 1
+            early += [e.kind] if int(e.kind.rpartition("-")[2]) > seen else []
+    check.holds(marks > 10, f"Only {marks} signals have a mark.")
+    check.equal("marks before what the signal came after", [], early)
+
+
 def check_own(check):
     check.about("handlers of the program")
     expected = {"default": 1, "own": 1, "first": 1, "second": 1}
@@ -206,6 +243,7 @@ if __name__ == "__main__":
     check_group(check)
     check_often(check)
     check_last_moments(check)
+    check_busy(check)
     check_own(check)
     check_daemons(check)
     check.done()
