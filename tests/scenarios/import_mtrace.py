@@ -60,6 +60,28 @@ def check_mtrace():
     check.about("")
 
 
+CLOSE = """timestamp;thread-name;thread-id;event;param1;param2;param3;result;callstack
+1000000;app;140001;start;1;1;1
+1000010;app;140001;malloc;100;void;0x5000;./app(parse+0x1d) [0x401234]
+1000010;app;140001;tag;begun;1;void;./app(main+0x10) [0x401100]
+1000010;app;140001;malloc;20;void;0x6000;./app(parse+0x1d) [0x401234]
+1000010;app;140001;tag;over;1;void;./app(main+0x10) [0x401100]
+1000010;app;140001;malloc;3;void;0x7000;./app(parse+0x1d) [0x401234]
+"""
+
+
+def check_close_tags():
+    """Events and tags at the same time of the log's clock stay apart by their place."""
+    check.about("memtraq, tags at the same time")
+    with open("close.memtraq", "w", encoding="utf-8") as f:
+        f.write(CLOSE)
+    take(check, "close.memtraq", "close.wake")
+    for window, expected in ((["--from", "begun", "--to", "over"], 20), (["--to", "begun"], 100), (["--from", "over"], 3)):
+        told = json.loads(tool("report", "--json", *window, "close.wake").out)
+        check.equal(f"bytes {' '.join(window)}", expected, told["calls"]["total_bytes"])
+    check.about("")
+
+
 def check_memtraq():
     check.about("memtraq")
     with open("app.memtraq", "w", encoding="utf-8") as f:
@@ -151,6 +173,7 @@ if glob.glob("/lib*/*/" + DEBUG) or glob.glob("/usr/lib/*/" + DEBUG) or glob.glo
 else:
     skip(f"glibc's {DEBUG} is not there.")
 check_memtraq()
+check_close_tags()
 check_records(8)
 check_records(4)
 check_maps()
