@@ -255,7 +255,8 @@ const struct option report_options_table[] = {
      .help = "with --since or --until: tell sites apart by their N innermost frames alone",
      .set = report_option_depth},
     {.names = "--verdict",
-     .help = "whether they grow without bound, are bounded, freed only at exit, made once",
+     .help = "whether they grow without bound, grew until their calls ended, are bounded, freed only at "
+             "exit, made once",
      .set = options_set_flag,
      .at = REPORT(verdicts)},
     {.names = "--details",

@@ -192,6 +192,7 @@ enum {
     PHASE,
     CHURN,
     LATE,
+    ENDED,
     COUNT
 };
 
@@ -199,7 +200,7 @@ static const enum verdict_kind expected[COUNT] = {
     [STEADY] = VERDICT_GROWS,        [STEPPED] = VERDICT_GROWS,    [BURSTY] = VERDICT_GROWS,
     [GROWS_TO_EXIT] = VERDICT_GROWS, [TURNOVER] = VERDICT_BOUNDED, [FILLED] = VERDICT_BOUNDED,
     [ONCE] = VERDICT_ONCE,           [TO_EXIT] = VERDICT_AT_EXIT,  [PHASE] = VERDICT_PASSING,
-    [CHURN] = VERDICT_PASSING,       [LATE] = VERDICT_UNCLEAR,
+    [CHURN] = VERDICT_PASSING,       [LATE] = VERDICT_UNCLEAR,     [ENDED] = VERDICT_STOPPED,
 };
 
 static void live_step(struct world *w, uint64_t step)
@@ -224,6 +225,8 @@ static void live_step(struct world *w, uint64_t step)
         world_alloc(w, PHASE, 5000, 1700);
     for (int i = 0; i < 3; i++)
         world_alloc(w, CHURN, 64 + world_random(w, 1000), step);
+    if (step > 300 && step < 1500)
+        world_alloc(w, ENDED, 150, NEVER);
     if (step > STEPS - STEPS / 11 && step % 2 == 0)
         world_alloc(w, LATE, 2000, NEVER);
 }

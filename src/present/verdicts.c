@@ -42,6 +42,9 @@ void verdicts_print_line(struct page *p, const struct verdict *v, size_t indent)
         snprintf(text, sizeof text, "grows: %s a minute, %.0f %% sure%s",
                  units_bytes(a, (uint64_t)v->bytes_per_minute), 100 * v->confidence,
                  v->freed_at_exit ? ", freed at exit" : "");
+    else if (v->kind == VERDICT_STOPPED)
+        snprintf(text, sizeof text, "stopped: grew with its calls until %s; no calls since%s",
+                 units_time(a, v->until_ns), v->freed_at_exit ? ", freed at exit" : "");
     else
         snprintf(text, sizeof text, "%s", verdicts_sentence(v));
     page_addf(p, COLOUR_PLAIN, "%*s", (int)indent, "");
@@ -57,6 +60,8 @@ void verdicts_json(struct json *j, const struct verdict *v)
     if (v->kind == VERDICT_GROWS) {
         json_add_number(j, "bytes_per_minute", (uint64_t)v->bytes_per_minute);
         json_add_real(j, "confidence", v->confidence);
+    } else if (v->kind == VERDICT_STOPPED) {
+        json_add_number(j, "until_ns", v->until_ns);
     }
     json_add_bool(j, "freed_at_exit", v->freed_at_exit);
     json_close_object(j);

@@ -4,6 +4,7 @@
  */
 #include "query/verdict.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +46,10 @@ static struct verdict judge(uint64_t (*level)(size_t tick))
     struct levels l;
     struct levels_row r;
     begin(&l, &r);
-    for (size_t i = 0; i < LEVELS_TICKS; i++)
+    for (size_t i = 0; i < LEVELS_TICKS; i++) {
         put(&r, i, level(i));
+        r.freed[i] = 1; /* its calls go on */
+    }
     return verdict_find(&l, &r);
 }
 
@@ -200,6 +203,174 @@ static void what_begins_late_is_unclear(void **state)
     assert_int_equal(verdict_find(&l, &r).kind, VERDICT_UNCLEAR);
 }
 
+/* --------------------------------------------------------------- loads that pause */
+
+enum { EVENTS = 100 };
+
+/* A site that allocates in the ticks for which `loaded` says so, of a process that does nothing else.  `level` counts these
+ * ticks alone. */
+static struct verdict judge_load(bool (*loaded)(size_t tick), uint64_t (*level)(size_t tick), size_t first)
+{
+    struct levels l;
+    struct levels_row r;
+    begin(&l, &r);
+    l.exited = true;
+    r.first_tick = first;
+    r.first_ns = first == 0 ? 1 : l.until_ns[first - 1] + 1;
+    uint64_t bytes = 0;
+    for (size_t i = 0, active = 0; i < LEVELS_TICKS; i++) {
+        if (i >= first && loaded(i)) {
+            uint64_t next = level(++active);
+            l.made[i] = EVENTS;
+            l.freed[i] = EVENTS - 1;
+            r.freed[i] = next <= bytes;
+            bytes = next;
+            r.last_ns = l.until_ns[i] - 1;
+        }
+        r.floor[i] = i > 0 && r.level[i - 1] < bytes ? r.level[i - 1] : bytes;
+        r.level[i] = r.left = r.highest = bytes;
+    }
+    return verdict_find(&l, &r);
+}
+
+static bool until_the_end(size_t t)
+{
+    return t < 30;
+}
+
+static bool but_the_middle(size_t t)
+{
+    return t < 16 || t >= 48;
+}
+
+static bool from_late_on(size_t t)
+{
+    return t == 0 || t >= 40;
+}
+
+static bool in_bursts(size_t t)
+{
+    return t % 16 < 6;
+}
+
+static bool and_one_more(size_t t)
+{
+    return t < 30 || t == 56;
+}
+
+static void a_leak_grows_whenever_its_load_pauses(void **state)
+{
+    bool (*const loads[])(size_t) = {but_the_middle, from_late_on, in_bursts, and_one_more};
+    (void)state;
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        struct verdict v = judge_load(loads[i], steady, 0);
+        assert_int_equal(v.kind, VERDICT_GROWS);
+        assert_true(v.bytes_per_minute > 200 && v.bytes_per_minute < 1100);
+    }
+}
+
+/* What requests hold while they are served goes with the last of them. */
+static uint64_t busy(size_t t)
+{
+    return 1000 * t + noise(5000);
+}
+
+static void growth_that_ended_with_its_calls_has_stopped(void **state)
+{
+    uint64_t (*const lives[])(size_t) = {steady, busy, trickle};
+    (void)state;
+    for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
+        struct verdict v = judge_load(until_the_end, lives[i], 0);
+        assert_int_equal(v.kind, VERDICT_STOPPED);
+        assert_int_equal(v.until_ns, UINT64_C(30) * 60 * 1000000000 - 1);
+    }
+}
+
+static bool shortly(size_t t)
+{
+    return t < 6;
+}
+
+/* Too few ticks for a trend, but nothing was ever freed. */
+static void a_short_load_that_grew_evenly_has_stopped(void **state)
+{
+    (void)state;
+    assert_int_equal(judge_load(shortly, steady, 0).kind, VERDICT_STOPPED);
+}
+
+static uint64_t saturating(size_t t)
+{
+    return 100000 - (uint64_t)(100000 * pow(0.85, (double)t));
+}
+
+static uint64_t saturating_soon(size_t t)
+{
+    return 100000 - (uint64_t)(100000 * pow(0.4, (double)t));
+}
+
+static uint64_t full_early(size_t t)
+{
+    return t < 10 ? 5000 * t : 50000;
+}
+
+/* Full, or nearly, before the load paused. */
+static void a_cache_is_bounded_whenever_its_load_pauses(void **state)
+{
+    bool (*const loads[])(size_t) = {until_the_end, but_the_middle, in_bursts};
+    (void)state;
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        assert_int_equal(judge_load(loads[i], saturating, 0).kind, VERDICT_BOUNDED);
+        assert_int_equal(judge_load(loads[i], full_early, 0).kind, VERDICT_BOUNDED);
+    }
+    assert_int_equal(judge_load(shortly, saturating_soon, 0).kind, VERDICT_BOUNDED);
+}
+
+static bool at_start(size_t t)
+{
+    return t < 2;
+}
+
+static void a_table_of_the_start_is_once(void **state)
+{
+    (void)state;
+    assert_int_equal(judge_load(at_start, steady, 0).kind, VERDICT_ONCE);
+}
+
+/* What was freed when its load was over has not stopped: it is gone, or most of it. */
+static void what_fell_after_its_calls_has_not_stopped(void **state)
+{
+    struct levels l;
+    struct levels_row r;
+    (void)state;
+    for (uint64_t left = 0; left < 20000; left += 10000) {
+        begin(&l, &r);
+        r.last_ns = l.until_ns[29];
+        for (size_t i = 0; i < LEVELS_TICKS; i++) {
+            put(&r, i, i < 30 ? 1000 * i : i < 40 ? 29000 : left);
+            l.made[i] = i < 30 ? EVENTS : 0;
+        }
+        r.freed[40] = r.blocks / 2;
+        assert_int_equal(verdict_find(&l, &r).kind, left == 0 ? VERDICT_PASSING : VERDICT_BOUNDED);
+    }
+}
+
+/* Buffers that go in a pause are no part of a shutdown that comes long after. */
+static void a_shutdown_begins_after_the_last_pause(void **state)
+{
+    struct levels l;
+    struct levels_row r;
+    (void)state;
+    begin(&l, &r);
+    l.exited = true;
+    r.last_ns = l.until_ns[39];
+    for (size_t i = 0; i < LEVELS_TICKS; i++) {
+        put(&r, i, i < 40 ? 1000 * i : 39000);
+        l.made[i] = i < 40 ? EVENTS : 0;
+        l.freed[i] = i < 40 ? EVENTS : i == 50 || i == 63 ? 3 * EVENTS : 0;
+    }
+    assert_int_equal(verdict_find(&l, &r).kind, VERDICT_STOPPED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +381,13 @@ int main(void)
         cmocka_unit_test(a_moment_is_once),
         cmocka_unit_test(nothing_in_every_tick_is_kept_unless_it_was_freed),
         cmocka_unit_test(what_begins_late_is_unclear),
+        cmocka_unit_test(a_leak_grows_whenever_its_load_pauses),
+        cmocka_unit_test(growth_that_ended_with_its_calls_has_stopped),
+        cmocka_unit_test(a_short_load_that_grew_evenly_has_stopped),
+        cmocka_unit_test(a_cache_is_bounded_whenever_its_load_pauses),
+        cmocka_unit_test(a_table_of_the_start_is_once),
+        cmocka_unit_test(what_fell_after_its_calls_has_not_stopped),
+        cmocka_unit_test(a_shutdown_begins_after_the_last_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Verdicts on sites that live in known ways: growing steadily, with noise, in bursts;
 caches that turn over, fill late or fill up slowly; made once; freed at exit; come
-and gone. Of a program that exits and of one that is killed. And that they are the same whether the collector's levels
+and gone. Of a program that exits and of one that is killed, and of a server whose requests pause. And that they are the same whether the collector's levels
 are there or the events have to be read."""
 import json
 import os
+import re
 import sys
 
 from support import Check, record, tool, truth, workload
@@ -117,6 +118,46 @@ def check_run(how):
     check.about("")
 
 
+def check_load(schedule, how, options=()):
+    """A load that pauses: what leaks with each request grows, or has stopped with the requests; caches, pools and tables do neither."""
+    path = f"load.{schedule}.{how}{''.join(options)}.wake"
+    check.about(path)
+    for _ in range(10):
+        told = truth(record([workload("pauses"), schedule, how], path, list(options)))
+        if told["longest_step"] < 0.05:
+            break
+    found = judge(path)
+    for name, kinds in told["sites"].items():
+        if "--sample" in options and not name.startswith("leak"):
+            continue  # too few blocks of it are samples
+        if not check.holds(found.get(name, {}).get("kind") in kinds, f"{name}: {found.get(name)}, should be one of {kinds}."):
+            continue
+        if found[name]["kind"] == "stopped":
+            until = found[name]["until_ns"] / 1e9
+            check.holds(abs(until - told["last_request"]) < 0.1,
+                        f"{name}: stopped at {until}, the last request was at {told['last_request']}.")
+        if found[name]["kind"] in ("stopped", "grows"):
+            check.equal(f"{name} is freed at exit", name == "leak_in_list" and how == "exit", found[name]["freed_at_exit"])
+    check.about("")
+    return path
+
+
+def check_loads():
+    for schedule in ("steady", "start", "middle", "twice", "bursts"):
+        check_load(schedule, "exit")
+    check_load("bursts", "kill")
+    check_load("end", "exit", ["--cull", "--cull-ms", "20"])
+    check_load("end", "exit", ["--sample", "128"])
+    for how in ("exit", "kill"):
+        path = check_load("end", how)
+    check_sources(path)
+    check_copies(path)
+    text = " ".join(tool("report", "--leaks", "--verdict", path).out.decode().split())
+    check.holds(re.search(r"stopped: grew with its calls until \d+ ms; no calls since <", text), f"The page has no sentence:\n{text}")
+    text = tool("report", path).out.decode()
+    check.holds("(stopped)" in text, f"The screen has no verdict:\n{text}")
+
+
 def check_page():
     text = tool("report", "exit.wake").out.decode()
     check.holds("(grows)" in text, f"The screen has no verdict:\n{text}")
@@ -133,5 +174,6 @@ check_run("kill")
 check_page()
 check_sources("exit.wake")
 check_copies("exit.wake")
+check_loads()
 check_series()
 check.done()

@@ -104,6 +104,15 @@ static void cache_late_plan(struct plan *p, int step)
 {
     for (int i = 0; step >= 150 && step < 185 && i < 4; i++)
         add(p, 900, NEVER);
+    if (step >= 185)
+        add(p, 900, step + 1);
+}
+
+/* Its calls end, while the program goes on. */
+static void grow_for_a_while_plan(struct plan *p, int step)
+{
+    for (int i = 0; step >= 40 && step < 140 && i < 2; i++)
+        add(p, 200, NEVER);
 }
 
 /* An entry for every key that comes for the first time. */
@@ -148,6 +157,7 @@ static void phase_in_between_plan(struct plan *p, int step)
     X(grow_noisy, "grows")            \
     X(grow_in_bursts, "grows")        \
     X(grow_and_free, "grows")         \
+    X(grow_for_a_while, "stopped")    \
     X(cache_with_turnover, "bounded") \
     X(cache_late, "bounded")          \
     X(cache_saturating, "bounded")    \
