@@ -9,6 +9,7 @@
 #include "cmd/command.h"
 #include "cmd/facts.h"
 #include "cmd/program.h"
+#include "cmd/report_verdicts.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
 #include "cmd/whole_file.h"
@@ -128,7 +129,8 @@ struct check {
     struct asking asking;
     struct traces traces;
     struct side now, base;
-    struct sites sites; /* of now, those that reports show as one row together */
+    struct sites sites;       /* of now, those that reports show as one row together */
+    struct verdicts verdicts; /* on these, where a limit asks for them */
     struct compare compare;
     struct budget_outcome outcomes[BUDGET_COUNT];
     struct section_check section;
@@ -187,6 +189,35 @@ static int check_compare(struct check *c, const struct query *q, struct err *err
     return compare_build(&c->compare, &c->traces, &c->base.sites, &c->now.sites, same, err);
 }
 
+static bool check_has_sums_only(const struct wake_reader *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < wake_reader_process_count(r); i++)
+        any |= wake_reader_process(r, i)->end.made_up;
+    return any;
+}
+
+/* On all that leak. */
+static int check_judge(struct check *c, struct err *err)
+{
+    const struct judged judged = {&c->now.reader, 1, &c->traces, &c->now.result, &c->asking};
+    VEC(uint32_t) traces = {0};
+    int code = 0;
+    if (check_has_sums_only(c->now.reader))
+        return err_set(err, ERR_INPUT,
+                       "%s has sums only, without the time of each call: whether leaks grow is not known.",
+                       c->options->file);
+    for (size_t i = 0; i < c->sites.list.count && code == 0; i++) {
+        const struct site *site = &c->sites.list.data[i];
+        if (site->m.leaked_blocks != 0 && !vec_push(&traces, site->trace))
+            code = err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+    }
+    if (code == 0)
+        code = report_verdicts_find(&judged, &c->verdicts, traces.data, traces.count, true, err);
+    vec_release(&traces);
+    return code;
+}
+
 static int check_read(struct check *c, struct err *err)
 {
     const struct budget *b = &c->options->budget;
@@ -201,6 +232,8 @@ static int check_read(struct check *c, struct err *err)
         code = check_compare(c, &q, err);
     if (code == 0)
         code = fold_sites(&c->sites, &c->now.sites, &c->traces, MEASURE_LEAKED, err);
+    if (code == 0 && budget_has_verdicts(b))
+        code = check_judge(c, err);
     asking_end(&c->asking);
     query_release(&q);
     if (code == 0 && asking_is_interrupted())
@@ -212,8 +245,10 @@ static int check_read(struct check *c, struct err *err)
     s->sites = &c->sites;
     s->suppress = &c->now.suppress;
     s->compare = b->has_growth ? &c->compare : NULL;
+    s->verdicts = budget_has_verdicts(b) ? &c->verdicts : NULL;
     s->outcomes = c->outcomes;
-    s->count = budget_check(b, &c->sites, b->has_growth ? &c->base.sites.total : NULL, c->outcomes);
+    s->count =
+        budget_check(b, &c->sites, b->has_growth ? &c->base.sites.total : NULL, s->verdicts, c->outcomes);
     if (s->subject == NULL)
         s->subject = c->options->file;
     return 0;
@@ -348,6 +383,7 @@ static void check_release(struct check *c)
 {
     compare_release(&c->compare);
     sites_release(&c->sites);
+    verdicts_release(&c->verdicts);
     side_release(&c->now);
     side_release(&c->base);
     traces_release(&c->traces);
@@ -368,6 +404,7 @@ static int check_main(const struct command *self, int argc, char **argv)
     budget_init(&o.budget);
     traces_init(&c.traces);
     sites_init(&c.sites);
+    verdicts_init(&c.verdicts);
     side_init(&c.now);
     side_init(&c.base);
     compare_init(&c.compare);
@@ -402,6 +439,14 @@ static const struct option check_options[] = {
     {.names = "--max-leak-per-site",
      .argument = "SIZE",
      .help = "the same for one site",
+     .set = check_set_limit},
+    {.names = "--max-leak-growing",
+     .argument = "SIZE",
+     .help = "the same for all sites that grow (report --verdict)",
+     .set = check_set_limit},
+    {.names = "--max-leak-stopped",
+     .argument = "SIZE",
+     .help = "the same for all sites that grew until their calls ended",
      .set = check_set_limit},
     {.names = "--max-allocations", .argument = "N", .help = "most calls", .set = check_set_limit},
     {.names = "--max-growth-vs",

@@ -109,8 +109,10 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
         }
         sites_release(&folded);
     }
+    const struct judged judged = {r->data.readers.data, r->data.readers.count, &r->data.traces,
+                                  &r->data.result, &r->data.asking};
     if (code == 0)
-        code = report_verdicts_find(&r->data, verdicts, traces.data, traces.count, o->verdicts, err);
+        code = report_verdicts_find(&judged, verdicts, traces.data, traces.count, o->verdicts, err);
     vec_release(&traces);
     return code;
 }

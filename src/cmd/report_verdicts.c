@@ -25,11 +25,11 @@ struct report_verdict_list {
     struct map by_trace; /* -> index */
 };
 
-static bool report_verdicts_are_slow(const struct report_data *d)
+static bool report_verdicts_are_slow(const struct judged *d)
 {
     uint64_t events = 0;
-    for (size_t i = 0; i < d->readers.count; i++)
-        events += wake_reader_summary(d->readers.data[i])->events;
+    for (size_t i = 0; i < d->count; i++)
+        events += wake_reader_summary(d->readers[i])->events;
     return events > REPORT_VERDICTS_EVENTS;
 }
 
@@ -39,12 +39,12 @@ static int report_verdicts_memory(struct err *err)
 }
 
 /* For each trace, the row that leaks most, or else held most: calls in one line may have several. */
-static int report_verdicts_choose(struct report_data *d, struct report_verdict_list *w, struct err *err)
+static int report_verdicts_choose(const struct judged *d, struct report_verdict_list *w, struct err *err)
 {
-    for (size_t i = 0; i < d->result.rows.count; i++) {
-        const struct query_row *row = &d->result.rows.data[i];
+    for (size_t i = 0; i < d->result->rows.count; i++) {
+        const struct query_row *row = &d->result->rows.data[i];
         uint32_t trace;
-        int code = traces_find(&d->traces, row->process, row->stack, &trace, err);
+        int code = traces_find(d->traces, row->process, row->stack, &trace, err);
         const uint64_t *at = code != 0 ? NULL : map_find(&w->by_trace, trace);
         if (code != 0)
             return code;
@@ -61,7 +61,7 @@ static int report_verdicts_choose(struct report_data *d, struct report_verdict_l
 }
 
 /* All rows of one process, which is number `process` of the reader. */
-static int report_verdicts_judge(struct report_data *d, struct verdicts *v,
+static int report_verdicts_judge(const struct judged *d, struct verdicts *v,
                                  const struct report_verdict_list *w, struct wake_reader *r, uint32_t process,
                                  uint32_t base, bool may_read, struct err *err)
 {
@@ -75,7 +75,7 @@ static int report_verdicts_judge(struct report_data *d, struct verdicts *v,
             fine = vec_push(&stacks, one->stack) && vec_push(&traces, one->trace);
     }
     query_init(&q);
-    asking_prepare(&d->asking, &ready, &q, r);
+    asking_prepare(d->asking, &ready, &q, r);
     struct verdict *found = memory_new_zeroed(stacks.count + 1, sizeof *found);
     int code = !fine || found == NULL ? report_verdicts_memory(err)
                : stacks.count == 0
@@ -92,7 +92,7 @@ static int report_verdicts_judge(struct report_data *d, struct verdicts *v,
     return code == ERR_ABSENT ? 0 : code; /* interrupted: no verdicts */
 }
 
-int report_verdicts_find(struct report_data *d, struct verdicts *v, const uint32_t *traces, size_t count,
+int report_verdicts_find(const struct judged *d, struct verdicts *v, const uint32_t *traces, size_t count,
                          bool is_asked_for, struct err *err)
 {
     bool may_read = is_asked_for || !report_verdicts_are_slow(d);
@@ -107,18 +107,18 @@ int report_verdicts_find(struct report_data *d, struct verdicts *v, const uint32
     }
     if (code == 0)
         code = report_verdicts_choose(d, &w, err);
-    asking_begin(&d->asking);
+    asking_begin(d->asking);
     uint32_t base = 0;
-    for (size_t i = 0; i < d->readers.count && code == 0; i++) {
-        uint32_t processes = (uint32_t)wake_reader_process_count(d->readers.data[i]);
+    for (size_t i = 0; i < d->count && code == 0; i++) {
+        uint32_t processes = (uint32_t)wake_reader_process_count(d->readers[i]);
         for (uint32_t k = 0; k < processes && code == 0; k++) {
-            if (wake_reader_process(d->readers.data[i], k)->end.made_up)
+            if (wake_reader_process(d->readers[i], k)->end.made_up)
                 continue; /* nothing is known of the life of its blocks */
-            code = report_verdicts_judge(d, v, &w, d->readers.data[i], k, base, may_read, err);
+            code = report_verdicts_judge(d, v, &w, d->readers[i], k, base, may_read, err);
         }
         base += processes;
     }
-    asking_end(&d->asking);
+    asking_end(d->asking);
     vec_release(&w.list);
     map_release(&w.by_trace);
     return code;

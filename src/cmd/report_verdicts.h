@@ -5,18 +5,30 @@
 #ifndef HW_CMD_REPORT_VERDICTS_H
 #define HW_CMD_REPORT_VERDICTS_H
 
-#include "cmd/report_data.h"
+#include "cmd/asking.h"
+#include "query/result.h"
+#include "query/trace.h"
 #include "query/verdict.h"
+#include "store/reader.h"
 #include "tool/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* What is judged: an answer about these recordings.  Processes count through all of them, as in the traces. */
+struct judged {
+    struct wake_reader *const *readers;
+    size_t count;
+    struct traces *traces;
+    const struct query_result *result;
+    struct asking *asking;
+};
+
 /* The verdicts on these traces; a trace may be named twice.  Of several stacks and processes that one
  * is judged which held most.  Where that takes a reading of the events and there are very many, it is
  * done only if somebody asked for it.  ERR_MEMORY, ERR_IO. */
-int report_verdicts_find(struct report_data *d, struct verdicts *v, const uint32_t *traces, size_t count,
+int report_verdicts_find(const struct judged *d, struct verdicts *v, const uint32_t *traces, size_t count,
                          bool is_asked_for, struct err *err);
 
 #endif

@@ -56,6 +56,20 @@ static void section_check_allowed(char *text, size_t size, const struct section_
                  units_bytes(a, suppress_bytes(s->suppress)));
 }
 
+/* Those that the limit is about.  False: no memory. */
+static bool section_check_choose(struct sites *to, const struct section_check *s, enum budget_limit limit)
+{
+    bool fine = true;
+    sites_init(to);
+    for (size_t i = 0; i < s->sites->list.count && fine; i++) {
+        if (!budget_is_about(limit, s->verdicts, &s->sites->list.data[i]))
+            continue;
+        measure_add(&to->total, &s->sites->list.data[i].m);
+        fine = vec_push(&to->list, s->sites->list.data[i]);
+    }
+    return fine;
+}
+
 /* The sites to blame, with their stacks. */
 static void section_check_blame(struct page *p, const struct section_check *s, const struct budget_outcome *o)
 {
@@ -71,9 +85,17 @@ static void section_check_blame(struct page *p, const struct section_check *s, c
     size_t limit = SECTION_CHECK_SITES;
     if (o->limit == BUDGET_LEAK_PER_SITE && o->offenders < limit)
         limit = o->offenders;
-    struct section_sites sites = {
-        .traces = s->traces, .sites = s->sites, .measure = o->measure, .limit = limit};
+    struct sites chosen;
+    bool has_verdict = o->limit == BUDGET_LEAK_GROWING || o->limit == BUDGET_LEAK_STOPPED;
+    p->out->failed |= !section_check_choose(&chosen, s, o->limit);
+    struct section_sites sites = {.traces = s->traces,
+                                  .sites = &chosen,
+                                  .measure = o->measure,
+                                  .limit = limit,
+                                  .verdicts = has_verdict ? s->verdicts : NULL,
+                                  .explain = has_verdict};
     section_sites_text(p, &sites);
+    sites_release(&chosen);
 }
 
 /* ----------------------------------------------------------------------- page */
@@ -133,9 +155,11 @@ static void section_check_json_sites(struct json *j, const struct section_check 
             json_close_object(j);
         }
     } else if (!o->is_kept) {
-        sites_sort(s->sites, s->traces, o->measure);
-        for (size_t i = 0; i < s->sites->list.count && i < SECTION_CHECK_SITES; i++) {
-            const struct site *site = &s->sites->list.data[i];
+        struct sites chosen;
+        j->out->failed |= !section_check_choose(&chosen, s, o->limit);
+        sites_sort(&chosen, s->traces, o->measure);
+        for (size_t i = 0; i < chosen.list.count && i < SECTION_CHECK_SITES; i++) {
+            const struct site *site = &chosen.list.data[i];
             bool is_guilty = o->limit != BUDGET_LEAK_PER_SITE || i < o->offenders;
             if (measure_blocks(&site->m, o->measure) == 0 || !is_guilty)
                 break;
@@ -145,6 +169,7 @@ static void section_check_json_sites(struct json *j, const struct section_check 
             frames_json_trace(j, "frames", s->traces, site->trace);
             json_close_object(j);
         }
+        sites_release(&chosen);
     }
     json_close_array(j);
 }

@@ -14,6 +14,7 @@
 #include "query/site.h"
 #include "query/suppress.h"
 #include "query/trace.h"
+#include "query/verdict.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,7 @@ struct section_check {
     const struct traces *traces;
     struct sites *sites;             /* are put in order */
     struct compare *compare;         /* with the base; NULL = none */
+    const struct verdicts *verdicts; /* NULL: no limit asks for them */
     const struct suppress *suppress; /* what leaks are left out */
     const struct budget_outcome *outcomes;
     size_t count;

@@ -12,10 +12,13 @@ static const struct {
     const char *name;
     enum measure measure;
     bool is_bytes;
+    enum verdict_kind verdict;
 } budget_limits[BUDGET_COUNT] = {
     [BUDGET_PEAK] = {"max-peak", MEASURE_PEAK, true},
     [BUDGET_LEAK] = {"max-leak", MEASURE_LEAKED, true},
     [BUDGET_LEAK_PER_SITE] = {"max-leak-per-site", MEASURE_LEAKED, true},
+    [BUDGET_LEAK_GROWING] = {"max-leak-growing", MEASURE_LEAKED, true, VERDICT_GROWS},
+    [BUDGET_LEAK_STOPPED] = {"max-leak-stopped", MEASURE_LEAKED, true, VERDICT_STOPPED},
     [BUDGET_ALLOCATIONS] = {"max-allocations", MEASURE_CALLS, false},
     [BUDGET_GROWTH_PEAK] = {"max-growth-peak", MEASURE_PEAK, true},
     [BUDGET_GROWTH_LEAK] = {"max-growth-leak", MEASURE_LEAKED, true},
@@ -45,6 +48,11 @@ bool budget_has_any(const struct budget *b)
     for (size_t i = 0; i < BUDGET_GROWTH_PEAK; i++)
         any = any || b->has[i];
     return any;
+}
+
+bool budget_has_verdicts(const struct budget *b)
+{
+    return b->has[BUDGET_LEAK_GROWING] || b->has[BUDGET_LEAK_STOPPED];
 }
 
 /* -------------------------------------------------------------------- setting */
@@ -117,8 +125,25 @@ static void budget_look_at_sites(struct budget_outcome *o, const struct sites *s
     }
 }
 
+bool budget_is_about(enum budget_limit limit, const struct verdicts *verdicts, const struct site *site)
+{
+    enum verdict_kind kind = budget_limits[limit].verdict;
+    const struct verdict *v = kind == VERDICT_NONE ? NULL : verdicts_find(verdicts, site->trace);
+    return kind == VERDICT_NONE || (v != NULL && v->kind == kind);
+}
+
+static uint64_t budget_sum(enum budget_limit limit, const struct verdicts *verdicts,
+                           const struct sites *sites)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sites->list.count; i++)
+        if (budget_is_about(limit, verdicts, &sites->list.data[i]))
+            sum += budget_amount(&sites->list.data[i].m, limit);
+    return sum;
+}
+
 size_t budget_check(const struct budget *b, const struct sites *sites, const struct metrics *base,
-                    struct budget_outcome *outcomes)
+                    const struct verdicts *verdicts, struct budget_outcome *outcomes)
 {
     size_t count = 0;
     for (enum budget_limit i = 0; i < BUDGET_COUNT; i++) {
@@ -135,6 +160,8 @@ size_t budget_check(const struct budget *b, const struct sites *sites, const str
         }
         if (i == BUDGET_LEAK_PER_SITE)
             budget_look_at_sites(&o, sites);
+        else if (budget_limits[i].verdict != VERDICT_NONE)
+            o.seen = budget_sum(i, verdicts, sites);
         else
             o.seen = budget_amount(&sites->total, i);
         o.is_kept = o.seen <= o.allowed;

@@ -9,6 +9,8 @@
  *     max-peak = "200M"
  *     max-leak = 0
  *     max-leak-per-site = "4K"
+ *     max-leak-growing = 0              by sites with the verdict `grows`
+ *     max-leak-stopped = "1M"           by sites with the verdict `stopped`
  *     max-allocations = 100000
  *     max-growth = "5%"                 more than the recording that is the base
  *     base = "ci/base.wake"
@@ -28,6 +30,7 @@
 
 #include "query/measure.h"
 #include "query/site.h"
+#include "query/verdict.h"
 #include "tool/arena.h"
 #include "tool/err.h"
 #include "tool/vec.h"
@@ -36,6 +39,8 @@ enum budget_limit {
     BUDGET_PEAK,
     BUDGET_LEAK,
     BUDGET_LEAK_PER_SITE,
+    BUDGET_LEAK_GROWING, /* these two by sites with a verdict */
+    BUDGET_LEAK_STOPPED,
     BUDGET_ALLOCATIONS,
     BUDGET_GROWTH_PEAK, /* these three against the base */
     BUDGET_GROWTH_LEAK,
@@ -56,13 +61,15 @@ struct budget {
 void budget_init(struct budget *b);
 void budget_release(struct budget *b);
 
-/* One limit by its name: max-peak, max-leak, max-leak-per-site, max-allocations, max-growth, base,
- * suppressions (adds one).  Given again it replaces.  ERR_USAGE and a sentence; ERR_MEMORY. */
+/* One limit by its name: max-peak, max-leak, max-leak-per-site, max-leak-growing, max-leak-stopped, max-allocations,
+ * max-growth, base, suppressions (adds one).  Given again it replaces.  ERR_USAGE and a sentence; ERR_MEMORY. */
 int budget_set(struct budget *b, const char *name, const char *value, struct err *err);
 /* The limits of a file.  path: of the file, for the sentence; names in it are taken from its folder.  ERR_INPUT: "x.toml, line 3: ..."; ERR_MEMORY. */
 int budget_read(struct budget *b, const char *path, const char *text, size_t length, struct err *err);
 /* Whether anything is limited. */
 bool budget_has_any(const struct budget *b);
+/* Whether verdicts on sites are needed. */
+bool budget_has_verdicts(const struct budget *b);
 
 /* One limit held against a recording. */
 struct budget_outcome {
@@ -75,9 +82,11 @@ struct budget_outcome {
 };
 
 /* Every limit that is set, in the order of enum budget_limit; at most BUDGET_COUNT outcomes.  base: totals of the base, may be
- * NULL.  Returns how many. */
+ * NULL.  verdicts: on sites; may be NULL where none are needed.  Returns how many. */
 size_t budget_check(const struct budget *b, const struct sites *sites, const struct metrics *base,
-                    struct budget_outcome *outcomes);
+                    const struct verdicts *verdicts, struct budget_outcome *outcomes);
+/* Whether a limit is about this site: one of a verdict is about sites that have it. */
+bool budget_is_about(enum budget_limit limit, const struct verdicts *verdicts, const struct site *site);
 /* A stable word: max-peak ... max-growth-peak, max-growth-leak, max-growth-allocations. */
 const char *budget_name(enum budget_limit limit);
 

@@ -136,8 +136,10 @@ static int budget_file_value(struct budget_file *f, const char *key, char *at)
 /* Refuses a key that is not known, or came before. */
 static int budget_file_note_key(struct budget_file *f, const char *key)
 {
-    static const char *const known[] = {"max-peak",   "max-leak", "max-leak-per-site", "max-allocations",
-                                        "max-growth", "base",     "suppressions"};
+    static const char *const known[] = {
+        "max-peak",         "max-leak",        "max-leak-per-site", "max-leak-growing",
+        "max-leak-stopped", "max-allocations", "max-growth",        "base",
+        "suppressions"};
     for (size_t i = 0; i < f->key_count; i++) {
         if (strcmp(f->keys[i], key) == 0)
             return BUDGET_REFUSE(f, "%s is there already.", key);
@@ -148,10 +150,11 @@ static int budget_file_note_key(struct budget_file *f, const char *key)
             return 0;
         }
     }
-    return BUDGET_REFUSE(f,
-                         "There is no key '%.100s'; there are max-peak, max-leak, max-leak-per-site, "
-                         "max-allocations, max-growth, base and suppressions.",
-                         key);
+    return BUDGET_REFUSE(
+        f,
+        "There is no key '%.100s'; there are max-peak, max-leak, max-leak-per-site, "
+        "max-leak-growing, max-leak-stopped, max-allocations, max-growth, base and suppressions.",
+        key);
 }
 
 static int budget_file_line(struct budget_file *f, char *line)

@@ -75,7 +75,7 @@ static void the_limit_itself_is_kept(void **state)
     sites_init(&sites);
     sites.total = (struct metrics){.peak_bytes = 105, .leaked_bytes = 1, .allocated_blocks = 11};
     assert_int_equal(read_text(&b, "[check]\nmax-peak = 105\nmax-growth = \"5%\"\n", &err), 0);
-    assert_int_equal(budget_check(&b, &sites, &base, o), 4);
+    assert_int_equal(budget_check(&b, &sites, &base, NULL, o), 4);
     assert_true(o[0].is_kept && o[0].seen == 105 && o[0].allowed == 105);
     assert_true(o[1].is_kept && o[1].limit == BUDGET_GROWTH_PEAK && o[1].allowed == 105);
     assert_true(!o[2].is_kept && o[2].allowed == 0); /* a leak where there was none */

@@ -5,7 +5,7 @@ import os
 import sys
 
 SEEDS = [
-    '# .heapwake.toml\n[check]\nmax-peak = "200M"\nmax-leak = 0\nmax-leak-per-site = "4K"\n'
+    '# .heapwake.toml\n[check]\nmax-peak = "200M"\nmax-leak = 0\nmax-leak-per-site = "4K"\nmax-leak-growing = 0\nmax-leak-stopped = "1M"\n'
     'max-allocations = 2_000_000\nmax-growth = "5%"\nbase = "base.wake"\nsuppressions = ["a.txt", "/b\\"c\\\\.txt"]\n',
     '[check]\r\nmax-leak = "1.5MiB" # comment\r\n\r\nsuppressions = []',
     '[check]\nmax-leak = "unended\n',

@@ -219,6 +219,34 @@ def check_switched():
     check.equal("off for", 0, json.loads(tool("check", "--max-leak", "1G", "--json", "one.wake").out)["off_ns"])
 
 
+def check_verdicts():
+    """Limits on what grows, and on what grew until its calls ended: each counts where it is asked for."""
+    record([workload("pauses"), "end", "kill"], "ended.wake")
+    record([workload("pauses"), "steady", "kill"], "steady.wake")
+    sites = {path: [(site["verdict"]["kind"], site["bytes"], site["frames"][0]["function"]) for site in
+                    json.loads(tool("report", "--json", "--leaks", "--verdict", "-n", "0", path).out)["leaks"]["sites"]]
+             for path in ("ended.wake", "steady.wake")}
+    for path, option, kind, other in (("ended.wake", "stopped", "stopped", "growing"), ("steady.wake", "growing", "grows", "stopped")):
+        check.about(option)
+        total = sum(size for verdict, size, _ in sites[path] if verdict == kind)
+        names = sorted(name for verdict, _, name in sites[path] if verdict == kind)
+        check.holds("leak_per_request" in names and "cache_of_keys" not in names, f"The sites are {sites[path]}.")
+        expect(0, f"--max-leak-{other}", "0", path)
+        expect(0, f"--max-leak-{option}", str(total), path)
+        text = expect(1, f"--max-leak-{option}", str(total - 1), path)
+        check.holds("leak_per_request" in text and "cache_of_keys" not in text and f"{kind}: " in text, f"Blamed are {text}")
+        answer = json.loads(expect(1, "--json", "--max-leak", "1G", f"--max-leak-{option}", "0", path))["limits"]
+        check.equal("JSON", [("max-leak", True), (f"max-leak-{option}", False)], [(o["limit"], o["kept"]) for o in answer])
+        check.equal("JSON: seen, and to blame", (total, names),
+                    (answer[1]["seen"], sorted(site["frames"][0]["function"] for site in answer[1]["sites"])))
+        check.equal("in a file", 1, expect(1, "--config", toml(f"[check]\nmax-leak-{option} = 0\n"), path).count("  over"))
+    native(["valgrind", "--tool=dhat", "--dhat-out-file=sums.dhat", "/bin/true"])
+    tool("import", "-o", "sums.wake", "sums.dhat")
+    done = tool("check", "--max-leak-growing", "0", "sums.wake")
+    check.equal("exit status with sums", (2, b"", True), (done.status, done.out, b"has sums only" in done.err))
+    check.about("")
+
+
 PATIENT = """#define _GNU_SOURCE
 #include <libintl.h>
 #include <locale.h>
@@ -273,5 +301,6 @@ check_files(told)
 check_limits_in_files()
 check_misuse()
 check_switched()
+check_verdicts()
 check_what_libc_keeps()
 check.done()

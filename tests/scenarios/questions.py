@@ -50,6 +50,7 @@ def accepted(argv, said=""):
 for command, option, values, files in (
         ("check", "--max-peak", ("1", "200M"), ["x.wake"]), ("check", "--max-leak", ("1", "1"), ["x.wake"]),
         ("check", "--max-leak-per-site", ("1", "2"), ["x.wake"]), ("check", "--max-allocations", ("1", "2"), ["x.wake"]),
+        ("check", "--max-leak-growing", ("1", "2"), ["x.wake"]), ("check", "--max-leak-stopped", ("1", "2"), ["x.wake"]),
         ("check", "--config", ("a", "b"), ["x.wake"]), ("check", "--junit", ("a", "b"), ["x.wake"]),
         ("check", "--markdown", ("a", "b"), ["x.wake"]),
         ("export", "--output", ("x1", "x2"), ["x.wake"]), ("export", "--format", ("csv", "json"), ["x.wake"]),
