@@ -8,11 +8,13 @@
 #include "cmd/command.h"
 #include "cmd/drawing.h"
 #include "cmd/facts.h"
+#include "cmd/known_leaks.h"
 #include "cmd/nothing_fits.h"
 #include "cmd/unfinished.h"
 #include "cmd/where.h"
 #include "tool/file.h"
 #include "tool/memory.h"
+#include "tool/vec.h"
 
 #include <signal.h>
 #include <string.h>
@@ -22,7 +24,9 @@ struct export_request {
     const struct export_format *format;
     const char *input, *output; /* output NULL: standard output */
     enum measure measure;
-    unsigned measures;    /* that were given; bit n for enum measure n */
+    unsigned measures;              /* that were given; bit n for enum measure n */
+    VEC(const char *) suppressions; /* files */
+    bool no_built_in;
     struct metrics total; /* of what was written */
     enum veil_level veil;
     struct query query;
@@ -56,6 +60,23 @@ static int export_set_format(void *to, const struct option *o, const char *name,
     return code;
 }
 
+/* Takes suppressed leaks out of the answer.  Rules mean the true names, whatever is shown of them. */
+static int export_suppress(const struct export_request *q, struct wake_reader *r, struct suppress *s,
+                           struct traces *shown, struct query_result *result, struct err *err)
+{
+    struct traces plain;
+    uint32_t base;
+    int code = known_leaks_read(s, q->suppressions.data, q->suppressions.count, !q->no_built_in, err);
+    if (code != 0 || q->veil == VEIL_NONE)
+        return code == 0 ? suppress_apply(s, shown, result, err) : code;
+    traces_init(&plain);
+    code = traces_add_reader(&plain, r, &base, err);
+    if (code == 0)
+        code = suppress_apply(s, &plain, result, err);
+    traces_release(&plain);
+    return code;
+}
+
 /* Answers the query and lets the exporter write. */
 static int export_write(struct export_request *q, struct asking *a, struct wake_reader *r,
                         struct export_target *t, struct err *err)
@@ -63,12 +84,14 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
     struct veil veil;
     struct traces traces;
     struct query_result result;
+    struct suppress suppress;
     struct sites sites;
     uint32_t base;
     veil_init(&veil, q->veil, veil_salt(r));
     traces_init(&traces);
     traces.veil = &veil;
     query_result_init(&result);
+    suppress_init(&suppress);
     sites_init(&sites);
     struct query query;
     asking_prepare(a, &query, &q->query, r);
@@ -86,17 +109,22 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
         asking_tell_moments(a, &q->query, r, &result);
     q->total = result.total;
     if (code == 0)
+        code = export_suppress(q, r, &suppress, &traces, &result, err);
+    if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
-    const struct export_job job = {r,          &query,  &result,        &traces,
-                                   &sites,     &t->out, &q->conditions, &q->remarks,
-                                   q->measure, &veil,   t->file.temp,   q->output};
+    const struct export_job job = {r,       &query,         &result,     &traces,    &sites,
+                                   &t->out, &q->conditions, &q->remarks, q->measure, &suppress,
+                                   &veil,   t->file.temp,   q->output};
     if (code == 0)
         code = q->format->run(&job, err);
     if (code == 0)
         export_note_omissions(&job, q->format);
+    if (code == 0)
+        export_note_suppressed(&job, q->format);
     if (code == 0 && asking_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted; nothing was written.");
     sites_release(&sites);
+    suppress_release(&suppress);
     query_result_release(&result);
     traces_release(&traces);
     veil_release(&veil);
@@ -250,6 +278,11 @@ static int export_check(struct export_request *q, struct err *err)
                        q->input == NULL ? "recording" : "format");
     if (export_choose_measure(q, err) != 0)
         return err->code;
+    bool has_rules = q->no_built_in || q->suppressions.count > 0;
+    if (has_rules && !export_has_leaks(q->format, q->measure))
+        return err_set(err, ERR_USAGE, "%s is about sums of leaks; %s has none%s.",
+                       q->no_built_in ? "--no-built-in-suppressions" : "--suppressions", q->format->name,
+                       (q->format->options & EXPORT_MEASURE) != 0 ? " without --leaks" : "");
     if (q->query.moment.when != WHEN_UNSET && (q->format->options & EXPORT_MOMENT) == 0)
         return err_set(err, ERR_USAGE,
                        "%s does not tell what is live at a moment; 'at' has no meaning for it. "
@@ -309,6 +342,7 @@ static int export_main(const struct command *self, int argc, char **argv)
     query_release(&q.query);
     strbuf_release(&q.remarks);
     strbuf_release(&q.conditions);
+    vec_release(&q.suppressions);
     return status;
 }
 
@@ -341,6 +375,16 @@ static const struct option export_options[] = {
      .at = EXPORT(veil)},
     {.help = "What dot flamegraph folded gprof2dot pdf ps svg show; default: --peak"},
     {.shared = where_measures, .at = EXPORT(measures)},
+    {.names = "--suppressions",
+     .argument = "FILE",
+     .help = "leaks that are known, in LeakSanitizer's syntax",
+     .set = options_add_text,
+     .at = EXPORT(suppressions),
+     .is_list = true},
+    {.names = "--no-built-in-suppressions",
+     .help = "what libc, the loader and libstdc++ keep are leaks too",
+     .set = options_set_flag,
+     .at = EXPORT(no_built_in)},
     {.help = "What to look at:"},
     {.shared = where_options, .at = EXPORT(where)},
     {0},

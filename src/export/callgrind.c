@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "export/caption.h"
+#include "present/suppressed.h"
 #include "query/measure.h"
 #include "query/words.h"
 #include "tool/map.h"
@@ -161,8 +162,11 @@ static void callgrind_write_head(struct callgrind *g)
     caption_add_command(&o->buffer, g->job->veil,
                         wake_reader_process(g->job->reader, g->job->result->peak_process));
     out_text(o, "\npositions: line\n");
-    for (unsigned i = 0; i < CALLGRIND_EVENTS; i++)
-        out_f(o, "event: %s : %s\n", callgrind_events[i].name, callgrind_events[i].title);
+    for (unsigned i = 0; i < CALLGRIND_EVENTS; i++) {
+        out_f(o, "event: %s : %s", callgrind_events[i].name, callgrind_events[i].title);
+        suppressed_note(&o->buffer, callgrind_events[i].measure, g->job->suppress);
+        out_text(o, "\n");
+    }
     out_text(o, "events:");
     for (unsigned i = 0; i < CALLGRIND_EVENTS; i++) {
         const struct metrics *m = &g->job->sites->total;

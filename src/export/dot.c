@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "present/safe.h"
+#include "present/suppressed.h"
 #include "present/units.h"
 #include "present/width.h"
 #include "query/callgraph.h"
@@ -140,6 +141,7 @@ static void dot_put_legend(const struct export_job *job, const struct callgraph 
     strbuf_release(&shorter);
     strbuf_release(&command);
     out_f(o, "\\l%s: %s", measure_title(g->measure), dot_weight(text, g->measure, g->total));
+    suppressed_note(&o->buffer, g->measure, job->suppress);
     if (g->measure == MEASURE_PEAK)
         out_f(o, " after %s", units_time(time, job->result->peak_time_ns - window.min));
     uint64_t rss = export_peak_rss(job);

@@ -9,6 +9,7 @@
 
 #include "present/json.h"
 #include "present/safe.h"
+#include "present/suppressed.h"
 #include "present/units.h"
 #include "query/omitted.h"
 #include "query/when.h"
@@ -27,7 +28,8 @@ const struct export_format export_list[] = {
      "flamegraph shows one measure: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0,
      export_flamegraph},
     {"speedscope", "speedscope.json", "speedscope.app; a profile for each measure",
-     "speedscope has sums for each stack: no times, threads and lifetimes.", 0, 0, 0, export_speedscope},
+     "speedscope has sums for each stack: no times, threads and lifetimes.", EXPORT_LEAKS, 0, 0,
+     export_speedscope},
     {"massif", "massif", "ms_print and massif-visualizer",
      "massif has snapshots of what is live: no counts, threads and lifetimes.", EXPORT_EVENTS | EXPORT_ONE, 0,
      0, export_massif},
@@ -35,16 +37,16 @@ const struct export_format export_list[] = {
      "dhat has sums for each stack, and no threads; accesses to blocks are not recorded.",
      EXPORT_EVENTS | EXPORT_ONE, 0, 0, export_dhat},
     {"callgrind", "callgrind", "callgrind_annotate and KCachegrind",
-     "callgrind has sums for each function and call: no times, threads and lifetimes.", 0, 0, 0,
+     "callgrind has sums for each function and call: no times, threads and lifetimes.", EXPORT_LEAKS, 0, 0,
      export_callgrind},
     {"json", "json", "programs of your own: everything; docs/json.md", NULL,
-     EXPORT_EVENTS | EXPORT_BLOCKS | EXPORT_MOMENT, 0, 0, export_json},
+     EXPORT_EVENTS | EXPORT_BLOCKS | EXPORT_MOMENT | EXPORT_LEAKS, 0, 0, export_json},
     {"csv", "csv", "spreadsheets and data frames: a row for each block",
      "csv has blocks with one line of their stacks; json has all of it.", EXPORT_EVENTS | EXPORT_BLOCKS, 0, 0,
      export_csv},
     {"pprof", "pb.gz", "go tool pprof, Perfetto, speedscope",
-     "pprof has sums for each stack: no times, threads and lifetimes.", EXPORT_BINARY | EXPORT_MOMENT, 0, 0,
-     export_pprof},
+     "pprof has sums for each stack: no times, threads and lifetimes.",
+     EXPORT_BINARY | EXPORT_MOMENT | EXPORT_LEAKS, 0, 0, export_pprof},
     {"dot", "dot", "graphviz: the call graph", EXPORT_GRAPH_LACKS, EXPORT_MEASURE, 0, 0, export_dot},
     {"svg", "svg", "the call graph, drawn by graphviz", EXPORT_GRAPH_LACKS, EXPORT_MEASURE | EXPORT_DRAWN, 0,
      0, export_dot},
@@ -56,11 +58,12 @@ const struct export_format export_list[] = {
      "gprof2dot shows one measure: no times, threads and lifetimes.", EXPORT_MEASURE, 0, 0, export_gprof2dot},
     {"html", "html", "any browser: a page with timeline, flame graph and tables",
      "html has the largest sites and functions of every measure; the page says how many it leaves out.",
-     EXPORT_MOMENT, 0, EXPORT_TICKS, export_html},
+     EXPORT_MOMENT | EXPORT_LEAKS, 0, EXPORT_TICKS, export_html},
     {"perfetto", "json", "ui.perfetto.dev and chrome://tracing: counters over time",
      "perfetto has the course of the heap and no stacks.", EXPORT_EVENTS, 0, 0, export_perfetto},
     {"sqlite", "db", "sqlite3: tables of blocks, stacks, sites; docs/sqlite.md", NULL,
-     EXPORT_EVENTS | EXPORT_BLOCKS | EXPORT_FILE | EXPORT_MOMENT, WANT_DETAIL, EXPORT_TICKS, export_sqlite},
+     EXPORT_EVENTS | EXPORT_BLOCKS | EXPORT_FILE | EXPORT_MOMENT | EXPORT_LEAKS, WANT_DETAIL, EXPORT_TICKS,
+     export_sqlite},
     {0},
 };
 
@@ -129,6 +132,33 @@ void export_note_omissions(const struct export_job *job, const struct export_for
                     job->remarks->length > 0 ? " " : "", format->name,
                     format->run == export_heaptrack ? "each as one call for all bytes that it stands for"
                                                     : "with the blocks and bytes that each stands for");
+}
+
+bool export_has_leaks(const struct export_format *format, enum measure measure)
+{
+    bool shows_one = (format->options & EXPORT_MEASURE) != 0;
+    return (format->options & EXPORT_LEAKS) != 0 || (shows_one && measure == MEASURE_LEAKED);
+}
+
+void export_add_measure(const struct export_job *job, enum measure measure, struct strbuf *text)
+{
+    strbuf_add_text(text, measure_title(measure));
+    suppressed_note(text, measure, job->suppress);
+}
+
+void export_note_suppressed(const struct export_job *job, const struct export_format *format)
+{
+    char bytes[UNITS_MAX], blocks[UNITS_MAX];
+    uint64_t count = suppress_blocks(job->suppress);
+    bool has_built_in = false;
+    if (count == 0 || !export_has_leaks(format, job->measure))
+        return;
+    for (size_t i = 0; i < job->suppress->rules.count; i++)
+        has_built_in |= job->suppress->rules.data[i].built_in && job->suppress->rules.data[i].blocks != 0;
+    strbuf_addf(job->remarks, "%sLeaks are without %s in %s block%s suppressed, as in the report%s.",
+                job->remarks->length > 0 ? " " : "", units_bytes(bytes, suppress_bytes(job->suppress)),
+                units_count(blocks, count), units_plural(count),
+                has_built_in ? "; --no-built-in-suppressions shows all" : "");
 }
 
 bool export_has_process(const struct export_job *job, size_t process)

@@ -20,6 +20,7 @@
 #include "query/query.h"
 #include "query/result.h"
 #include "query/site.h"
+#include "query/suppress.h"
 #include "query/trace.h"
 #include "query/veil.h"
 #include "store/reader.h"
@@ -28,13 +29,14 @@
 struct export_job {
     struct wake_reader *reader;
     const struct query *query;         /* with names, progress and interrupt set */
-    const struct query_result *result; /* its answer, with what the format wants */
+    const struct query_result *result; /* its answer, with what the format wants, without suppressed leaks */
     struct traces *traces;             /* process numbers are those of the reader */
     struct sites *sites;               /* of the result's rows; the exporter may sort them */
     struct out *out;
     const struct strbuf *conditions; /* as they were given, a NUL behind each word; empty = none */
     struct strbuf *remarks;          /* sentences for the user about this file; empty = none */
     enum measure measure;            /* that formats with EXPORT_MEASURE show */
+    const struct suppress *suppress; /* what leaks the result is without */
     struct veil *veil;               /* for names that come from the reader: frames have it already */
     const char *path;                /* EXPORT_FILE: an empty file to fill instead of `out`; else NULL */
     const char *name;                /* what that will be called */
@@ -48,6 +50,7 @@ enum export_option {
     EXPORT_BLOCKS = 32,  /* lists single blocks */
     EXPORT_ONE = 64,     /* holds one process: export/subject.h */
     EXPORT_MOMENT = 128, /* tells what is live at the query's moment */
+    EXPORT_LEAKS = 256,  /* has sums of leaks beside other measures */
     EXPORT_DRAWN = 16,   /* what it writes is drawn by graphviz: the name is that of dot's -T */
 };
 
@@ -75,6 +78,12 @@ uint64_t export_omitted(const struct export_job *job, bool *is_sampled);
 /* Adds to the remarks what of the recording is not in a file of this format because it was left out of the
  * events, on purpose. */
 void export_note_omissions(const struct export_job *job, const struct export_format *format);
+/* Whether a file of this format, of this measure, has sums of leaks. */
+bool export_has_leaks(const struct export_format *format, enum measure measure);
+/* The title of a measure: "Leaked, without 75.0 KiB suppressed". */
+void export_add_measure(const struct export_job *job, enum measure measure, struct strbuf *text);
+/* Adds to the remarks how much of the leaks is suppressed. */
+void export_note_suppressed(const struct export_job *job, const struct export_format *format);
 /* Whether the query is about this process of the recording. */
 bool export_has_process(const struct export_job *job, size_t process);
 /* The command line of a process of the recording in one line, or what the veil leaves of it.

@@ -22,6 +22,7 @@
 #include "export/caption.h"
 #include "export/flamegraph_script.h"
 #include "present/frames.h"
+#include "present/suppressed.h"
 #include "present/units.h"
 #include "query/tree.h"
 #include "tool/vec.h"
@@ -214,8 +215,10 @@ static void flamegraph_write_head(const struct flamegraph *g)
                 "<rect width=\"%d\" height=\"%u\" fill=\"#fcfcfa\"/>\n<text id=\"head\" x=\"8\" y=\"24\">",
                 (unsigned long long)g->total, FLAMEGRAPH_WIDTH, height, FLAMEGRAPH_WIDTH, height,
                 FLAMEGRAPH_WIDTH, height);
-    strbuf_addf(b, "%s: %s in %s blocks</text>\n<text x=\"8\" y=\"46\">", measure_title(g->job->measure),
-                units_bytes(bytes, top->all.bytes), units_count(blocks, top->all.blocks));
+    strbuf_addf(b, "%s: %s in %s blocks", measure_title(g->job->measure), units_bytes(bytes, top->all.bytes),
+                units_count(blocks, top->all.blocks));
+    suppressed_note(b, g->job->measure, g->job->suppress);
+    strbuf_add_text(b, "</text>\n<text x=\"8\" y=\"46\">");
     strbuf_init(&command);
     caption_add_command(&command, g->job->veil,
                         wake_reader_process(g->job->reader, g->job->result->peak_process));

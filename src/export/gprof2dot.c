@@ -79,8 +79,9 @@ int export_gprof2dot(const struct export_job *job, struct err *err)
         ok = measure_weight(&sites->list.data[i].m, job->measure) == 0 ||
              gprof2dot_number(&g, &sites->list.data[i]);
     if (ok) {
-        out_f(o, "{\"version\": 0,\n \"costs\": [{\"description\": \"%s\", \"unit\": \"%s\"}],\n",
-              measure_title(job->measure), measure_is_by_blocks(job->measure) ? "blocks" : "bytes");
+        out_text(o, "{\"version\": 0,\n \"costs\": [{\"description\": \"");
+        export_add_measure(job, job->measure, &o->buffer);
+        out_f(o, "\", \"unit\": \"%s\"}],\n", measure_is_by_blocks(job->measure) ? "blocks" : "bytes");
         out_text(o, " \"functions\": [\n");
         gprof2dot_put_functions(&g);
         out_text(o, " ],\n \"events\": [\n");

@@ -16,9 +16,8 @@
 
 #include "export/html_data.h"
 #include "present/safe.h"
+#include "present/suppressed.h"
 #include "present/units.h"
-#include "query/combine.h"
-#include "query/suppress.h"
 
 static void html_add(struct out *o, const char *text)
 {
@@ -66,34 +65,17 @@ static void html_put_card(struct out *o, const char *value, const char *what)
     out_text(o, "</span></div>\n");
 }
 
-/* Of what is leaked, what reports leave out by their built-in rules. */
-static int html_find_suppressed(const struct export_job *job, uint64_t *bytes, struct err *err)
-{
-    struct suppress s;
-    struct query_result rest;
-    suppress_init(&s);
-    query_result_init(&rest);
-    int code = combine_add(&rest, job->result, 0, err);
-    if (code == 0)
-        code = suppress_add_built_in(&s, err);
-    if (code == 0)
-        code = suppress_apply(&s, job->traces, &rest, err);
-    *bytes = suppress_bytes(&s);
-    query_result_release(&rest);
-    suppress_release(&s);
-    return code;
-}
-
-static void html_put_leaked(const struct export_job *job, uint64_t suppressed)
+static void html_put_leaked(const struct export_job *job)
 {
     const struct metrics *t = &job->result->total;
-    char text[UNITS_MAX], more[UNITS_MAX], known[UNITS_MAX], what[2 * UNITS_MAX + 64];
-    int length = snprintf(what, sizeof what, "leaked in %s block%s", units_count(more, t->leaked_blocks),
-                          t->leaked_blocks == 1 ? "" : "s");
-    if (suppressed != 0)
-        snprintf(what + length, sizeof what - (size_t)length, "; reports suppress %s of it",
-                 units_bytes(known, suppressed));
-    html_put_card(job->out, units_bytes(text, t->leaked_bytes), what);
+    char text[UNITS_MAX];
+    struct strbuf what;
+    strbuf_init(&what);
+    strbuf_addf(&what, "leaked in %s block%s", units_count(text, t->leaked_blocks),
+                units_plural(t->leaked_blocks));
+    suppressed_note(&what, MEASURE_LEAKED, job->suppress);
+    html_put_card(job->out, units_bytes(text, t->leaked_bytes), strbuf_get(&what));
+    strbuf_release(&what);
 }
 
 static uint64_t html_sample_rate(const struct export_job *job)
@@ -106,7 +88,7 @@ static uint64_t html_sample_rate(const struct export_job *job)
     return rate;
 }
 
-static void html_put_cards(const struct export_job *job, uint64_t suppressed)
+static void html_put_cards(const struct export_job *job)
 {
     const struct metrics *t = &job->result->total;
     const struct query_range window = export_window(job);
@@ -115,7 +97,7 @@ static void html_put_cards(const struct export_job *job, uint64_t suppressed)
     out_text(o, "<div class=\"cards\">\n");
     snprintf(what, sizeof what, "peak heap, at %s", units_time(more, job->result->peak_time_ns));
     html_put_card(o, units_bytes(text, t->peak_bytes), what);
-    html_put_leaked(job, suppressed);
+    html_put_leaked(job);
     snprintf(what, sizeof what, "allocated in %s call%s", units_count(more, t->allocated_blocks),
              t->allocated_blocks == 1 ? "" : "s");
     html_put_card(o, units_bytes(text, t->allocated_bytes), what);
@@ -220,10 +202,6 @@ int export_html(const struct export_job *job, struct err *err)
     struct out *o = job->out;
     size_t processes = 0;
     struct strbuf command;
-    uint64_t suppressed;
-    int code = html_find_suppressed(job, &suppressed, err);
-    if (code != 0)
-        return code;
     for (size_t i = 0; i < wake_reader_process_count(job->reader); i++)
         processes += export_has_process(job, i);
     strbuf_init(&command);
@@ -239,14 +217,14 @@ int export_html(const struct export_job *job, struct err *err)
     html_put_limits(job);
     out_text(o, "</p>\n");
     html_put_notes(job);
-    html_put_cards(job, suppressed);
+    html_put_cards(job);
     out_text(o, "<noscript><p>The graphs and tables of this page need JavaScript, all of which is in the "
                 "page itself.</p></noscript>\n");
     html_put_body(o);
     out_text(
         o, "<footer>Made by heapwake " HEAPWAKE_VERSION ". Sizes are what the program asked for. This page "
            "loads nothing from anywhere.</footer>\n</main>\n<script type=\"application/json\" id=\"data\">");
-    code = html_data_put(job, err);
+    int code = html_data_put(job, err);
     out_text(o, "</script>\n<script>");
     out_add(o, page_js, sizeof page_js - 1);
     out_text(o, "</script>\n</body>\n</html>\n");

@@ -286,7 +286,7 @@ static void pprof_put_end(struct pprof *p)
 {
     const struct export_job *job = p->job;
     const struct wake_summary *summary = wake_reader_summary(job->reader);
-    struct strbuf command;
+    struct strbuf command, leaks;
     Pprof__Profile piece = PPROF__PROFILE__INIT;
     Pprof__ValueType period = PPROF__VALUE_TYPE__INIT;
     const struct query_range window = export_window(job);
@@ -296,10 +296,15 @@ static void pprof_put_end(struct pprof *p)
     int64_t comments[COMMENTS];
     size_t count = 0;
     strbuf_init(&command);
+    strbuf_init(&leaks);
     p->failed = !export_add_title(job, &command) || p->failed;
     comments[count++] = pprof_string(p, "heapwake " HEAPWAKE_VERSION);
     if (command.length > 0)
         comments[count++] = pprof_string(p, strbuf_get(&command));
+    if (suppress_blocks(job->suppress) != 0) {
+        export_add_measure(job, MEASURE_LEAKED, &leaks);
+        comments[count++] = pprof_string(p, strbuf_get(&leaks));
+    }
     for (size_t i = 0; count < COMMENTS && (note = export_note(job, i, made_up)) != NULL; i++)
         comments[count++] = pprof_string(p, note);
     period.type = pprof_string(p, "space");
@@ -314,6 +319,7 @@ static void pprof_put_end(struct pprof *p)
     piece.duration_nanos = (int64_t)(window.max - window.min);
     pprof_put(p, &piece);
     strbuf_release(&command);
+    strbuf_release(&leaks);
 }
 
 static void pprof_release(struct pprof *p)

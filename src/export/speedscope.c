@@ -127,14 +127,15 @@ static int speedscope_write_samples(const struct export_job *job, struct json *j
 static int speedscope_write_profile(const struct export_job *job, struct json *j, enum measure measure,
                                     struct strbuf *text, struct err *err)
 {
-    const char *title = measure_title(measure);
     bool by_blocks = measure_is_by_blocks(measure);
     int code = speedscope_sort(job, measure, err);
     if (code != 0)
         return code;
     json_open_object(j, NULL);
     json_add_text(j, "type", "sampled", 7);
-    json_add_text(j, "name", title, strlen(title));
+    strbuf_clear(text);
+    export_add_measure(job, measure, text);
+    json_add_text(j, "name", strbuf_get(text), text->length);
     json_add_text(j, "unit", by_blocks ? "none" : "bytes", by_blocks ? 4 : 5);
     json_add_number(j, "startValue", 0);
     json_add_number(j, "endValue", measure_weight(&job->sites->total, measure));

@@ -366,12 +366,20 @@ static void whole_write_head(struct whole *w)
         const char *key;
         uint64_t value;
     } totals[] = {
-        {"allocated_blocks", m->allocated_blocks}, {"allocated_bytes", m->allocated_bytes},
-        {"freed_blocks", m->freed_blocks},         {"freed_bytes", m->freed_bytes},
-        {"peak_blocks", m->peak_blocks},           {"peak_bytes", m->peak_bytes},
-        {"live_blocks", m->live_blocks},           {"live_bytes", m->live_bytes},
-        {"leaked_blocks", m->leaked_blocks},       {"leaked_bytes", m->leaked_bytes},
-        {"temporary_blocks", m->temporary_blocks}, {"peak_time_ns", r->peak_time_ns},
+        {"allocated_blocks", m->allocated_blocks},
+        {"allocated_bytes", m->allocated_bytes},
+        {"freed_blocks", m->freed_blocks},
+        {"freed_bytes", m->freed_bytes},
+        {"peak_blocks", m->peak_blocks},
+        {"peak_bytes", m->peak_bytes},
+        {"live_blocks", m->live_blocks},
+        {"live_bytes", m->live_bytes},
+        {"leaked_blocks", m->leaked_blocks},
+        {"leaked_bytes", m->leaked_bytes},
+        {"suppressed_blocks", suppress_blocks(w->job->suppress)},
+        {"suppressed_bytes", suppress_bytes(w->job->suppress)},
+        {"temporary_blocks", m->temporary_blocks},
+        {"peak_time_ns", r->peak_time_ns},
         {"peak_process", r->peak_process},
     };
     whole_text(w, "heapwake", HEAPWAKE_VERSION);
