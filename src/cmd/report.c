@@ -10,6 +10,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/nothing_fits.h"
+#include "cmd/report_blocks.h"
 #include "cmd/report_data.h"
 #include "cmd/report_findings.h"
 #include "cmd/report_options.h"
@@ -17,6 +18,7 @@
 #include "cmd/screen.h"
 #include "cmd/wrapping.h"
 #include "present/labels.h"
+#include "present/memtrail.h"
 #include "present/section_drift.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
@@ -47,6 +49,7 @@ struct report {
         out; /* the head is written last: what is wrong with a recording shows as it is read */
     struct page page;
     struct json json;
+    bool is_cut; /* memtrail's form left out frames */
 };
 
 /* The measures to show, in the order of the screen. */
@@ -218,7 +221,9 @@ static int report_tree(struct report *r, const enum measure *measures, size_t co
                                  report_unknown(r, measures[i])};
         tree_init(&tree, o->way, measures[i], o->has_threshold ? o->threshold : 0.01);
         code = tree_build(&tree, &r->data.traces, &sites, o->root, err);
-        if (code == 0 && o->json) {
+        if (code == 0 && o->memtrail) {
+            r->is_cut |= !memtrail_add(&r->out, &r->data.traces, &tree);
+        } else if (code == 0 && o->json) {
             section_tree_json(&r->json, &s);
         } else if (code == 0) {
             page_end_line(&r->page);
@@ -315,6 +320,11 @@ static int report_sections(struct report *r, struct err *err)
         return report_groups(r, measures, count, err);
     case REPORT_TREE:
         return report_tree(r, measures, count, err);
+    case REPORT_BLOCKS:
+        if (!r->options->json)
+            page_end_line(&r->page);
+        return report_blocks_add(&r->data, r->options, report_limit(r->options, REPORT_GROUPS_SHOWN),
+                                 &r->page, &r->json, err);
     default:
         break;
     }
@@ -324,11 +334,30 @@ static int report_sections(struct report *r, struct err *err)
     return code;
 }
 
+/* What the other form has no place for. */
+static void report_say_beside_memtrail(const struct report *r)
+{
+    char text[UNITS_MAX];
+    bool has_leaks = (r->options->measures & 1u << MEASURE_LEAKED) != 0;
+    if (has_leaks && suppress_blocks(&r->data.suppress) != 0)
+        command_say("Leaks are without %s suppressed; --no-built-in-suppressions shows all.",
+                    units_bytes(text, suppress_bytes(&r->data.suppress)));
+    if (r->is_cut)
+        command_say("Of stacks with more than %d frames the outer ones are not in the trees.",
+                    MEMTRAIL_DEPTH);
+    if (!r->data.head.complete || r->data.head.lost_events != 0 || r->data.head.omitted_blocks != 0)
+        command_say("The recording is not whole: 'heapwake report' says what is missing.");
+}
+
 static int report_text(struct report *r, struct err *err)
 {
     screen_init(&r->page, &r->out);
     int code = report_sections(r, err);
     report_data_settle(&r->data);
+    if (r->options->memtrail) {
+        report_say_beside_memtrail(r);
+        return code;
+    }
     screen_init(&r->page, &r->head);
     if (r->options->worst != WORST_NONE) {
         char a[UNITS_MAX], b[UNITS_MAX];

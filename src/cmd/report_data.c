@@ -12,7 +12,6 @@
 #include "query/combine.h"
 #include "query/memo.h"
 #include "query/when.h"
-#include "tool/map.h"
 
 #include <string.h>
 
@@ -264,13 +263,25 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     return code;
 }
 
-/* Stacks of which something is left after the sieve. */
-struct report_kept {
-    struct map pairs; /* process << 32 | stack */
-    uint32_t base;    /* of the recording that is asked */
-};
+int report_kept_init(struct report_kept *k, const struct query_result *r, bool leaking, struct err *err)
+{
+    bool fine = true;
+    map_init(&k->pairs);
+    k->base = 0;
+    for (size_t i = 0; i < r->rows.count && fine; i++) {
+        const struct query_row *row = &r->rows.data[i];
+        if (!leaking || row->m.leaked_blocks != 0)
+            fine = map_set(&k->pairs, (uint64_t)row->process << 32 | row->stack, 1);
+    }
+    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+}
 
-static bool report_data_keeps(void *context, uint32_t process, uint32_t stack)
+void report_kept_release(struct report_kept *k)
+{
+    map_release(&k->pairs);
+}
+
+bool report_kept_has(void *context, uint32_t process, uint32_t stack)
 {
     struct report_kept *k = context;
     return map_find(&k->pairs, (uint64_t)(k->base + process) << 32 | stack) != NULL;
@@ -280,26 +291,19 @@ static bool report_data_keeps(void *context, uint32_t process, uint32_t stack)
 static int report_data_sieve_histograms(struct report_data *d, const struct report_options *o,
                                         struct err *err)
 {
-    struct report_kept kept = {0};
+    struct report_kept kept;
     struct query_result sum, answer;
-    bool fine = true;
-    int code = 0;
     if (!o->histograms || o->sieve.rules.count == 0)
         return 0;
-    map_init(&kept.pairs);
     query_result_init(&sum);
     query_result_init(&answer);
-    for (size_t i = 0; i < d->result.rows.count && fine; i++)
-        fine = map_set(&kept.pairs,
-                       (uint64_t)d->result.rows.data[i].process << 32 | d->result.rows.data[i].stack, 1);
-    if (!fine)
-        code = err_set(err, ERR_MEMORY, "There is no memory for the histograms.");
+    int code = report_kept_init(&kept, &d->result, false, err);
     asking_begin(&d->asking);
     for (size_t i = 0; i < d->readers.count && code == 0; i++) {
         struct query q = o->query; /* its lists and texts stay the options' */
         q.want |= WANT_HISTOGRAMS;
         q.sums_only = true;
-        q.keeps_stack = report_data_keeps;
+        q.keeps_stack = report_kept_has;
         q.keeps_context = &kept;
         code = asking_run(&d->asking, &q, d->readers.data[i], &answer, err);
         if (code == 0)
@@ -310,7 +314,7 @@ static int report_data_sieve_histograms(struct report_data *d, const struct repo
     d->result.sizes = sum.sizes;
     d->result.lifetimes = sum.lifetimes;
     d->result.interrupted |= sum.interrupted;
-    map_release(&kept.pairs);
+    report_kept_release(&kept);
     query_result_release(&sum);
     query_result_release(&answer);
     return code;

@@ -15,6 +15,7 @@
 #include "query/suppress.h"
 #include "query/trace.h"
 #include "store/reader.h"
+#include "tool/map.h"
 #include "tool/strbuf.h"
 #include "tool/vec.h"
 
@@ -35,6 +36,18 @@ struct report_data {
     size_t chosen;            /* --worst: which of the files; and what makes it the worst */
     uint64_t chosen_value;
 };
+
+/* Stacks of which something is left in an answer. */
+struct report_kept {
+    struct map pairs; /* process << 32 | stack */
+    uint32_t base;    /* of the recording that is asked; 0 at first */
+};
+
+/* leaking: only those with leaks.  ERR_MEMORY; release in any case. */
+int report_kept_init(struct report_kept *k, const struct query_result *r, bool leaking, struct err *err);
+void report_kept_release(struct report_kept *k);
+/* A query_stack_fn. */
+bool report_kept_has(void *context, uint32_t process, uint32_t stack);
 
 void report_data_init(struct report_data *d);
 void report_data_release(struct report_data *d);

@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
 #include "cmd/newest.h"
+#include "present/units.h"
 #include "query/drift.h"
 #include "query/parse.h"
 #include "query/quantity.h"
@@ -19,8 +20,9 @@
 static int report_option_shape(struct report_options *o, enum report_shape shape, struct err *err)
 {
     if (o->shape != REPORT_SITES)
-        return err_set(err, ERR_USAGE,
-                       "Only one of --by, --tree, --top-down, --callers and --callees can be.");
+        return err_set(
+            err, ERR_USAGE,
+            "--by, --tree, --top-down, --callers, --callees, --style and --blocks are mutually exclusive.");
     o->shape = shape;
     return 0;
 }
@@ -45,6 +47,34 @@ static int report_option_tree(void *to, const struct option *option, const char 
     (void)value;
     o->way = TREE_CALLERS;
     return report_option_shape(o, REPORT_TREE, err);
+}
+
+static int report_option_blocks(void *to, const struct option *option, const char *value, struct err *err)
+{
+    (void)option;
+    (void)value;
+    return report_option_shape(to, REPORT_BLOCKS, err);
+}
+
+/* It is a tree; --tree may be given too. */
+static int report_option_style(void *to, const struct option *option, const char *value, struct err *err)
+{
+    struct report_options *o = to;
+    (void)option;
+    if (strcmp(value, "memtrail") != 0)
+        return err_set(err, ERR_USAGE, "--style takes memtrail, not '%s'.", value);
+    o->memtrail = true;
+    return 0;
+}
+
+static int report_option_bytes(void *to, const struct option *option, const char *value, struct err *err)
+{
+    (void)to;
+    (void)option;
+    (void)value;
+    (void)err;
+    units_show_bytes();
+    return 0;
 }
 
 static int report_option_top_down(void *to, const struct option *option, const char *value, struct err *err)
@@ -318,6 +348,13 @@ const struct option report_options_table[] = {
      .argument = "F",
      .help = "the callees of one function",
      .set = report_option_callees},
+    {.names = "--style",
+     .argument = "memtrail",
+     .help = "the tree as memtrail prints it",
+     .set = report_option_style},
+    {.names = "--blocks",
+     .help = "leaked blocks one by one: address, time, thread, whole stack",
+     .set = report_option_blocks},
     {.help = "Of what, and how much of it:"},
     {.names = "--worst",
      .argument = "rss|peak|leaked",
@@ -325,7 +362,7 @@ const struct option report_options_table[] = {
      .set = report_option_worst},
     {.names = "-n",
      .argument = "N",
-     .help = "how many sites or groups (0 = all)",
+     .help = "how many sites, groups or blocks (0 = all)",
      .set = report_option_limit},
     {.names = "--threshold",
      .argument = "PERCENT",
@@ -358,6 +395,7 @@ const struct option report_options_table[] = {
      .help = "show what libc, the loader and libstdc++ keep as leaks too",
      .set = options_clear_flag,
      .at = REPORT(built_in)},
+    {.names = "--bytes", .help = "exact bytes, not KiB, MiB and so on", .set = report_option_bytes},
     {.names = "--json", .help = "the same as JSON", .set = options_set_flag, .at = REPORT(json)},
     {0},
 };
@@ -405,6 +443,9 @@ static int report_options_agree_on_length(const struct report_options *o, bool h
 {
     bool has_lists = o->changes || o->measures != 0 || o->shape != REPORT_SITES || !has_more;
     bool has_rows = has_lists && o->shape != REPORT_TREE;
+    if (o->has_threshold && o->shape == REPORT_BLOCKS)
+        return err_set(err, ERR_USAGE,
+                       "--threshold is about sites, groups and trees, not --blocks; -n says how many.");
     if (o->has_threshold && !has_lists)
         return err_set(err, ERR_USAGE, "--threshold is about sites, groups and trees; none are asked for.");
     bool leaves_out = o->has_limit && (o->limit != 0 || o->shape == REPORT_TREE);
@@ -431,6 +472,21 @@ static int report_options_agree_on_temporaries(const struct report_options *o, b
     return where_suits_temporaries(&o->query, is_screen || (o->measures & 1u << MEASURE_TEMPORARY) != 0, err);
 }
 
+/* Forms that not everything can be shown in. */
+static int report_options_agree_on_form(const struct report_options *o, bool has_more, struct err *err)
+{
+    unsigned by_blocks = 1u << MEASURE_CALLS | 1u << MEASURE_TEMPORARY;
+    bool is_alone = !has_more && !o->changes && !o->verdicts && !o->details;
+    if (o->shape == REPORT_BLOCKS && (o->measures != 1u << MEASURE_LEAKED || !is_alone))
+        return err_set(err, ERR_USAGE, "--blocks lists leaked blocks and goes with --leaks alone.");
+    if (o->memtrail && (o->shape != REPORT_TREE || !is_alone || o->json))
+        return err_set(err, ERR_USAGE,
+                       "--style memtrail is a text tree and goes with no other form of report.");
+    if (o->memtrail && (o->measures & by_blocks) != 0)
+        return err_set(err, ERR_USAGE, "--style memtrail shows bytes, not --calls and --temporary.");
+    return 0;
+}
+
 /* Whether the options go with each other. */
 static int report_options_agree(const struct report_options *o, struct err *err)
 {
@@ -438,6 +494,8 @@ static int report_options_agree(const struct report_options *o, struct err *err)
         return err_set(err, ERR_USAGE, "--earlier needs --without, which says what would be freed earlier.");
     bool has_more =
         o->histograms || o->misuse || o->advice || o->maps || o->pools || o->what_if.without.count > 0;
+    if (report_options_agree_on_form(o, has_more, err) != 0)
+        return ERR_USAGE;
     if (o->changes && (o->measures != 0 || o->shape != REPORT_SITES || has_more))
         return err_set(err, ERR_USAGE,
                        "--since and --until make a list of their own; no other can be with it.");
@@ -492,6 +550,12 @@ int report_options_init(struct report_options *o, const struct command *self, in
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     if (o->details && o->measures == 0)
         o->measures = 1u << MEASURE_ALLOCATED;
+    if (o->shape == REPORT_BLOCKS && o->measures == 0)
+        o->measures = 1u << MEASURE_LEAKED;
+    if (o->memtrail && o->shape == REPORT_SITES)
+        o->shape = REPORT_TREE; /* callers below, as o->way is */
+    if (o->memtrail && o->measures == 0)
+        o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
     code = report_options_agree(o, err);
     bool is_open = o->query.moment.when == WHEN_UNSET && o->query.to.when == WHEN_UNSET;
     return code == 0 && o->changes && is_open ? report_option_moment(o, "end", err) : code;

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum report_shape { REPORT_SITES, REPORT_GROUPS, REPORT_TREE };
+enum report_shape { REPORT_SITES, REPORT_GROUPS, REPORT_TREE, REPORT_BLOCKS };
 
 struct report_options {
     VEC(const char *) files;
@@ -56,6 +56,7 @@ struct report_options {
     const char *since_text, *until_text; /* as they were given; NULL = not */
     uint32_t depth;                      /* innermost frames that tell sites apart there, 0 = all */
     bool json;
+    bool memtrail; /* REPORT_TREE: in the form of that */
     bool built_in; /* the built-in suppressions count */
 };
 

@@ -103,9 +103,9 @@ void plot_print(struct page *p, const struct query_tick *ticks, size_t count, ui
     for (size_t row = rows; highest != 0 && row-- > 0;) {
         char label[UNITS_MAX] = "";
         if (row + 1 == rows)
-            units_bytes(label, highest);
+            units_rounded_bytes(label, highest);
         else if (row + 1 == (rows + 1) / 2 && rows > 2)
-            units_bytes(label, (uint64_t)((double)highest * (double)(row + 1) / (double)rows));
+            units_rounded_bytes(label, (uint64_t)((double)highest * (double)(row + 1) / (double)rows));
         page_addf(p, COLOUR_QUIET, "  %*s %s", PLOT_LABEL, label, p->unicode ? "│" : "|");
         plot_row(p, levels, columns, highest, rows, row);
         page_end_line(p);

@@ -18,29 +18,30 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECTION_TREE_INDENT = 2, SECTION_TREE_LEVELS = 16 };
+/* Levels beyond those that a page has room for stand below each other, each with its number. */
+enum { SECTION_TREE_INDENT = 2, SECTION_TREE_LEVELS = 16, SECTION_TREE_ROOM = 52 };
 
 struct section_tree_item {
     uint32_t node;
     uint32_t parent; /* its number in the JSON list + 1; 0 = none */
     unsigned level;
     uint32_t open; /* bit n: further siblings follow at level n */
-    bool is_alone; /* has no sibling: what is below it may go on at its level */
+    bool is_alone; /* has no sibling */
 };
 
 typedef VEC(struct section_tree_item) section_tree_list;
 
 /* Children in reverse, so that the first is taken first. */
 static bool section_tree_push_children(section_tree_list *waiting, const struct tree *t,
-                                       const struct section_tree_item *of, uint32_t number, bool indent)
+                                       const struct section_tree_item *of, uint32_t number)
 {
     size_t first = waiting->count;
-    unsigned level = of->level + (indent && of->level + 1 < SECTION_TREE_LEVELS ? 1 : 0);
+    unsigned level = of->node == 0 ? 0 : of->level + 1;
+    uint32_t bit = level < SECTION_TREE_LEVELS ? UINT32_C(1) << level : 0;
     uint32_t child = t->nodes.data[of->node].child;
     bool is_alone = child != 0 && t->nodes.data[child].next == 0;
     for (uint32_t n = child; n != 0; n = t->nodes.data[n].next) {
-        uint32_t more = t->nodes.data[n].next != 0 ? UINT32_C(1) << level : 0;
-        uint32_t open = (of->open & ~(indent ? UINT32_C(1) << level : 0)) | more;
+        uint32_t open = (of->open & ~bit) | (t->nodes.data[n].next != 0 ? bit : 0);
         if (!vec_push(waiting, ((struct section_tree_item){n, number, level, open, is_alone})))
             return false;
     }
@@ -54,13 +55,24 @@ static bool section_tree_push_children(section_tree_list *waiting, const struct 
 
 /* ------------------------------------------------------------------ on a page */
 
-static size_t section_tree_indent(struct page *p, const struct section_tree_item *item, bool own_level)
+/* How many levels are told by how far they stand to the right. */
+static unsigned section_tree_levels(const struct page *p)
+{
+    unsigned room =
+        p->width > SECTION_TREE_ROOM ? (unsigned)(p->width - SECTION_TREE_ROOM) / SECTION_TREE_INDENT : 0;
+    return room < 4 ? 4 : room < SECTION_TREE_LEVELS ? room : SECTION_TREE_LEVELS;
+}
+
+static size_t section_tree_indent(struct page *p, const struct section_tree_item *item)
 {
     struct strbuf text;
+    unsigned levels = section_tree_levels(p);
     strbuf_init(&text);
     strbuf_add_text(&text, "  ");
-    for (unsigned i = 0; i < item->level + (own_level ? 1 : 0); i++)
+    for (unsigned i = 0; i < item->level && i < levels; i++)
         strbuf_add_text(&text, (item->open >> i & 1) != 0 ? "| " : "  ");
+    if (item->level > levels)
+        strbuf_addf(&text, "%u ", item->level);
     size_t used = text.length;
     page_add(p, COLOUR_QUIET, strbuf_get(&text));
     strbuf_release(&text);
@@ -95,7 +107,7 @@ static void section_tree_line(struct page *p, const struct section_tree *s,
     uint64_t whole = by_blocks ? top->all.blocks : top->all.bytes;
     double share = (double)(by_blocks ? node->all.blocks : node->all.bytes);
     share = whole == 0 ? 0 : 100.0 * share / (double)whole;
-    size_t used = section_tree_indent(p, item, false);
+    size_t used = section_tree_indent(p, item);
     snprintf(numbers, sizeof numbers, "-> %.2f%% (%s, %sx)", share, units_bytes(a, node->all.bytes),
              units_count(b, node->all.blocks));
     page_add(p, COLOUR_PLAIN, numbers);
@@ -135,6 +147,7 @@ static void section_tree_print(struct page *p, const struct section_tree *s, str
     }
     struct rounds r = rounds_find(&way, item->node);
     for (unsigned i = 0; i < r.length; i++) {
+        item->level += i == 0 ? 0 : 1;
         item->node = r.places[i];
         section_tree_line(p, s, item, i + 1 == r.length ? rounds_note(note, &r) : "");
     }
@@ -179,13 +192,14 @@ void section_tree_text(struct page *p, const struct section_tree *s)
         strbuf_release(&name);
     }
     struct section_tree_item top = {0};
-    bool ok = section_tree_push_children(&waiting, s->tree, &top, 0, false);
+    bool ok = section_tree_push_children(&waiting, s->tree, &top, 0), has_more = false;
     while (ok && waiting.count > 0) {
         struct section_tree_item item = waiting.data[--waiting.count];
+        if (item.level == 0 && has_more) /* a root, behind one with something below it */
+            page_end_line(p);
         section_tree_print(p, s, &item);
-        const struct tree_node *node = &s->tree->nodes.data[item.node];
-        bool branches = node->child != 0 && s->tree->nodes.data[node->child].next != 0;
-        ok = section_tree_push_children(&waiting, s->tree, &item, 0, branches || !item.is_alone);
+        has_more = item.level != 0 || s->tree->nodes.data[item.node].child != 0;
+        ok = section_tree_push_children(&waiting, s->tree, &item, 0);
     }
     p->out->failed |= !ok;
     vec_release(&waiting);
@@ -228,11 +242,11 @@ void section_tree_json(struct json *j, const struct section_tree *s)
     json_add_real(j, "threshold_percent", s->tree->threshold * 100);
     json_open_array(j, "nodes");
     struct section_tree_item top = {0};
-    bool ok = s->tree->nodes.count == 0 || section_tree_push_children(&waiting, s->tree, &top, 0, false);
+    bool ok = s->tree->nodes.count == 0 || section_tree_push_children(&waiting, s->tree, &top, 0);
     for (uint32_t number = 1; ok && waiting.count > 0; number++) {
         struct section_tree_item item = waiting.data[--waiting.count];
         section_tree_json_node(j, s, &item);
-        ok = section_tree_push_children(&waiting, s->tree, &item, number, false);
+        ok = section_tree_push_children(&waiting, s->tree, &item, number);
     }
     json_close_array(j);
     if (s->root == NULL)

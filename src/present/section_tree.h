@@ -4,13 +4,12 @@
  *
  *     Leaked: 140.6 KiB in 1,200 blocks
  *       -> 66.67% (93.8 KiB, 800x): file_receipt  kitchen.cc:49
- *       |  -> 66.67% (93.8 KiB, 800x): serve_soup  kitchen.cc:59
- *       |
+ *         -> 66.67% (93.8 KiB, 800x): serve_soup  kitchen.cc:59
+ *
  *       -> 0.10% (144 bytes, 2x) in 2 places, all below the 1% threshold
  *
- * A function with one caller stands below it without moving right, so that deep
- * stacks stay on the page.  JSON is flat, for the same reason, a parent always
- * before its children; under the name of the measure:
+ * Each level stands two columns further right, as far as the page has room: from there on each line has the number of
+ * its level.  JSON is flat, a parent always before its children; under the name of the measure:
  *
  *     {way, total_bytes, total_blocks, threshold_percent, nodes: [
  *        {parent, bytes, blocks, self_bytes, self_blocks, places, function, ...}], suppressed}

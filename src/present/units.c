@@ -4,8 +4,16 @@
  */
 #include "present/units.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+static bool units_are_exact;
+
+void units_show_bytes(void)
+{
+    units_are_exact = true;
+}
 
 const char *units_count(char *text, uint64_t value)
 {
@@ -22,6 +30,15 @@ const char *units_count(char *text, uint64_t value)
 }
 
 const char *units_bytes(char *text, uint64_t bytes)
+{
+    char count[UNITS_MAX];
+    if (!units_are_exact)
+        return units_rounded_bytes(text, bytes);
+    snprintf(text, UNITS_MAX, "%.30s byte%s", units_count(count, bytes), units_plural(bytes));
+    return text;
+}
+
+const char *units_rounded_bytes(char *text, uint64_t bytes)
 {
     static const char *const names[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     if (bytes < 1024) {
@@ -47,7 +64,7 @@ static uint64_t units_sign(char *text, int64_t change)
 const char *units_change_bytes(char *text, int64_t change)
 {
     char size[UNITS_MAX];
-    snprintf(text + 1, UNITS_MAX - 1, "%.30s", units_bytes(size, units_sign(text, change)));
+    snprintf(text + 1, UNITS_MAX - 1, "%.38s", units_bytes(size, units_sign(text, change)));
     return text;
 }
 

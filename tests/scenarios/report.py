@@ -313,7 +313,7 @@ def check_misuse():
             (["--at", "101%", "blame.wake"], "\"101%\" is no value"),
             (["--include", "(", "blame.wake"], "'(' is not a regular expression: a parenthesis has no other half."),
             (["--where", "function=[a", "blame.wake"], "'[a' is not a regular expression: a [ has no ]."),
-            (["--tree", "--by", "line", "blame.wake"], "Only one of"),
+            (["--tree", "--by", "line", "blame.wake"], "mutually exclusive"),
             (["--since", "1ms", "--maps", "blame.wake"], "make a list of their own"),
             (["blame.wake", "--callers"], "--callers needs a value")]:
         done = tool("report", *argv)

@@ -57,6 +57,7 @@ static void open_shop()
 
 static void *restock(void *)
 {
+    pthread_setname_np(pthread_self(), "stocker");
     leak_screw();
     return nullptr;
 }
@@ -67,7 +68,6 @@ int main()
     truth_add("{\"leaks\": [");
     open_shop();
     pthread_create(&thread, nullptr, restock, nullptr);
-    pthread_setname_np(thread, "stocker");
     pthread_join(thread, nullptr);
     std::cout << std::flush;
     truth_add("]}\n");
