@@ -136,7 +136,7 @@ static int export_begin(const struct export_request *q, struct export_target *t,
     *t = (struct export_target){.file = {.fd = -1}, .drawing = {.in = -1}};
     out_init(&t->out, STDOUT_FILENO);
     if (q->output != NULL) {
-        int code = file_new_open(&t->file, q->output, err);
+        int code = file_new_open_readable(&t->file, q->output, err);
         if (code != 0)
             return code;
         t->out.fd = t->file.fd;

@@ -87,7 +87,7 @@ static int live_report_gather(struct live_report *l, const struct collector_repo
 static int live_report_save(const char *path, const struct strbuf *text, struct err *err)
 {
     struct file_new file;
-    int code = file_new_open(&file, path, err);
+    int code = file_new_open_readable(&file, path, err);
     if (code == 0) {
         int error = text->failed ? -ENOMEM : file_write_all(file.fd, text->text, text->length, NULL);
         if (error != 0)

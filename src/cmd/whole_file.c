@@ -17,7 +17,7 @@ int whole_file_write(const char *path, const struct strbuf *text, struct err *er
     err_init(&ignored);
     if (text->failed || memory_has_failed())
         return err_set(err, ERR_MEMORY, "There is no memory for %s.", path);
-    int code = file_new_open(&file, path, err);
+    int code = file_new_open_readable(&file, path, err);
     if (code != 0)
         return code;
     unfinished_guard(file.temp);

@@ -115,6 +115,17 @@ out:
     return code;
 }
 
+int file_new_open_readable(struct file_new *f, const char *path, struct err *err)
+{
+    int code = file_new_open(f, path, err);
+    if (code != 0)
+        return code;
+    mode_t mask = umask(S_IRWXG | S_IRWXO); /* there is no way to read it alone */
+    umask(mask);
+    (void)fchmod(f->fd, 0666 & ~mask); /* file systems without modes have none to give */
+    return 0;
+}
+
 int file_new_publish(struct file_new *f, struct err *err)
 {
     if (f->temp == NULL)

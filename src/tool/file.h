@@ -30,6 +30,8 @@ struct file_new {
 /* May there be a new file of this name?  A directory, a device, a pipe are not replaced by one. */
 int file_new_check(const char *path, struct err *err);
 int file_new_open(struct file_new *f, const char *path, struct err *err);
+/* The same, readable for whom the umask lets: for reports and exports, which recordings are not. */
+int file_new_open_readable(struct file_new *f, const char *path, struct err *err);
 int file_new_publish(struct file_new *f, struct err *err);
 /* Closes and frees; removes the file when it was not published.  Accepts a zeroed or half-built one
  * with fd -1. */
