@@ -9,6 +9,10 @@ for file in bin/heapwake lib/libheapwake.so lib/libheapwake.a lib/heapwake.ld sh
     lib/cmake/heapwake/heapwakeConfig.cmake libexec/heapwake/heapwake-player; do
     [ -f "$prefix/$file" ] || { echo "$file is not installed."; exit 1; }
 done
+# What the manual pages refer to.
+for file in $(grep -ho 'docs/[a-z-]*\.[a-z]*' "$prefix"/share/man/man1/*.1 | sort -u); do
+    [ -f "$prefix/share/doc/heapwake/${file#docs/}" ] || { echo "$file, which a manual page names, is not installed."; exit 1; }
+done
 "$prefix/bin/heapwake" record -q -o record.wake -- true
 "$prefix/bin/heapwake" verify record.wake
 
