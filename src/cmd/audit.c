@@ -328,6 +328,11 @@ void audit_recording(struct audit *a)
     const struct wake_summary *s = wake_reader_summary(a->reader);
     a->lost += s->not_kept;
     a->unrecorded = s->unrecorded;
+    if (s->write_error != 0) {
+        snprintf(text, sizeof text, "Writing stopped (%s); %llu events were not kept.",
+                 strerror(s->write_error), (unsigned long long)s->not_kept);
+        a->problem(a->problem_of, text);
+    }
     if (!s->closed)
         a->problem(a->problem_of, "The recorder did not close the file.");
     if (s->events != a->events) {
@@ -343,11 +348,6 @@ void audit_recording(struct audit *a)
             "%llu counted as not kept.",
             (unsigned long long)a->made, (unsigned long long)a->recorded, (unsigned long long)a->culled,
             (unsigned long long)a->limited, (unsigned long long)s->not_kept);
-        a->problem(a->problem_of, text);
-    }
-    if (s->write_error != 0) {
-        snprintf(text, sizeof text, "Writing stopped (%s); %llu events were not kept.",
-                 strerror(s->write_error), (unsigned long long)s->not_kept);
         a->problem(a->problem_of, text);
     }
 }

@@ -16,40 +16,70 @@
 #include "present/safe.h"
 #include "present/units.h"
 
+#include <string.h>
+
 enum { VERIFY_READINGS = 3 }; /* bytes, events, accounts */
 
+/* What is off with the file is said first, then what follows from it for its accounts. */
 struct verify {
     uint64_t problems;
     struct progress progress;
+    struct strbuf of_recording, of_processes; /* sentences, a NUL behind each */
+    struct strbuf *at;                        /* where what the audit finds goes */
 };
 
-static void verify_problem(void *of, const char *sentence)
+static void verify_problem(struct verify *v, const char *sentence)
+{
+    v->problems++;
+    command_say("%s", sentence);
+}
+
+static void verify_note(void *of, const char *sentence)
 {
     struct verify *v = of;
-    v->problems++;
-    progress_clear(&v->progress);
-    command_say("%s", sentence);
+    strbuf_add(v->at, sentence, strlen(sentence) + 1);
+    if (v->at->failed) { /* better in any order than not at all */
+        progress_clear(&v->progress);
+        verify_problem(v, sentence);
+    }
+}
+
+static void verify_say(struct verify *v, const struct wake_reader *r)
+{
+    for (size_t i = 0; i < wake_reader_damage_count(r); i++)
+        verify_problem(v, wake_reader_damage(r, i)->text);
+    const struct strbuf *both[] = {&v->of_recording, &v->of_processes};
+    for (size_t i = 0; i < 2; i++) {
+        const char *text = strbuf_get(both[i]);
+        for (size_t at = 0; at < both[i]->length; at += strlen(text + at) + 1)
+            verify_problem(v, text + at);
+    }
 }
 
 static int verify_run(struct wake_reader *r)
 {
     struct err err;
     struct audit audit;
-    struct verify v = {0};
+    struct verify v = {.at = &v.of_recording};
     err_init(&err);
+    strbuf_init(&v.of_recording);
+    strbuf_init(&v.of_processes);
     progress_begin(&v.progress);
     progress_watch(&v.progress, r, "Checking", VERIFY_READINGS);
     if (wake_reader_verify(r, &err) != 0)
-        verify_problem(&v, err.text);
-    audit_init(&audit, r, verify_problem, &v);
+        verify_note(&v, err.text);
+    v.at = &v.of_processes;
+    audit_init(&audit, r, verify_note, &v);
     for (size_t i = 0; i < wake_reader_process_count(r); i++) {
         if (audit_process(&audit, i, &err) != 0)
-            verify_problem(&v, err.text);
+            verify_note(&v, err.text);
     }
     progress_end(&v.progress);
+    v.at = &v.of_recording;
     audit_recording(&audit);
-    for (size_t i = 0; i < wake_reader_damage_count(r); i++)
-        verify_problem(&v, wake_reader_damage(r, i)->text);
+    verify_say(&v, r);
+    strbuf_release(&v.of_recording);
+    strbuf_release(&v.of_processes);
     bool done = true;
     if (v.problems == 0) {
         char a[UNITS_MAX], b[UNITS_MAX];
