@@ -54,7 +54,7 @@ for command, given, near in (("report", "--leak", "--leaks"), ("report", "--leak
                              ("strip", "--treshold", "--threshold"), ("merge", "--outptu", "--output"),
                              ("replay", "--run", "--runs"), ("dump", "--stack", "--stacks"), ("history", "--pidd", "--pid"),
                              ("extract", "--froce", "--force"), ("anonymize", "--levle", "--level"),
-                             ("symbolize", "--map", "--maps"), ("import", "--symbol", "--symbols")):
+                             ("symbolize", "--map", "--maps"), ("record", "--dept", "--depth"), ("import", "--symbol", "--symbols")):
     says([command, given], f"'heapwake {command}' has no option '{given}'; did you mean {near}?")
 for words, given in ((["0x10", "x.wake"], "x.wake"), (["x.wake", "zz"], "zz")):
     says(["history", *words], f"'{given}' is no address: heapwake history FILE ADDRESS, in hexadecimal as 0x5581f0.")
