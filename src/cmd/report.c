@@ -358,6 +358,7 @@ static int report_text(struct report *r, struct err *err)
         report_say_beside_memtrail(r);
         return code;
     }
+    page_fit(&r->page);
     screen_init(&r->page, &r->head);
     if (r->options->worst != WORST_NONE) {
         char a[UNITS_MAX], b[UNITS_MAX];
@@ -369,6 +370,7 @@ static int report_text(struct report *r, struct err *err)
     }
     section_head_text(&r->page, &r->data.head);
     section_timeline_text(&r->page, &r->data.result, r->data.head.runtime_ns, r->data.head.sample_rate != 0);
+    page_fit(&r->page);
     return code;
 }
 

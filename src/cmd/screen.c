@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { SCREEN_WIDTH = 80, SCREEN_WIDTH_MIN = 60, SCREEN_WIDTH_MAX = 160 };
+enum { SCREEN_WIDTH = 80, SCREEN_WIDTH_MIN = 40, SCREEN_WIDTH_MAX = 160 };
 
 static bool screen_is_utf8(void)
 {

@@ -139,3 +139,86 @@ void page_end_line(struct page *p)
 {
     strbuf_add_char(p->out, '\n');
 }
+
+/* ------------------------------------------------------------------ long lines */
+
+enum { PAGE_HANG = 4 }; /* a line that goes on stands so much further right */
+
+/* Bytes of a colour at the beginning; 0 = there is none. */
+static size_t page_measure_colour(const char *text, size_t length)
+{
+    const char *end = length > 1 && memcmp(text, "\033[", 2) == 0 ? memchr(text, 'm', length) : NULL;
+    return end == NULL ? 0 : (size_t)(end - text) + 1;
+}
+
+/* Bytes of a line that are in its first so many columns, with the colours behind them. */
+static size_t page_measure_fit(const char *line, size_t length, size_t columns)
+{
+    size_t at = 0;
+    while (at < length) {
+        size_t skip = page_measure_colour(line + at, length - at), wide;
+        at += skip;
+        if (skip != 0)
+            continue;
+        const char *next = memchr(line + at, '\033', length - at);
+        size_t part = next == NULL ? length - at : next == line + at ? 1 : (size_t)(next - line) - at;
+        size_t fits = width_fit(line + at, part, columns, &wide);
+        at += fits;
+        columns -= wide;
+        if (fits < part)
+            break;
+    }
+    return at;
+}
+
+/* Where a line that does not fit is broken: behind its first words, or where the page ends. */
+static size_t page_find_break(const char *line, size_t indent, size_t fits)
+{
+    size_t at = fits;
+    while (at > indent && line[at] != ' ')
+        at--;
+    return at > indent ? at : fits;
+}
+
+static void page_fit_line(struct page *p, struct strbuf *out, const char *line, size_t length)
+{
+    size_t indent = strspn(line, " "), fits, columns = p->width;
+    indent = indent < length ? indent : length;
+    size_t hang = indent + PAGE_HANG < p->width / 2 ? indent + PAGE_HANG : PAGE_HANG;
+    while ((fits = page_measure_fit(line, length, columns)) < length) {
+        size_t at = page_find_break(line, indent, fits == 0 ? 1 : fits);
+        size_t end = at;
+        while (end > 0 && line[end - 1] == ' ')
+            end--;
+        strbuf_add(out, line, end);
+        strbuf_addf(out, "\n%*s", (int)hang, "");
+        for (line += at, length -= at; length > 0 && *line == ' '; length--)
+            line++;
+        columns = p->width - hang;
+        indent = 0;
+    }
+    strbuf_add(out, line, length);
+}
+
+void page_fit(struct page *p)
+{
+    struct strbuf out;
+    strbuf_init(&out);
+    const char *text = strbuf_get(p->out);
+    for (size_t left = p->out->length; left > 0;) {
+        const char *end = memchr(text, '\n', left);
+        size_t length = end == NULL ? left : (size_t)(end - text);
+        page_fit_line(p, &out, text, length);
+        left -= length;
+        text += length;
+        if (end != NULL) {
+            strbuf_add_char(&out, '\n');
+            left--;
+            text++;
+        }
+    }
+    bool failed = p->out->failed || out.failed;
+    strbuf_release(p->out);
+    *p->out = out;
+    p->out->failed = failed;
+}

@@ -33,5 +33,7 @@ size_t page_add_name(struct page *p, enum colour colour, const char *name, size_
 /* The same for paths (width_add_path). */
 size_t page_add_path(struct page *p, enum colour colour, const char *path, size_t columns);
 void page_end_line(struct page *p);
+/* Breaks the lines that have become longer than the page, between words where there are any. */
+void page_fit(struct page *p);
 
 #endif

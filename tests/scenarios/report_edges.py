@@ -171,8 +171,13 @@ record(["sh", "-c", "/bin/true --of-all-words-this-is-one-that-is-as-long-as-it-
 for argv in (["report", "pools.wake"], ["report", "--pools", "pools.wake"], ["info", "several.wake"], ["info", "pools.wake"],
              ["report", "--leaks", "--where", "function=" + "long_name_" * 12, "pools.wake"], ["report", "--maps", "pools.wake"],
              ["report", "--tree", "--temporary", "--leaks", "siblings.wake"],
+             ["report", "siblings.wake"], ["report", "--by", "line", "--peak", "siblings.wake"], ["report", "--misuse", "siblings.wake"],
+             ["report", "--advice", "siblings.wake"], ["report", "--verdict", "siblings.wake"], ["report", "--details", "siblings.wake"],
+             ["report", "--leaks", "--blocks", "siblings.wake"], ["report", "--bytes", "siblings.wake"], ["report", "--histogram", "siblings.wake"],
+             ["report", "--since", "10%", "siblings.wake"], ["report", "--without", "function~first", "siblings.wake"],
+             ["report", "several.wake"], ["report", "--top-down", "--threshold", "0", "several.wake"],
              ["check", "--max-leak", "1", "--max-leak-per-site", "1", "--max-growth-vs", "siblings.wake", "0%", "pools.wake"]):
-    for columns in (72, 80):
+    for columns in (40, 60, 72, 80) if argv[0] == "report" else (72, 80):
         lines = on_terminal(columns, *argv)
         check.holds(len(lines) > 3, f"{argv}: {lines}")
         for line in lines:
