@@ -75,23 +75,54 @@ static size_t diagnose_read(const char *path, uint8_t *bytes)
     return got < 0 ? 0 : (size_t)got;
 }
 
-/* The dynamic loader named by a 64-bit ELF file; "" = none, NULL = cannot be told. */
-static const char *diagnose_loader(const uint8_t *bytes, size_t length)
+/* The program headers of a 64-bit ELF file, how many; 0: they cannot be told. */
+static unsigned diagnose_list_parts(struct cursor *c, const uint8_t *bytes, size_t length)
 {
     Elf64_Ehdr head;
     if (length < sizeof head)
-        return NULL;
+        return 0;
     memcpy(&head, bytes, sizeof head);
     if (head.e_phentsize != sizeof(Elf64_Phdr) || head.e_phoff > length)
-        return NULL;
+        return 0;
+    cursor_init(c, bytes + head.e_phoff, length - head.e_phoff);
+    return head.e_phnum;
+}
+
+static bool diagnose_take_part(struct cursor *c, Elf64_Phdr *part)
+{
+    const uint8_t *at = cursor_take(c, sizeof *part);
+    if (at != NULL)
+        memcpy(part, at, sizeof *part);
+    return at != NULL;
+}
+
+/* Has it the note that Go's linker puts into every program? */
+static bool diagnose_is_go(const uint8_t *bytes, size_t length)
+{
+    static const char note[] = "\4\0\0\0Go\0"; /* the type of the note, then its name */
     struct cursor c;
-    cursor_init(&c, bytes + head.e_phoff, length - head.e_phoff);
-    for (unsigned i = 0; i < head.e_phnum; i++) {
+    Elf64_Phdr part;
+    for (unsigned i = diagnose_list_parts(&c, bytes, length); i > 0 && diagnose_take_part(&c, &part); i--) {
+        if (part.p_type != PT_NOTE || part.p_offset >= length)
+            continue;
+        size_t left = length - part.p_offset, size = part.p_filesz < left ? part.p_filesz : left;
+        if (memmem(bytes + part.p_offset, size, note, sizeof note) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* The dynamic loader named by a 64-bit ELF file; "" = none, NULL = cannot be told. */
+static const char *diagnose_loader(const uint8_t *bytes, size_t length)
+{
+    struct cursor c;
+    unsigned count = diagnose_list_parts(&c, bytes, length);
+    if (count == 0)
+        return NULL;
+    for (unsigned i = 0; i < count; i++) {
         Elf64_Phdr part;
-        const uint8_t *at = cursor_take(&c, sizeof part);
-        if (at == NULL)
+        if (!diagnose_take_part(&c, &part))
             return NULL;
-        memcpy(&part, at, sizeof part);
         if (part.p_type != PT_INTERP)
             continue;
         if (part.p_offset > length || part.p_filesz == 0 || part.p_filesz > length - part.p_offset ||
@@ -118,6 +149,13 @@ static enum diagnose_result diagnose_elf(const char *argv0, const char *path, co
     if (loader != NULL && strstr(loader, "ld-musl") != NULL) {
         err_set(err, ERR_UNSUPPORTED, "'%s' uses the musl C library; the probe needs glibc.", argv0);
         return DIAGNOSE_FOREIGN;
+    }
+    if (loader != NULL && loader[0] == '\0' && diagnose_is_go(bytes, length)) {
+        err_set(err, ERR_UNSUPPORTED,
+                "'%s' is a Go program, which has an allocator of its own; 'heapwake import' reads the heap "
+                "profiles that Go's runtime/pprof writes.",
+                argv0);
+        return DIAGNOSE_HARMLESS;
     }
     if (loader != NULL && loader[0] == '\0') {
         err_set(err, ERR_UNSUPPORTED,

@@ -28,10 +28,21 @@ static const char bundled_allocators_words[] =
     " inside, under names of its own: what that hands out, if anything, is not recorded. "
     "Build it to use the C library's malloc to have it recorded.";
 
+/* Behind the name of a program. */
+static const char bundled_allocators_go[] =
+    " is a Go program: what Go's own allocator hands out is not recorded. 'heapwake import' reads the heap "
+    "profiles that Go's runtime/pprof writes.";
+
+static bool bundled_allocators_ends_with(const char *note, const char *words)
+{
+    size_t length = strlen(note), end = strlen(words);
+    return length > end && strcmp(note + length - end, words) == 0;
+}
+
 bool bundled_allocators_is_note(const char *note)
 {
-    size_t length = strlen(note), end = sizeof bundled_allocators_words - 1;
-    return length > end && strcmp(note + length - end, bundled_allocators_words) == 0;
+    return bundled_allocators_ends_with(note, bundled_allocators_words) ||
+           bundled_allocators_ends_with(note, bundled_allocators_go);
 }
 
 static void bundled_allocators_look(struct bundled_allocators *in, const char *path, const uint8_t *build_id,
@@ -52,7 +63,10 @@ static void bundled_allocators_look(struct bundled_allocators *in, const char *p
     if (name == NULL)
         return;
     strbuf_init(&sentence);
-    strbuf_addf(&sentence, "%s has %s%s", path, name, bundled_allocators_words);
+    if (name == inner_go)
+        strbuf_addf(&sentence, "%s%s", path, bundled_allocators_go);
+    else
+        strbuf_addf(&sentence, "%s has %s%s", path, name, bundled_allocators_words);
     if (!sentence.failed && !wake_reader_has_note(in->reader, strbuf_get(&sentence))) {
         wake_annex_add_note(in->annex, strbuf_get(&sentence));
         in->say(in->say_of, LEVEL_WARN, strbuf_get(&sentence));

@@ -28,6 +28,8 @@ static const struct inner inner_table[] = {
     {"snmalloc", "_ZN8snmalloc", NULL},
 };
 
+const char inner_go[] = "Go";
+
 enum { INNER_COUNT = sizeof inner_table / sizeof inner_table[0] };
 
 static bool inner_holds(Elf_Scn *section, const char *text)
@@ -76,6 +78,8 @@ static const char *inner_find_in(const struct elffile *f)
 {
     GElf_Shdr symbols, dynamic;
     Elf_Scn *texts = NULL, *others = NULL, *constants = NULL;
+    if (elffile_find_section(f, ".note.go.buildid", NULL) != NULL)
+        return inner_go;
     if (inner_find_table(f, SHT_SYMTAB, &symbols) != NULL)
         texts = elf_getscn(f->elf, symbols.sh_link);
     else
