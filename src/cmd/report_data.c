@@ -10,7 +10,6 @@
 #include "cmd/report_findings.h"
 #include "present/safe.h"
 #include "query/combine.h"
-#include "query/memo.h"
 #include "query/when.h"
 
 #include <string.h>
@@ -227,8 +226,6 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     }
     query_result_init(&answer);
     int code = traces_add_reader(&d->traces, r, &base, err);
-    if (code == 0 && o->since.when != WHEN_UNSET)
-        code = memo_attach(r, MEMO_FEW, NULL, err);
     if (code == 0)
         code = report_data_ask_whole(d, r, &answer, err);
     if (code == 0)

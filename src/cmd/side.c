@@ -6,7 +6,6 @@
 
 #include "cmd/known_leaks.h"
 #include "query/combine.h"
-#include "query/memo.h"
 
 #include <string.h>
 
@@ -49,9 +48,7 @@ int side_read(struct side *s, struct asking *a, struct traces *c, const struct q
     if (s->reader == NULL)
         return err->code != 0 ? err->code : ERR_INPUT;
     query_result_init(&answer);
-    int code = s->is_asked_again ? memo_attach(s->reader, MEMO_FEW, NULL, err) : 0;
-    if (code == 0)
-        code = traces_add_reader(c, s->reader, &base, err);
+    int code = traces_add_reader(c, s->reader, &base, err);
     if (code == 0)
         code = asking_run(a, q, s->reader, &answer, err);
     if (code == 0)

@@ -19,7 +19,7 @@
 
 struct side {
     struct wake_reader *reader;
-    bool is_asked_again;        /* its recording is that of another side too: what is read is remembered */
+    bool is_asked_again;        /* its recording is that of another side too */
     bool is_borrowed;           /* the recording is another side's, who closes it */
     struct query_result result; /* processes count as in the traces */
     struct suppress suppress;

@@ -22,7 +22,6 @@ struct bitset_page {
 struct bitset {
     struct map index; /* page number -> index in pages */
     VEC(struct bitset_page *) pages;
-    bool is_inverse;          /* the bits stand for numbers that are not meant; see bitset_word */
     uint64_t latest;          /* page number */
     struct bitset_page *page; /* of latest; NULL = not there */
 };
@@ -41,13 +40,13 @@ static inline bool bitset_has(struct bitset *b, uint64_t number)
     return b->page != NULL && (b->page->words[at / 64] >> at % 64 & 1) != 0;
 }
 
-/* The bits of 64 numbers, of which this is one: those that are meant. */
+/* The bits of 64 numbers, of which this is one. */
 static inline uint64_t bitset_word(struct bitset *b, uint64_t number)
 {
     if (__builtin_expect(number >> BITSET_PAGE_BITS != b->latest, 0))
         bitset_turn(b, number >> BITSET_PAGE_BITS);
     uint64_t at = number & ((UINT64_C(1) << BITSET_PAGE_BITS) - 1);
-    return (b->page != NULL ? b->page->words[at / 64] : 0) ^ (0 - (uint64_t)b->is_inverse);
+    return b->page != NULL ? b->page->words[at / 64] : 0;
 }
 
 /* False: no memory. */

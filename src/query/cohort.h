@@ -26,7 +26,7 @@ struct cohort {
 struct cohort *cohort_new(const struct filter *f);
 /* Forbids stacks whose cohort does not pass. */
 void cohort_narrow(struct filter *f, const struct cohort *cohorts);
-/* Decides the conditions on counts, if there are any, by totals that agree with the events (query/decide.h): they know of blocks
+/* Decides the conditions on counts, if there are any, by totals that agree with the events (store/reader.h): they know of blocks
  * that are not among these.  Where there is no memory for that, whoever reads the events decides. */
 void cohort_count(struct filter *f);
 

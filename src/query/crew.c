@@ -39,7 +39,7 @@ static unsigned crew_cpus(void)
     return count < 1 ? 1 : (unsigned)count;
 }
 
-void crew_init(struct crew *p, const struct stage_limits *limits, struct scan *s, const struct ledger *l)
+void crew_init(struct crew *p, const struct ledger_limits *limits, struct scan *s, const struct ledger *l)
 {
     unsigned cpus = crew_cpus();
     size_t least = s->stack_count > CREW_LEAST / CREW_A_ROW ? s->stack_count * CREW_A_ROW : CREW_LEAST;

@@ -22,7 +22,6 @@
 #include "query/counting.h"
 #include "query/ledger.h"
 #include "query/scan.h"
-#include "query/stage.h"
 
 struct crew_part;
 
@@ -36,7 +35,7 @@ struct crew {
 };
 
 /* limits: of the threads and of the entries in a part, 0 = the usual. */
-void crew_init(struct crew *p, const struct stage_limits *limits, struct scan *s, const struct ledger *l);
+void crew_init(struct crew *p, const struct ledger_limits *limits, struct scan *s, const struct ledger *l);
 /* No moment lies between these entries.  Up to where the caller has to count himself. */
 size_t crew_begin(struct crew *p, size_t from, size_t to);
 /* Adds what the others have counted to the scan of `c`.  Where there is no memory it has failed. */

@@ -40,7 +40,7 @@ static void parts_without_threads_are_counted_too(void **state)
     naive_make(&n, path, 700, 1, 9000, true);
     for (deny_each = 0; deny_each < 4; deny_each++) {
         denied = granted = 0;
-        open_twins(&t, &(struct stage_limits){.part_count = 7, .part_entries = 500});
+        open_twins(&t, &(struct ledger_limits){.part_count = 7, .part_entries = 500});
         for (unsigned i = 0; i < 60; i++) {
             struct query q;
             query_init(&q);

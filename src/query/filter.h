@@ -13,8 +13,8 @@
  *     by group    about all blocks of a stack
  *
  * Those at birth are looked at a block of events at a time, one short loop a
- * condition that is set, over what is left of the allocations.  If there are others, a first reading of the events
- * decides them (query/decide.h).
+ * condition that is set, over what is left of the allocations.  If there are others, a first pass over the events
+ * decides them (query/fate_pass.h).
  */
 #ifndef HW_QUERY_FILTER_H
 #define HW_QUERY_FILTER_H
@@ -83,7 +83,6 @@ struct filter {
     struct bitset inside;              /* likewise of those that lie in a wanted mapping */
     const uint64_t *listed;            /* numbers of blocks that are listed; as leaked */
     uint64_t releases_without_stack;   /* for CHECK_RELEASE: of which it is not known */
-    bool most_pass;                    /* at death, of those that have been looked at */
     bool has_more;                     /* conditions on blocks that were freed, beyond those two */
 
     /* While events are read: */

@@ -8,7 +8,7 @@
 
 #include "query/bitset.h"
 #include "query/cohort.h"
-#include "query/decide.h"
+#include "query/fate_pass.h"
 #include "query/filter.h"
 #include "query/inside.h"
 #include "query/mapped.h"
@@ -173,12 +173,10 @@ static int follow_process(struct follow *f, const struct query *q, const struct 
         code = release_run(&filter, f->watch, reader, process, err);
     if (code == 0)
         code = inside_run(&filter, f->watch, reader, process, err);
-    if (code == 0 && decide_totals_agree(reader, process))
+    if (code == 0 && wake_reader_totals_agree(reader, process))
         cohort_count(&filter);
-    if (code == 0 && decide_is_needed(&filter)) {
-        f->watch->total += filter.process->events;
-        code = decide_run(&filter, &chosen, f->watch, reader, process, err);
-    }
+    if (code == 0 && fate_pass_is_needed(&filter))
+        code = fate_pass_run(&filter, &chosen, f->watch, reader, process, err);
     f->filter = &filter;
     f->chosen = (filter.checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL;
     f->is_open = false;

@@ -9,7 +9,6 @@
 
 #include "query/ahead.h"
 #include "query/slots.h"
-#include "query/whole.h"
 #include "store/numbered.h"
 #include "tool/memory.h"
 #include "wire/record.h"
@@ -43,7 +42,9 @@ struct ledger_making {
     uint64_t keys[2];   /* that were looked up last, for births and for deaths, and what was found */
     uint32_t found[2];
     const uint64_t *leaked; /* in the filter's list: not below the latest number */
-    struct whole whole;
+    uint64_t events; /* that the chunks say they have */
+    uint64_t missed; /* of these, so far */
+    uint64_t next;   /* number: all so far were smaller */
     uint64_t times_max; /* for which there is room */
     uint8_t mark;       /* name of the latest */
     VEC(uint8_t) marks; /* names, by number */
@@ -330,10 +331,22 @@ static uint32_t ledger_time(struct ledger_making *m, uint64_t time_ns)
     return (uint32_t)l->times.count - 1;
 }
 
+/* The next events.  False: allocations are not numbered as they follow each other. */
+static bool ledger_meet(struct ledger_making *m, const struct wake_block *b)
+{
+    bool rises = true;
+    if (b->alloc_count > 0) { /* within a chunk numbers rise one by one */
+        rises = b->number[b->alloc_at[0]] >= m->next;
+        m->next = b->number[b->alloc_at[b->alloc_count - 1]] + 1;
+    }
+    m->missed -= b->count;
+    return rises;
+}
+
 static int ledger_events(const struct wake_block *b, void *context)
 {
     struct ledger_making *m = context;
-    m->is_odd = !whole_meet(&m->whole, b) || m->is_odd;
+    m->is_odd = m->is_odd || !ledger_meet(m, b);
     struct ahead ahead = {0};
     for (uint32_t i = 0; i < b->count && !m->is_odd && !m->failed; i++) {
         if (b->event[i] == WAKE_ALLOC) {
@@ -370,13 +383,16 @@ int ledger_make(struct ledger *l, unsigned parts, uint64_t bytes, const struct f
                               .filter = f,
                               .watch = watch,
                               .leaked = f->leaked.data,
-                              .keys = {UINT64_MAX, UINT64_MAX},
-                              .whole = whole_begin(reader, process)};
+                              .keys = {UINT64_MAX, UINT64_MAX}};
+    struct wake_span span;
+    for (size_t i = 0; wake_reader_span(reader, process, i, &span); i++)
+        m.events += span.events;
+    m.missed = m.events;
     *l = (struct ledger){.smallest = UINT64_MAX, .knows_usable = true};
-    if (f->stack_count >= LEDGER_FALLS || !ledger_reserve(l, m.whole.events, bytes))
+    if (f->stack_count >= LEDGER_FALLS || !ledger_reserve(l, m.events, bytes))
         return LEDGER_ODD;
     ledger_reserve_parts(l, parts, bytes);
-    m.times_max = (bytes - m.whole.events * LEDGER_ENTRY_BYTES) / LEDGER_TIME_BYTES;
+    m.times_max = (bytes - m.events * LEDGER_ENTRY_BYTES) / LEDGER_TIME_BYTES;
     numbered_init(&m.live);
     map_init(&m.classes);
     bool fine = slots_init(&m.slots, f->query, f->process) && vec_push(&l->times, UINT64_MAX) &&
@@ -392,5 +408,7 @@ int ledger_make(struct ledger *l, unsigned parts, uint64_t bytes, const struct f
         code = ERR_MEMORY;
     if (code == ERR_MEMORY)
         return err_set(err, ERR_MEMORY, "There is no memory for the live blocks of the query.");
-    return code == 0 && !whole_is_met(&m.whole, f->process, l->seen_ns) ? LEDGER_ODD : code;
+    /* What is damaged may be left out by one question and read by the next, which wants fewer columns. */
+    bool is_whole = m.missed == 0 && l->seen_ns <= f->process->end.end_ns;
+    return code == 0 && !is_whole ? LEDGER_ODD : code;
 }

@@ -85,6 +85,13 @@ enum {
     LEDGER_AT_ONCE = 4096,
 };
 
+/* 0 in any of them: the usual. */
+struct ledger_limits {
+    uint64_t bytes;      /* for entries */
+    size_t part_count;   /* that are counted at once (query/crew.h), at most */
+    size_t part_entries; /* in each, at least */
+};
+
 /* Enters all events.  parts: of enum ledger_part; bytes: of memory at most.  The filter is any of this process.
  * 0; WATCH_STOP: interrupted, it ends there; LEDGER_ODD, or an error: it is of no use.  Release whatever comes back. */
 int ledger_make(struct ledger *l, unsigned parts, uint64_t bytes, const struct filter *f, struct watch *watch,

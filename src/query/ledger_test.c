@@ -23,7 +23,7 @@ static void long_recordings_give_the_same(void **state)
         struct twins t;
         naive_chunk_steps = 500;
         naive_make(&n, path, seed, 1 + (unsigned)(seed % 2), 9000, true);
-        open_twins(&t, &(struct stage_limits){.part_count = seed / 2 % 2 * 3, .part_entries = 2500});
+        open_twins(&t, &(struct ledger_limits){.part_count = seed / 2 % 2 * 3, .part_entries = 2500});
         for (unsigned i = 0; i < 100; i++) {
             struct query q;
             query_init(&q);
@@ -266,12 +266,12 @@ static void chains_are_known_by_all_their_links(void **state)
         assert_in_range(t.ours.total.allocated_blocks, 1, 8999);
     }
     close_twins(&t);
-    open_twins(&t, &(struct stage_limits){.part_count = 5, .part_entries = 100});
+    open_twins(&t, &(struct ledger_limits){.part_count = 5, .part_entries = 100});
     for (unsigned i = 0; i < sizeof questions / sizeof *questions; i++)
         assert_int_equal(ask_ledger(&t, questions[i][0], questions[i][1]), i > 0);
     close_twins(&t);
     /* Where there is no room for their links they are read. */
-    open_twins(&t, &(struct stage_limits){.ledger_bytes = 18000 * 26});
+    open_twins(&t, &(struct ledger_limits){.bytes = 18000 * 26});
     assert_false(ask_ledger(&t, questions[0][0], questions[0][1]));
     assert_false(ask_ledger(&t, questions[1][0], questions[1][1]));
     assert_true(ask_ledger(&t, "size-min", "100"));

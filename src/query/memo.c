@@ -5,25 +5,20 @@
 #include "query/memo.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tool/memory.h"
 
-/* There is no trail where there are more events, nor a ledger. */
-#define MEMO_EVENTS_FEW (UINT64_C(24) << 20)
-#define MEMO_EVENTS_MANY (UINT64_C(64) << 20)
+/* There is no ledger where there are more events. */
+#define MEMO_EVENTS (UINT64_C(64) << 20)
 
-enum { MEMO_TRAIL_PART = 16, MEMO_LEDGER_PART = 8 }; /* of the machine's memory */
+enum { MEMO_LEDGER_PART = 8 }; /* of the machine's memory */
 
 static void memo_free(void *memo)
 {
     struct memo *m = memo;
-    for (size_t i = 0; i < m->count; i++) {
-        stages_release(&m->processes[i].stages);
+    for (size_t i = 0; i < m->count; i++)
         ledger_release(&m->processes[i].ledger);
-    }
-    kept_release(&m->kept);
     free(m->processes);
     free(m);
 }
@@ -36,18 +31,7 @@ static uint64_t memo_share(unsigned part, uint64_t most)
     return share < most ? share : most;
 }
 
-/* What a trail and a ledger may take, where nothing was said of it. */
-static void memo_limit(struct stage_limits *l, enum memo_questions questions)
-{
-    uint64_t words = questions == MEMO_MANY ? MEMO_EVENTS_MANY : MEMO_EVENTS_FEW;
-    if (l->trail_words == 0)
-        l->trail_words = memo_share(MEMO_TRAIL_PART, words * sizeof(uint32_t)) / sizeof(uint32_t);
-    if (l->ledger_bytes == 0)
-        l->ledger_bytes = memo_share(MEMO_LEDGER_PART, MEMO_EVENTS_MANY * LEDGER_ENTRY_BYTES);
-}
-
-int memo_attach(struct wake_reader *reader, enum memo_questions questions, const struct stage_limits *limits,
-                struct err *err)
+int memo_attach(struct wake_reader *reader, const struct ledger_limits *limits, struct err *err)
 {
     struct memo *m = memory_new_zeroed(1, sizeof *m);
     size_t count = wake_reader_process_count(reader);
@@ -56,11 +40,10 @@ int memo_attach(struct wake_reader *reader, enum memo_questions questions, const
         return err_set(err, ERR_MEMORY, "There is no memory for an index of the recording.");
     }
     m->count = count;
-    m->questions = questions;
     if (limits != NULL)
         m->limits = *limits;
-    memo_limit(&m->limits, questions);
-    kept_init(&m->kept);
+    if (m->limits.bytes == 0)
+        m->limits.bytes = memo_share(MEMO_LEDGER_PART, MEMO_EVENTS * LEDGER_ENTRY_BYTES);
     wake_reader_attach(reader, m, memo_free);
     return 0;
 }
@@ -68,13 +51,6 @@ int memo_attach(struct wake_reader *reader, enum memo_questions questions, const
 struct memo *memo_of(const struct wake_reader *reader)
 {
     return wake_reader_attached(reader);
-}
-
-void memo_forget_stages(struct memo_process *p)
-{
-    stages_release(&p->stages);
-    memset(&p->stages, 0, sizeof p->stages);
-    p->has_stages = p->is_odd = false;
 }
 
 void memo_forget_ledger(struct memo_process *p)

@@ -2,41 +2,29 @@
  *
  * query: the plan of an answer, and the sum of its parts.
  *
- * For each process, the cheapest of
+ *     totals -> rows                                              nothing has to be read
+ *     chunks -> filter at birth -> [fate pass] -> scan -> rows    everything else
  *
- *  0. what the collector wrote at the end (totals for each stack): no filter, or conditions on
- *     stacks alone and no peak, the whole run, nothing that totals do not have;
- *  1. one reading of the events: conditions that are known at birth;
- *  2. one reading that counts blocks when they die: conditions that are known then;
- *  3. two readings: the first decides, the second counts.  For chains, groups and timelines, where
- *     the release of a block decides alone, and where so many blocks are live at once that the peak of 2. would
- *     take too much memory.
+ * For each process, what the collector wrote at the end answers where nothing more is asked for: no filter, or
+ * conditions on stacks alone and no peak, the whole run, nothing that totals do not have.  They are used only where they
+ * agree with what the chunk headers say about the events in the file.
  *
- * Conditions on the stack of a release are read ahead of all this (query/release.h), and those on
- * mappings that blocks lie in (query/inside.h).
+ * Otherwise the events are scanned once (query/scan.h).  Conditions that are known only at a block's end cost one fate pass
+ * before that, which leaves one bit an allocation (query/fate_pass.h).  Conditions on the stack of a release
+ * (query/release.h) and on mappings that blocks lie in (query/inside.h) are resolved ahead of both.
  *
- * Where the recording remembers (query/memo.h), 1. is made of stages, unless a block decides: the first time all
- * events are read for them, afterwards few (query/leap.h).  Where many questions are to come and a block decides, a ledger
- * of all events answers, once it is made (query/reckon.h).
- *
- * The totals are used only where they agree with what the chunk headers say
- * about the events that are in the file.
+ * Where a recording stays open for many questions, a ledger of all events answers those that it knows (query/ledger.h).
  */
 #include "query/query.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "query/admit.h"
 #include "query/cohort.h"
-#include "query/decide.h"
+#include "query/fate_pass.h"
 #include "query/filter.h"
 #include "query/inside.h"
-#include "query/kept.h"
-#include "query/late.h"
-#include "query/leap.h"
-#include "query/leave.h"
 #include "query/listing.h"
 #include "query/mapped.h"
 #include "query/measure.h"
@@ -152,7 +140,7 @@ static bool answer_is_plain(const struct answer *a, const struct filter *f, uint
     bool has_ticks = a->query->rough_ticks && f->checks == 0 && !answer_is_sampled(a, process) &&
                      timeline_has_fine_spans(a->result, a->reader, process);
     return answer_is_whole(a, f) && (a->query->ticks == 0 || has_ticks) &&
-           decide_totals_agree(a->reader, process);
+           wake_reader_totals_agree(a->reader, process);
 }
 
 /* ------------------------------------------------------------------ results */
@@ -294,77 +282,8 @@ static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen
     return code;
 }
 
-static int answer_late(struct answer *a, struct filter *f, uint32_t process, struct err *err)
-{
-    struct late *l = memory_new_zeroed(1, sizeof *l);
-    if (l == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the query.");
-    const struct query_histogram sizes = a->result->sizes, lifetimes = a->result->lifetimes;
-    uint64_t done = a->watch.done;
-    int code = late_run(l, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
-    if (code == 0) {
-        code = answer_from_tally(a, &l->tally, &l->medians, l->seen_ns, process, err);
-        omitted_note(a->result, f->process, &a->need);
-    } else if (code == LATE_OVER) {
-        f->most_pass = l->ridge.counted > l->ridge.decided / 2;
-        a->result->sizes = sizes;
-        a->result->lifetimes = lifetimes;
-        a->watch.total += a->watch.done - done; /* was in vain */
-    }
-    late_release(l);
-    free(l);
-    return code;
-}
-
-/* What was remembered, or might have been, is no use. */
-enum { ANSWER_NOT = 2 };
-static_assert((int)ANSWER_NOT == LEAP_ODD && (int)ANSWER_NOT == LEDGER_ODD, "both say so");
-
-/* Stages of a process, made now if need be.  0, WATCH_STOP: they are not whole, LEAP_ODD, or an error. */
-static int answer_find_stages(struct answer *a, const struct filter *f, struct memo *memo, uint32_t process,
-                              struct err *err)
-{
-    struct memo_process *m = &memo->processes[process];
-    if (m->has_stages && leap_has(&m->stages, a->query))
-        return 0;
-    bool may_help =
-        stages_may_have_trail(&memo->limits, f->process->events) || !leap_needs_trail(a->query, f);
-    if (m->is_odd || !may_help)
-        return LEAP_ODD;
-    memo_forget_stages(m);
-    uint64_t done = a->watch.done;
-    int code = leap_make(&m->stages, &memo->limits, a->query, &a->when, &a->watch, a->reader, process, err);
-    m->has_stages = code == 0;
-    if (code != LEAP_ODD)
-        return code;
-    a->watch.total += a->watch.done - done; /* was in vain */
-    memo_forget_stages(m);
-    m->is_odd = true;
-    return code;
-}
-
-/* From what questions before this one have left.  LEAP_ODD: that is no use. */
-static int answer_leap(struct answer *a, struct filter *f, struct memo *memo, uint32_t process,
-                       struct err *err)
-{
-    int found = answer_find_stages(a, f, memo, process, err);
-    if (found < 0 || found == LEAP_ODD)
-        return found;
-    struct scan *s = memory_new_zeroed(1, sizeof *s);
-    if (s == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the query.");
-    struct memo_process *m = &memo->processes[process];
-    int code = leap_run(s, &m->stages, a->query, &a->when, f, &a->watch, a->reader, process, a->result, err);
-    if (code == 0) {
-        code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
-        omitted_note(a->result, f->process, &a->need);
-    }
-    scan_release(s);
-    free(s);
-    if (!m->has_stages)
-        memo_forget_stages(m);
-    return code;
-}
+/* A ledger is no use, or does not know. */
+enum { ANSWER_NOT = LEDGER_ODD };
 
 /* The ledger of a process, made now if need be.  0, WATCH_STOP: it is not whole, ANSWER_NOT, or an error. */
 static int answer_find_ledger(struct answer *a, const struct filter *f, struct memo *memo, uint32_t process,
@@ -378,7 +297,7 @@ static int answer_find_ledger(struct answer *a, const struct filter *f, struct m
         return LEDGER_ODD;
     memo_forget_ledger(m);
     uint64_t done = a->watch.done;
-    int code = ledger_make(&m->ledger, needs | has, memo->limits.ledger_bytes, f, &a->watch, a->reader,
+    int code = ledger_make(&m->ledger, needs | has, memo->limits.bytes, f, &a->watch, a->reader,
                            process, err);
     m->ledger.lacks |= lacks;
     m->has_ledger = code == 0;
@@ -421,31 +340,19 @@ static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, 
     return code;
 }
 
-/* From what questions before this one have left, or leaving it for those behind it.  ANSWER_NOT: that is no use. */
+/* From the ledger, where the recording has one.  ANSWER_NOT: it does not know. */
 static int answer_remembered(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
     struct memo *memo = memo_of(a->reader);
-    int code = ANSWER_NOT;
-    if (memo == NULL)
-        return ANSWER_NOT;
-    const struct memo_process *m = &memo->processes[process];
-    bool suits_ledger = memo->questions == MEMO_MANY && admit_suits(a->query, f, f->process);
-    if (suits_ledger && m->has_ledger && admit_knows(&m->ledger, f))
-        admit_relax(f, &m->ledger);
-    bool has_stages = m->has_stages && leap_has(&m->stages, a->query);
-    bool makes_stages = !suits_ledger || !m->has_ledger;
-    if (leap_suits(a->query, f, f->process) && !decide_is_needed(f) && (has_stages || makes_stages))
-        code = answer_leap(a, f, memo, process, err);
-    if (code == ANSWER_NOT && suits_ledger)
-        code = answer_reckon(a, f, memo, process, err);
-    return code;
+    bool suits = memo != NULL && admit_suits(a->query, f, f->process);
+    return suits ? answer_reckon(a, f, memo, process, err) : ANSWER_NOT;
 }
 
 /* Reads the events.  Where some were left out on purpose and the totals have the rows, the rows come
  * from there. */
 static int answer_read(struct answer *a, struct filter *f, uint32_t process, struct err *err)
 {
-    bool agrees = decide_totals_agree(a->reader, process);
+    bool agrees = wake_reader_totals_agree(a->reader, process);
     if (agrees)
         cohort_count(f);
     const struct wake_omissions *o = &wake_reader_process(a->reader, process)->omitted;
@@ -456,17 +363,10 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     int code = has_rows ? ANSWER_NOT : answer_remembered(a, f, process, err);
     if (code != ANSWER_NOT)
         return code;
-    bool leaves = leave_suits(f);
-    if (late_suits(a->query, f) && (!leaves || a->query->sums_only) &&
-        (code = answer_late(a, f, process, err)) != LATE_OVER)
-        return code;
     code = 0;
     bitset_init(&chosen);
-    if (leaves || decide_is_needed(f)) {
-        a->watch.total += f->process->events;
-        code = leaves ? leave_run(f, &chosen, &a->watch, a->reader, process, err)
-                      : decide_run(f, &chosen, &a->watch, a->reader, process, err);
-    }
+    if (fate_pass_is_needed(f))
+        code = fate_pass_run(f, &chosen, &a->watch, a->reader, process, err);
     if (code == 0)
         code = answer_scan(a, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL, has_rows, process, err);
     bitset_release(&chosen);
@@ -551,9 +451,7 @@ static void answer_begin(struct answer *a)
         a->watch.total += wake_reader_process(a->reader, a->when.processes.data[i])->events;
 }
 
-/* Answers what has not been answered before. */
-static int query_answer(const struct query *q, struct wake_reader *reader, struct query_result *result,
-                        struct err *err)
+int query_run(const struct query *q, struct wake_reader *reader, struct query_result *result, struct err *err)
 {
     struct answer a = {.query = q, .reader = reader, .result = result, .watch = {.query = q}};
     int code = query_suits_blocks(q, err);
@@ -577,21 +475,5 @@ static int query_answer(const struct query *q, struct wake_reader *reader, struc
     overlap_release(&a.overlap);
     when_release(&a.when);
     free(a.medians);
-    return code;
-}
-
-int query_run(const struct query *q, struct wake_reader *reader, struct query_result *result, struct err *err)
-{
-    struct memo *memo = memo_of(reader);
-    struct strbuf question;
-    strbuf_init(&question);
-    bool is_spelled = memo != NULL && kept_spell(&question, q, reader);
-    int code = 0;
-    if (!is_spelled || !kept_find(&memo->kept, &question, result)) {
-        code = query_answer(q, reader, result, err);
-        if (code == 0 && is_spelled)
-            kept_add(&memo->kept, &question, result);
-    }
-    strbuf_release(&question);
     return code;
 }

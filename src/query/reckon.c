@@ -34,7 +34,7 @@ static void reckon_add_all(struct scan *s, struct counting *c, struct crew *crew
         scan_moment(s, moment);
 }
 
-int reckon_run(struct scan *s, const struct ledger *l, const struct stage_limits *limits,
+int reckon_run(struct scan *s, const struct ledger *l, const struct ledger_limits *limits,
                const struct query *q, const struct when *w, struct filter *f, struct watch *watch,
                const struct wake_process *p, struct query_result *result, struct err *err)
 {

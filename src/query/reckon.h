@@ -18,7 +18,7 @@
 #include "tool/err.h"
 
 /* As scan_run, for a query that the ledger knows (admit_knows) and whose conditions on groups have been decided. */
-int reckon_run(struct scan *s, const struct ledger *l, const struct stage_limits *limits,
+int reckon_run(struct scan *s, const struct ledger *l, const struct ledger_limits *limits,
                const struct query *q, const struct when *w, struct filter *f, struct watch *watch,
                const struct wake_process *p, struct query_result *result, struct err *err);
 

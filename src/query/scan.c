@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * scan: see scan.h.  A stretch of events without a moment between them is counted (query/pairs.c), births apart from
+ * scan: see scan.h.  A stretch of events without a moment between them is counted (query/count_batch.c), births apart from
  * releases.  Here is the rest: the level, whose order matters and which is followed only where the births of a stretch could
  * raise it above the peak so far; and what only some questions ask, in loops of its own.
  */
@@ -112,16 +112,6 @@ static inline struct weight scan_weight(const struct scan *s, uint32_t i)
     return (struct weight){s->is_plain ? 1 : s->blocks[i], s->bytes[i]};
 }
 
-/* Stages want to know of each. */
-static void scan_stage_leak(struct scan *s, const struct wake_block *b, uint32_t i)
-{
-    stages_add_leak(s->stages, &(struct stage_leak){.number = b->number[i],
-                                                    .born_ns = b->time_ns[i],
-                                                    .size = b->size[i],
-                                                    .usable = (s->want & WANT_DETAIL) != 0 ? b->usable[i] : 0,
-                                                    .stack = s->row[i]});
-}
-
 /* Blocks that the file lists as live at its end; both lists rise. */
 static void scan_leaks(struct scan *s, const struct wake_block *b)
 {
@@ -137,8 +127,6 @@ static void scan_leaks(struct scan *s, const struct wake_block *b)
         s->tally.rows.data[s->row[i]].leaked_blocks += weight.blocks;
         s->tally.rows.data[s->row[i]].leaked_bytes += weight.bytes;
         s->leaked++;
-        if (s->stages != NULL)
-            scan_stage_leak(s, b, i);
     }
 }
 
@@ -146,7 +134,7 @@ static void scan_births(struct scan *s, const struct wake_block *b)
 {
     scan_leaks(s, b);
     bool has_slack = (s->want & WANT_DETAIL) != 0, has_histograms = (s->want & WANT_HISTOGRAMS) != 0;
-    for (uint32_t j = 0; j < s->birth_count && (s->has_extras || s->stages != NULL); j++) {
+    for (uint32_t j = 0; j < s->birth_count && s->has_extras; j++) {
         uint32_t i = s->births[j];
         struct tally_row *r = &s->tally.rows.data[s->row[i]];
         struct weight weight = scan_weight(s, i);
@@ -178,23 +166,12 @@ static void scan_temporaries(struct scan *s)
     }
 }
 
-static void scan_heirlooms(struct scan *s, const struct wake_block *b)
-{
-    for (uint32_t k = 0; k < s->death_count; k++) {
-        uint32_t i = s->death_at[k];
-        if (b->number[i] < s->floor)
-            stages_inherit(s->stages, b->number[i], s->born_ns[i], s->bytes[i], s->row[i]);
-    }
-}
-
 static void scan_releases(struct scan *s, const struct wake_block *b)
 {
-    if (s->stages != NULL)
-        scan_heirlooms(s, b);
     if (s->asks_newest || !s->is_plain)
         scan_temporaries(s);
     bool has_histograms = (s->want & WANT_HISTOGRAMS) != 0, has_medians = (s->want & WANT_MEDIAN) != 0;
-    for (uint32_t k = 0; k < s->death_count && (s->has_extras || s->stages != NULL); k++) {
+    for (uint32_t k = 0; k < s->death_count && s->has_extras; k++) {
         uint32_t i = s->death_at[k];
         uint64_t lifetime = b->time_ns[i] - s->born_ns[i];
         struct weight weight = scan_weight(s, i);
@@ -207,52 +184,14 @@ static void scan_releases(struct scan *s, const struct wake_block *b)
     }
 }
 
-/* ----------------------------------------------------------------------- trail */
-
-/* Events of so many bytes that a step has no room for them, in their order. */
-static void scan_add_longs(struct scan *s)
-{
-    uint32_t j = 0, k = 0;
-    while (j < s->birth_count || k < s->death_count) {
-        bool falls = j == s->birth_count || (k < s->death_count && s->death_at[k] < s->births[j]);
-        uint32_t i = falls ? s->death_at[k++] : s->births[j++];
-        if (s->bytes[i] >= s->unit)
-            stages_add_long(s->stages, &(struct trail_long){i, s->row[i], s->bytes[i], falls});
-    }
-}
-
-/* Every event has a step, also those that do not count. */
-static void scan_steps(struct scan *s, uint32_t first, uint32_t end)
-{
-    const uint32_t unit = s->unit, *rows = s->row;
-    const uint64_t *bytes = s->bytes;
-    bool has_longs = false;
-    for (uint32_t i = first; i < end && s->birth_count + s->death_count < end - first; i++)
-        s->steps[i] = TRAIL_NONE;
-    for (uint32_t j = 0; j < s->birth_count; j++) {
-        uint32_t i = s->births[j];
-        s->steps[i] = bytes[i] < unit ? rows[i] * unit + (uint32_t)bytes[i] : TRAIL_NONE;
-        has_longs |= bytes[i] >= unit;
-    }
-    for (uint32_t k = 0; k < s->death_count; k++) {
-        uint32_t i = s->death_at[k];
-        s->steps[i] = bytes[i] < unit ? (rows[i] * unit + (uint32_t)bytes[i]) | TRAIL_FALLS : TRAIL_NONE;
-        has_longs |= bytes[i] >= unit;
-    }
-    if (has_longs)
-        scan_add_longs(s);
-}
-
 /* ----------------------------------------------------------------- a block */
 
 /* Events first..end-1: no moment lies between them. */
 static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
-    pairs_count(s, b, end);
+    count_batch_until(s, b, end);
     if (s->failed)
         return;
-    if (s->stages != NULL && s->stages->trail.words != NULL)
-        scan_steps(s, first, end);
     if (s->is_open && s->query->ticks != 0)
         scan_tick(s);
     scan_level(s, b, first, end);
@@ -279,10 +218,10 @@ static uint32_t scan_find(const struct scan *s, const struct wake_block *b, uint
     return low;
 }
 
-int scan_block(const struct wake_block *b, void *context)
+static int scan_block(const struct wake_block *b, void *context)
 {
     struct scan *s = context;
-    pairs_begin(s, b);
+    count_batch_begin(s, b);
     for (uint32_t first = 0; first < b->count && !s->failed;) {
         uint64_t moment = scan_next_moment(s);
         uint32_t end = moment == UINT64_MAX ? b->count : scan_find(s, b, first, moment);
@@ -301,7 +240,7 @@ int scan_block(const struct wake_block *b, void *context)
 
 /* --------------------------------------------------------------------- run */
 
-unsigned scan_columns(const struct scan *s)
+static unsigned scan_columns(const struct scan *s)
 {
     unsigned columns = WAKE_SIZE | WAKE_STACK | filter_columns(s->filter);
     if (!s->is_plain || s->asks_newest)
@@ -327,7 +266,7 @@ static bool scan_has_plain_rows(const struct query *q, const struct wake_process
     return q->split == SPLIT_NONE && p->omitted.sample_rate == 0;
 }
 
-bool scan_is_plain(const struct query *q, const struct wake_process *p)
+static bool scan_is_plain(const struct query *q, const struct wake_process *p)
 {
     return scan_has_plain_rows(q, p) && q->temporary_ns == 0 && q->temporary_allocations == 1;
 }
@@ -442,35 +381,6 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
         s->seen_ns = last.last_ns;
     scan_finish(s, p);
     return 0;
-}
-
-void scan_leave_stages(struct scan *s, struct stages *stages)
-{
-    s->stages = stages;
-    s->unit = UINT32_C(1) << stages->trail.bits;
-}
-
-void scan_inherit(struct scan *s, const struct stages *stages, struct stage *from)
-{
-    numbered_release(&s->live);
-    map_release(&s->large);
-    stage_sort(from);
-    for (size_t i = 0; i < from->heirlooms.count && !s->failed; i++) {
-        const struct stage_heirloom *h = &from->heirlooms.data[i];
-        if (s->filter->stacks != NULL && !s->filter->stacks[h->row])
-            continue;
-        struct scan_block *block = numbered_add(&s->live, h->number, sizeof *block);
-        if (block == NULL)
-            s->failed = true;
-        else
-            *block = (struct scan_block){.born_ns = h->born_ns, .size = h->size, .row = h->row};
-        if (h->size == SCAN_LARGE && block != NULL)
-            s->failed = !map_set(&s->large, h->number, *map_find(&stages->large, h->number)) || s->failed;
-    }
-    for (size_t i = 0; i < from->newest.count; i++) {
-        uint32_t slot = slots_get(&s->slots, from->newest.data[i].thread);
-        s->slots.all.data[slot].newest = from->newest.data[i].number;
-    }
 }
 
 void scan_release(struct scan *s)

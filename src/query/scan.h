@@ -18,7 +18,6 @@
 #include "query/medians.h"
 #include "query/query.h"
 #include "query/slots.h"
-#include "query/stage.h"
 #include "query/tally.h"
 #include "query/watch.h"
 #include "store/numbered.h"
@@ -32,7 +31,7 @@ struct scan_block {
     uint32_t row;
 };
 
-#define SCAN_LARGE STAGE_LARGE
+#define SCAN_LARGE UINT32_MAX
 #define SCAN_ODD (UINT64_C(1) << 50) /* bytes of a block that no sound file has: sums may wrap */
 
 /* The same where nobody asks for times: eight fill one. */
@@ -60,7 +59,6 @@ struct scan {
     struct map large;     /* number of a live block -> its size, from SCAN_LARGE on */
     struct slots slots;
     struct medians medians;
-    struct stages *stages; /* that this reading makes; NULL: none */
 
     /* The next moments, each UINT64_MAX when it is past or far away. */
     uint64_t open_ns, close_ns, note_ns, tick_ns;
@@ -87,7 +85,7 @@ struct scan {
     uint64_t seen_ns; /* time of the latest event */
     struct weight_rule rule;
 
-    /* Of the events of a block, by their index (query/pairs.c). */
+    /* Of the events of a block, by their index (query/count_batch.c). */
     bool asks_births;                  /* not every allocation matches, but those that are */
     uint16_t matching[WAKE_BLOCK_MAX]; /* ... here */
     uint32_t matching_count;           /* allocations that do */
@@ -108,11 +106,6 @@ struct scan {
     uint16_t death_at[WAKE_BLOCK_MAX];
     uint16_t some[WAKE_BLOCK_MAX];   /* of those releases */
     uint64_t change[WAKE_BLOCK_MAX]; /* of live bytes, by each event; wraps */
-
-    /* While stages are made: */
-    uint64_t floor;                 /* numbers below are of earlier stages */
-    uint32_t unit;                  /* of a row, in a step of the trail; from here on sizes are long */
-    uint32_t steps[WAKE_BLOCK_MAX]; /* of the events, for the trail */
 };
 
 /* Reads the events; afterwards the tally is settled.  What it counts into
@@ -123,29 +116,20 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
 /* Accepts a zeroed one. */
 void scan_release(struct scan *s);
 
-/* The parts of scan_run, for those who do not read all events from the beginning (query/leap.h).
+/* The parts of scan_run, for those who count without reading events (query/reckon.h).
  * Begin: 0 or ERR_MEMORY. */
 int scan_begin(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
                struct bitset *chosen, struct watch *watch, const struct wake_process *p,
                struct query_result *result, struct err *err);
-unsigned scan_columns(const struct scan *s);
-/* Events that follow; of the type wake_block_fn. */
-int scan_block(const struct wake_block *b, void *scan);
-/* Blocks that were live before they follow: what is there now is forgotten. */
-void scan_inherit(struct scan *s, const struct stages *stages, struct stage *from);
-/* The reading makes stages of what it reads. */
-void scan_leave_stages(struct scan *s, struct stages *stages);
-/* (pairs.c) A block of events comes: what it can be asked before any of it is counted. */
-void pairs_begin(struct scan *s, const struct wake_block *b);
+/* (count_batch.c) A block of events comes: what it can be asked before any of it is counted. */
+void count_batch_begin(struct scan *s, const struct wake_block *b);
 /* Its events up to end-1, from where the call before has left off: counts them, but for the level. */
-void pairs_count(struct scan *s, const struct wake_block *b, uint32_t end);
-/* (moments.c) The next moment, UINT64_MAX = none; and what happens just before the first event at or behind it. */
+void count_batch_until(struct scan *s, const struct wake_block *b, uint32_t end);
+/* (window_events.c) The next moment, UINT64_MAX = none; and what happens just before the first event at or behind it. */
 uint64_t scan_next_moment(const struct scan *s);
 void scan_moment(struct scan *s, uint64_t moment);
 /* Behind the last event. */
 void scan_finish(struct scan *s, const struct wake_process *p);
 int scan_no_memory(struct err *err);
-/* Whether a query asks for nothing that a plain reading does not count. */
-bool scan_is_plain(const struct query *q, const struct wake_process *p);
 
 #endif

@@ -38,10 +38,7 @@ struct tally_row {
     uint64_t leaked_blocks, leaked_bytes;
     uint64_t temporary_blocks, temporary_bytes;
     uint64_t slack_bytes;
-    union {
-        uint64_t lifetime_median_ns;
-        uint64_t highest_bytes; /* live at once; where stages are made without a trail */
-    };
+    uint64_t lifetime_median_ns;
     uint32_t stack, part; /* part: the thread or the kind, as the rows are split */
 };
 

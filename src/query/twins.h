@@ -47,12 +47,12 @@ struct twins {
     struct query_result right, ours;
 };
 
-static inline void open_twins(struct twins *t, const struct stage_limits *limits)
+static inline void open_twins(struct twins *t, const struct ledger_limits *limits)
 {
     struct err err;
     assert_int_equal(wake_reader_open(&t->alone, path, &err), 0);
     assert_int_equal(wake_reader_open(&t->attached, path, &err), 0);
-    assert_int_equal(memo_attach(t->attached, MEMO_MANY, limits, &err), 0);
+    assert_int_equal(memo_attach(t->attached, limits, &err), 0);
     query_result_init(&t->right);
     query_result_init(&t->ours);
 }

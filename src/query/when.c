@@ -206,21 +206,6 @@ int when_resolve(struct when *w, const struct query *q, const struct wake_reader
     return code;
 }
 
-struct when when_whole(const struct when *w)
-{
-    const struct query_range all = {0, UINT64_MAX};
-    return (struct when){
-        .run_to = w->end,
-        .end = w->end,
-        .window = all,
-        .born = all,
-        .died = all,
-        .group_peak = all,
-        .group_interval = all,
-        .moment = UINT64_MAX,
-    };
-}
-
 bool when_is_gone(const struct when *w, const struct wake_process *p, uint64_t ns)
 {
     bool has_ended = p->ended && !p->end.goes_on && ns > p->end.end_ns;

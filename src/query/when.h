@@ -39,8 +39,6 @@ struct when {
 bool when_chooses(const struct query *q, const struct wake_process *p);
 /* ERR_ABSENT: no such process or mark; ERR_USAGE, ERR_MEMORY. */
 int when_resolve(struct when *w, const struct query *q, const struct wake_reader *reader, struct err *err);
-/* A query without conditions and moments, on the clock of the recording that this one is of; it lists no processes. */
-struct when when_whole(const struct when *w);
 /* Has the process ended before this? What it did not release is gone then. */
 bool when_is_gone(const struct when *w, const struct wake_process *p, uint64_t ns);
 /* Accepts a zeroed one. */

@@ -242,6 +242,31 @@ uint64_t wake_process_omitted(const struct wake_process *p)
     return o->culled_blocks + o->allocations + (elsewhere > carried ? elsewhere - carried : 0);
 }
 
+bool wake_reader_totals_agree(const struct wake_reader *r, size_t process)
+{
+    const struct wake_process *p = wake_reader_process(r, process);
+    const struct wake_omissions *o = &p->omitted;
+    uint64_t allocations = o->culled_blocks + o->allocations + o->elsewhere_allocations;
+    uint64_t frees = o->culled_blocks + o->frees + o->elsewhere_frees;
+    struct wake_span span;
+    for (size_t i = 0; wake_reader_span(r, process, i, &span); i++) {
+        allocations += span.allocations;
+        frees += span.frees;
+    }
+    bool is_sampled = o->sample_rate != 0;
+    bool agree = p->missing_events == 0 && p->totals.count <= p->stacks.count &&
+                 allocations == (is_sampled ? o->samples : p->end.allocations) &&
+                 frees == (is_sampled ? o->freed_samples : p->end.frees) &&
+                 p->live.count == (is_sampled ? o->samples - o->freed_samples : p->end.leaked_blocks);
+    allocations = p->end.allocations;
+    frees = p->end.frees;
+    for (size_t i = 0; i < p->totals.count; i++) {
+        allocations -= p->totals.data[i].allocations;
+        frees -= p->totals.data[i].freed;
+    }
+    return agree && allocations == 0 && frees == 0;
+}
+
 bool wake_process_knows_order(const struct wake_process *p)
 {
     const struct wake_omissions *o = &p->omitted;

@@ -148,6 +148,8 @@ size_t wake_reader_process_count(const struct wake_reader *r);
 const struct wake_process *wake_reader_process(const struct wake_reader *r, size_t process);
 /* Blocks of the totals that no event of the file is about; samples, where it has those. */
 uint64_t wake_process_omitted(const struct wake_process *p);
+/* Whether the totals in the file are those of its events, and of what was left out of these on purpose. */
+bool wake_reader_totals_agree(const struct wake_reader *r, size_t process);
 /* Whether the events tell what a thread has allocated next: not where blocks are samples, or some were culled.  How many
  * were a recording that was cut does not know. */
 bool wake_process_knows_order(const struct wake_process *p);

@@ -114,8 +114,7 @@ static void ask_again(const char *path, const struct query *q, const struct quer
     struct query_result result;
     struct query before;
     struct err err;
-    const struct stage_limits limits = {.events = 1, .bytes = 4000};
-    if (wake_reader_open(&reader, path, &err) != 0 || memo_attach(reader, MEMO_MANY, &limits, &err) != 0)
+    if (wake_reader_open(&reader, path, &err) != 0 || memo_attach(reader, NULL, &err) != 0)
         abort();
     query_init(&before);
     query_result_init(&result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * moments: what scan does between two events: the window begins or ends, a tick is over, live blocks are noted.
+ * window_events: what scan does between two events: the window begins or ends, a tick is over, live blocks are noted.
  */
 #include "query/scan.h"
 

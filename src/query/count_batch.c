@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * pairs: how scan counts a stretch of a block of events: births add to their rows and to the live blocks, releases take
+ * count_batch: how scan counts a stretch of a block of events: births add to their rows and to the live blocks, releases take
  * their block out of those and count for its row.
  *
  * All births of the stretch come first, in a loop of their own, then all releases.  A release never comes before its
@@ -12,29 +12,29 @@
 #include "query/ahead.h"
 
 /* What is kept of a live block: the loops are compiled for each. */
-enum pairs_entry {
-    PAIRS_BRIEF, /* struct scan_brief */
-    PAIRS_PLAIN, /* struct scan_block */
-    PAIRS_DATED, /* struct scan_dated */
+enum batch_entry {
+    BATCH_BRIEF, /* struct scan_brief */
+    BATCH_PLAIN, /* struct scan_block */
+    BATCH_DATED, /* struct scan_dated */
 };
 
-#define PAIRS_INLINE inline __attribute__((always_inline))
+#define BATCH_INLINE inline __attribute__((always_inline))
 
-static PAIRS_INLINE size_t pairs_size(enum pairs_entry entry)
+static BATCH_INLINE size_t batch_size(enum batch_entry entry)
 {
-    return entry == PAIRS_BRIEF   ? sizeof(struct scan_brief)
-           : entry == PAIRS_PLAIN ? sizeof(struct scan_block)
+    return entry == BATCH_BRIEF   ? sizeof(struct scan_brief)
+           : entry == BATCH_PLAIN ? sizeof(struct scan_block)
                                   : sizeof(struct scan_dated);
 }
 
 /* ------------------------------------------------------------------ births */
 
-static __attribute__((noinline)) void pairs_set_large(struct scan *s, uint64_t number, uint64_t size)
+static __attribute__((noinline)) void batch_set_large(struct scan *s, uint64_t number, uint64_t size)
 {
     s->failed = !map_set(&s->large, number, size) || s->failed;
 }
 
-static __attribute__((noinline)) uint64_t pairs_unset_large(struct scan *s, uint64_t number)
+static __attribute__((noinline)) uint64_t batch_unset_large(struct scan *s, uint64_t number)
 {
     uint64_t size = 0;
     (void)map_remove(&s->large, number, &size);
@@ -42,18 +42,18 @@ static __attribute__((noinline)) uint64_t pairs_unset_large(struct scan *s, uint
 }
 
 /* The entry of a new block.  False: no memory. */
-static PAIRS_INLINE bool pairs_add(struct scan *s, uint64_t number, uint32_t i, struct scan_brief brief,
-                                   uint64_t born_ns, enum pairs_entry entry)
+static BATCH_INLINE bool batch_add(struct scan *s, uint64_t number, uint32_t i, struct scan_brief brief,
+                                   uint64_t born_ns, enum batch_entry entry)
 {
-    void *block = numbered_add(&s->live, number, pairs_size(entry));
+    void *block = numbered_add(&s->live, number, batch_size(entry));
     if (block == NULL)
         return false;
-    if (entry == PAIRS_BRIEF)
+    if (entry == BATCH_BRIEF)
         *(struct scan_brief *)block = brief;
     else
         *(struct scan_block *)block =
             (struct scan_block){.born_ns = born_ns, .size = brief.size, .row = brief.row};
-    if (entry == PAIRS_DATED) {
+    if (entry == BATCH_DATED) {
         struct scan_dated *dated = block;
         dated->slot = s->slot[i];
         dated->made = s->made[i];
@@ -63,9 +63,9 @@ static PAIRS_INLINE bool pairs_add(struct scan *s, uint64_t number, uint32_t i, 
 
 /* What is used of the block and of the scan stands in variables: compilers would read it anew for each event, since stores
  * of bytes may be to anything. */
-static PAIRS_INLINE void pairs_births(struct scan *s, const struct wake_block *b, enum pairs_entry entry)
+static BATCH_INLINE void batch_births(struct scan *s, const struct wake_block *b, enum batch_entry entry)
 {
-    const bool is_plain = entry != PAIRS_DATED;
+    const bool is_plain = entry != BATCH_DATED;
     const uint16_t *births = s->births;
     const uint64_t *numbers = b->number, *sizes = b->size, *times = b->time_ns, epoch = s->tally.level.epoch;
     const uint32_t *stacks = b->stack;
@@ -80,12 +80,12 @@ static PAIRS_INLINE void pairs_births(struct scan *s, const struct wake_block *b
             row = tally_find(&s->tally, row, b->thread[i], b->detail[i]);
         struct scan_brief brief = {size < SCAN_LARGE ? (uint32_t)size : SCAN_LARGE, row};
         if ((!is_plain && row == TALLY_NONE) ||
-            !pairs_add(s, number, i, brief, entry == PAIRS_BRIEF ? 0 : times[i], entry)) {
+            !batch_add(s, number, i, brief, entry == BATCH_BRIEF ? 0 : times[i], entry)) {
             s->failed = true;
             return;
         }
         if (__builtin_expect(brief.size == SCAN_LARGE, 0))
-            pairs_set_large(s, number, size);
+            batch_set_large(s, number, size);
         struct weight weight = is_plain ? (struct weight){1, size} : weight_of(&s->rule, number, size);
         if (!is_plain)
             s->blocks[i] = weight.blocks;
@@ -103,7 +103,7 @@ static PAIRS_INLINE void pairs_births(struct scan *s, const struct wake_block *b
 
 /* ---------------------------------------------------------------- releases */
 
-static PAIRS_INLINE bool pairs_is_temporary(const struct scan *s, const struct scan_dated *dated,
+static BATCH_INLINE bool batch_is_temporary(const struct scan *s, const struct scan_dated *dated,
                                             const struct wake_block *b, uint32_t i)
 {
     if (dated->slot != s->slot[i])
@@ -114,10 +114,10 @@ static PAIRS_INLINE bool pairs_is_temporary(const struct scan *s, const struct s
 }
 
 /* Releases first..end-1 of the block's list. */
-static PAIRS_INLINE void pairs_releases(struct scan *s, const struct wake_block *b, uint32_t first,
-                                        uint32_t end, enum pairs_entry entry)
+static BATCH_INLINE void batch_releases(struct scan *s, const struct wake_block *b, uint32_t first,
+                                        uint32_t end, enum batch_entry entry)
 {
-    const bool is_plain = entry != PAIRS_DATED;
+    const bool is_plain = entry != BATCH_DATED;
     const uint16_t *releases = b->free_at;
     const uint64_t *numbers = b->number, epoch = s->tally.level.epoch;
     struct tally_row *tally = s->tally.rows.data;
@@ -127,22 +127,22 @@ static PAIRS_INLINE void pairs_releases(struct scan *s, const struct wake_block 
              fall_blocks = s->fall_blocks;
     for (uint32_t k = first; k < end; k++) {
         uint32_t i = releases[k];
-        const void *was = numbered_take(&s->live, numbers[i], pairs_size(entry));
+        const void *was = numbered_take(&s->live, numbers[i], batch_size(entry));
         if (was == NULL)
             continue;
-        const struct scan_block *block = entry == PAIRS_BRIEF ? NULL : was;
-        const struct scan_brief *brief = entry == PAIRS_BRIEF ? was : NULL;
-        uint32_t row = entry == PAIRS_BRIEF ? brief->row : block->row;
-        uint64_t size = entry == PAIRS_BRIEF ? brief->size : block->size;
+        const struct scan_block *block = entry == BATCH_BRIEF ? NULL : was;
+        const struct scan_brief *brief = entry == BATCH_BRIEF ? was : NULL;
+        uint32_t row = entry == BATCH_BRIEF ? brief->row : block->row;
+        uint64_t size = entry == BATCH_BRIEF ? brief->size : block->size;
         if (__builtin_expect(size == SCAN_LARGE, 0))
-            size = pairs_unset_large(s, numbers[i]);
+            size = batch_unset_large(s, numbers[i]);
         struct weight weight = is_plain ? (struct weight){1, size} : weight_of(&s->rule, numbers[i], size);
         if (!is_plain) {
             s->blocks[i] = weight.blocks;
-            s->is_newest[i] = pairs_is_temporary(s, was, b, i);
+            s->is_newest[i] = batch_is_temporary(s, was, b, i);
         }
         rows[i] = row;
-        if (entry != PAIRS_BRIEF)
+        if (entry != BATCH_BRIEF)
             born_ns[i] = block->born_ns;
         bytes[i] = weight.bytes;
         deaths[found++] = (uint16_t)i;
@@ -155,65 +155,55 @@ static PAIRS_INLINE void pairs_releases(struct scan *s, const struct wake_block 
     s->fall_blocks = fall_blocks;
 }
 
-/* The bytes of a row between its births and its releases: no less than they ever are in this stretch. */
-static void pairs_note_highest(struct scan *s)
-{
-    for (uint32_t j = 0; j < s->birth_count; j++) {
-        struct tally_row *r = &s->tally.rows.data[s->row[s->births[j]]];
-        if (r->made_bytes - r->gone_bytes > r->highest_bytes)
-            r->highest_bytes = r->made_bytes - r->gone_bytes;
-    }
-}
-
 /* The loops, each in a function of its own: together they would have too few registers. */
-typedef void pairs_births_fn(struct scan *s, const struct wake_block *b);
-typedef void pairs_releases_fn(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end);
+typedef void batch_births_fn(struct scan *s, const struct wake_block *b);
+typedef void batch_releases_fn(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end);
 
-static void pairs_births_brief(struct scan *s, const struct wake_block *b)
+static void batch_births_brief(struct scan *s, const struct wake_block *b)
 {
-    pairs_births(s, b, PAIRS_BRIEF);
+    batch_births(s, b, BATCH_BRIEF);
 }
 
-static void pairs_births_plain(struct scan *s, const struct wake_block *b)
+static void batch_births_plain(struct scan *s, const struct wake_block *b)
 {
-    pairs_births(s, b, PAIRS_PLAIN);
+    batch_births(s, b, BATCH_PLAIN);
 }
 
-static void pairs_births_dated(struct scan *s, const struct wake_block *b)
+static void batch_births_dated(struct scan *s, const struct wake_block *b)
 {
-    pairs_births(s, b, PAIRS_DATED);
+    batch_births(s, b, BATCH_DATED);
 }
 
-static void pairs_releases_brief(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
+static void batch_releases_brief(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
-    pairs_releases(s, b, first, end, PAIRS_BRIEF);
+    batch_releases(s, b, first, end, BATCH_BRIEF);
 }
 
-static void pairs_releases_plain(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
+static void batch_releases_plain(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
-    pairs_releases(s, b, first, end, PAIRS_PLAIN);
+    batch_releases(s, b, first, end, BATCH_PLAIN);
 }
 
-static void pairs_releases_dated(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
+static void batch_releases_dated(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
 {
-    pairs_releases(s, b, first, end, PAIRS_DATED);
+    batch_releases(s, b, first, end, BATCH_DATED);
 }
 
-static const struct pairs_loops {
-    pairs_births_fn *births;
-    pairs_releases_fn *releases;
+static const struct batch_loops {
+    batch_births_fn *births;
+    batch_releases_fn *releases;
     size_t size;
-} pairs_loops[] = {
-    [PAIRS_BRIEF] = {pairs_births_brief, pairs_releases_brief, sizeof(struct scan_brief)},
-    [PAIRS_PLAIN] = {pairs_births_plain, pairs_releases_plain, sizeof(struct scan_block)},
-    [PAIRS_DATED] = {pairs_births_dated, pairs_releases_dated, sizeof(struct scan_dated)},
+} batch_loops[] = {
+    [BATCH_BRIEF] = {batch_births_brief, batch_releases_brief, sizeof(struct scan_brief)},
+    [BATCH_PLAIN] = {batch_births_plain, batch_releases_plain, sizeof(struct scan_block)},
+    [BATCH_DATED] = {batch_births_dated, batch_releases_dated, sizeof(struct scan_dated)},
 };
 
 /* ----------------------------------------------------------------- a block */
 
 /* Of blocks that an earlier file of the series has made numbers may be any; else allocations are numbered one by one, and
  * 64 share a word. */
-static void pairs_choose(struct scan *s, const struct wake_block *b)
+static void batch_choose(struct scan *s, const struct wake_block *b)
 {
     uint64_t word = 0, held = UINT64_MAX;
     uint32_t kept = 0;
@@ -229,12 +219,12 @@ static void pairs_choose(struct scan *s, const struct wake_block *b)
     s->matching_count = kept;
 }
 
-void pairs_begin(struct scan *s, const struct wake_block *b)
+void count_batch_begin(struct scan *s, const struct wake_block *b)
 {
     s->next_birth = s->next_free = 0;
     s->matching_count = s->asks_births ? filter_births(s->filter, &s->slots, b, s->matching) : b->alloc_count;
     if (s->chosen != NULL)
-        pairs_choose(s, b);
+        batch_choose(s, b);
     if (!s->is_plain)
         slots_count_made(&s->slots, b, s->slot, s->made);
     else if (s->asks_newest)
@@ -242,7 +232,7 @@ void pairs_begin(struct scan *s, const struct wake_block *b)
 }
 
 /* How many of a list are less than `end`. */
-static uint32_t pairs_find(const uint16_t *list, uint32_t low, uint32_t high, uint32_t end)
+static uint32_t batch_find(const uint16_t *list, uint32_t low, uint32_t high, uint32_t end)
 {
     if (low == high || list[high - 1] < end)
         return high;
@@ -256,19 +246,17 @@ static uint32_t pairs_find(const uint16_t *list, uint32_t low, uint32_t high, ui
     return low;
 }
 
-void pairs_count(struct scan *s, const struct wake_block *b, uint32_t end)
+void count_batch_until(struct scan *s, const struct wake_block *b, uint32_t end)
 {
-    const struct pairs_loops *loops = &pairs_loops[!s->is_plain  ? PAIRS_DATED
-                                                   : s->is_timed ? PAIRS_PLAIN
-                                                                 : PAIRS_BRIEF];
+    const struct batch_loops *loops = &batch_loops[!s->is_plain  ? BATCH_DATED
+                                                   : s->is_timed ? BATCH_PLAIN
+                                                                 : BATCH_BRIEF];
     const uint16_t *all = s->asks_births ? s->matching : b->alloc_at;
-    uint32_t births = pairs_find(all, s->next_birth, s->matching_count, end);
-    uint32_t frees = pairs_find(b->free_at, s->next_free, b->free_count, end);
+    uint32_t births = batch_find(all, s->next_birth, s->matching_count, end);
+    uint32_t frees = batch_find(b->free_at, s->next_free, b->free_count, end);
     s->births = all + s->next_birth;
     s->birth_count = births - s->next_birth;
     loops->births(s, b);
-    if (s->stages != NULL && s->stages->trail.words == NULL)
-        pairs_note_highest(s);
     s->fall_bytes = s->fall_blocks = 0;
     s->death_count = 0;
     for (uint32_t k = s->next_free, stop; k < frees && !s->failed; k = stop) {
