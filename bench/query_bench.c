@@ -8,9 +8,8 @@
  * Best of ROUNDS (5); events are those of the recording, however
  * often they are read.  WORD: only questions whose names have one of them.
  *
- *     alone    to a recording that nothing is remembered of: CPU time
- *     second   to one that was asked something else before (query/memo.h): time; how many events were read
- *     again    the same question once more */
+ *     alone    to a recording that nothing is remembered of: time, and CPU time in parentheses (taskset -c 0 for one CPU)
+ *     second   to one that stays open for many questions (query/memo.h): time; how many events were read */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,28 +106,29 @@ static const char *meant(const struct wake_reader *reader, const char *value, ch
     return text;
 }
 
-enum way { ALONE, SECOND, AGAIN };
+/* The best of some rounds, in ms. */
+struct spent {
+    double time, cpu;
+};
 
-/* The best of some rounds, in ms: of CPU time for those who read events, of waiting for those who have an open recording.
- * Negative: an error. */
-static double measure(const struct query *q, struct wake_reader *reader, struct query_result *result,
-                      enum way way, unsigned rounds)
+/* time < 0: an error. */
+static struct spent measure(const struct query *q, struct wake_reader *reader, struct query_result *result,
+                            unsigned rounds)
 {
-    const clockid_t clock = way == ALONE ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
     struct err err;
-    double best = 1e18;
+    struct spent best = {1e18, 1e18};
     for (unsigned i = 0; i < rounds; i++) {
-        if (way == SECOND)
-            kept_release(&memo_of(reader)->kept);
-        double start = now_ns(clock);
+        double start = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
         if (query_run(q, reader, result, &err) != 0) {
             fprintf(stderr, "query_bench: %s\n", err.text);
-            return -1;
+            return (struct spent){-1, -1};
         }
-        double spent = now_ns(clock) - start;
-        best = spent < best ? spent : best;
+        start = (now_ns(CLOCK_MONOTONIC) - start) / 1e6;
+        cpu = (now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1e6;
+        best.time = start < best.time ? start : best.time;
+        best.cpu = cpu < best.cpu ? cpu : best.cpu;
     }
-    return best / 1e6;
+    return best;
 }
 
 /* reader: nothing is remembered of it; attached: something is. */
@@ -149,19 +149,21 @@ static int run(struct wake_reader *reader, struct wake_reader *attached, const s
     for (unsigned i = 0; question->words[i] != NULL && code == 0; i += 2)
         code = query_parse(&q, question->words[i], meant(reader, question->words[i + 1], text, sizeof text),
                            &err);
-    double alone = code == 0 ? measure(&q, reader, &result, ALONE, rounds) : -1;
+    struct spent alone = {-1, -1}, second = {-1, -1};
+    if (code == 0)
+        alone = measure(&q, reader, &result, rounds);
     uint64_t blocks = result.total.allocated_blocks, peak = result.total.peak_bytes;
     q.place_context = attached;
-    double second = alone >= 0 ? measure(&q, attached, &result, SECOND, rounds) : -1;
-    uint64_t read = result.events;
-    double again = second >= 0 ? measure(&q, attached, &result, AGAIN, rounds) : -1;
-    if (again < 0)
+    if (alone.time >= 0)
+        second = measure(&q, attached, &result, rounds);
+    if (second.time < 0)
         code = -1;
     else
-        printf("%-24s alone %8.2f ms, %4.1f ns/event; second %8.3f ms, %llu events read; again %.3f ms; "
+        printf("%-24s alone %8.2f ms, %4.1f (%4.1f) ns/event; second %8.3f ms, %llu events read; "
                "%llu rows, %llu blocks\n",
-               question->name, alone, alone * 1e6 / events, second, (unsigned long long)read, again,
-               (unsigned long long)result.rows.count, (unsigned long long)result.total.allocated_blocks);
+               question->name, alone.time, alone.time * 1e6 / events, alone.cpu * 1e6 / events, second.time,
+               (unsigned long long)result.events, (unsigned long long)result.rows.count,
+               (unsigned long long)result.total.allocated_blocks);
     if (code == 0 && (result.total.allocated_blocks != blocks || result.total.peak_bytes != peak)) {
         fprintf(stderr, "query_bench: the second answer is another one\n");
         code = -1;
@@ -182,9 +184,8 @@ static struct wake_reader *open_attached(const char *path, double *spent_ms)
         return NULL;
     query_init(&q);
     query_result_init(&result);
-    if (memo_attach(reader, MEMO_MANY, NULL, &err) != 0 || query_parse(&q, "detail", "yes", &err) != 0 ||
-        query_parse(&q, "from", "33%", &err) != 0 ||
-        (*spent_ms = measure(&q, reader, &result, ALONE, 1)) < 0) {
+    if (memo_attach(reader, NULL, &err) != 0 || query_parse(&q, "detail", "yes", &err) != 0 ||
+        query_parse(&q, "from", "33%", &err) != 0 || (*spent_ms = measure(&q, reader, &result, 1).time) < 0) {
         wake_reader_close(reader);
         reader = NULL;
     }

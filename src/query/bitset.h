@@ -40,6 +40,14 @@ static inline bool bitset_has(struct bitset *b, uint64_t number)
     return b->page != NULL && (b->page->words[at / 64] >> at % 64 & 1) != 0;
 }
 
+/* As bitset_has, for several threads at once. */
+static inline bool bitset_find(const struct bitset *b, uint64_t number)
+{
+    const uint64_t *page = map_find(&b->index, number >> BITSET_PAGE_BITS);
+    uint64_t at = number & ((UINT64_C(1) << BITSET_PAGE_BITS) - 1);
+    return page != NULL && (b->pages.data[*page]->words[at / 64] >> at % 64 & 1) != 0;
+}
+
 /* The bits of 64 numbers, of which this is one. */
 static inline uint64_t bitset_word(struct bitset *b, uint64_t number)
 {

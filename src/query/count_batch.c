@@ -207,22 +207,24 @@ static void batch_choose(struct scan *s, const struct wake_block *b)
 {
     uint64_t word = 0, held = UINT64_MAX;
     uint32_t kept = 0;
-    for (uint32_t j = 0; j < s->matching_count; j++) {
-        uint64_t number = b->number[s->matching[j]];
+    for (uint32_t j = 0; j < b->match_count; j++) {
+        uint64_t number = b->number[b->match_at[j]];
         if (number / 64 != held) {
             word = bitset_word(s->chosen, number);
             held = number / 64;
         }
-        s->matching[kept] = s->matching[j];
+        s->kept[kept] = b->match_at[j];
         kept += word >> number % 64 & 1;
     }
-    s->matching_count = kept;
+    s->match_at = s->kept;
+    s->match_count = kept;
 }
 
 void count_batch_begin(struct scan *s, const struct wake_block *b)
 {
     s->next_birth = s->next_free = 0;
-    s->matching_count = s->asks_births ? filter_births(s->filter, &s->slots, b, s->matching) : b->alloc_count;
+    s->match_at = b->match_at;
+    s->match_count = b->match_count;
     if (s->chosen != NULL)
         batch_choose(s, b);
     if (!s->is_plain)
@@ -251,10 +253,9 @@ void count_batch_until(struct scan *s, const struct wake_block *b, uint32_t end)
     const struct batch_loops *loops = &batch_loops[!s->is_plain  ? BATCH_DATED
                                                    : s->is_timed ? BATCH_PLAIN
                                                                  : BATCH_BRIEF];
-    const uint16_t *all = s->asks_births ? s->matching : b->alloc_at;
-    uint32_t births = batch_find(all, s->next_birth, s->matching_count, end);
+    uint32_t births = batch_find(s->match_at, s->next_birth, s->match_count, end);
     uint32_t frees = batch_find(b->free_at, s->next_free, b->free_count, end);
-    s->births = all + s->next_birth;
+    s->births = s->match_at + s->next_birth;
     s->birth_count = births - s->next_birth;
     loops->births(s, b);
     s->fall_bytes = s->fall_blocks = 0;

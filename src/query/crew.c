@@ -4,14 +4,12 @@
  */
 #include "query/crew.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "query/histogram.h"
 #include "tool/memory.h"
+#include "tool/worker.h"
 
 enum {
     CREW_MOST = 8,
@@ -31,17 +29,9 @@ struct crew_part {
     bool is_running;
 };
 
-/* That this process may use. */
-static unsigned crew_cpus(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count < 1 ? 1 : (unsigned)count;
-}
-
 void crew_init(struct crew *p, const struct ledger_limits *limits, struct scan *s, const struct ledger *l)
 {
-    unsigned cpus = crew_cpus();
+    unsigned cpus = worker_cpus();
     size_t least = s->stack_count > CREW_LEAST / CREW_A_ROW ? s->stack_count * CREW_A_ROW : CREW_LEAST;
     *p = (struct crew){.scan = s,
                        .ledger = l,
@@ -89,15 +79,10 @@ static struct crew_part *crew_new(const struct crew *p, size_t from, size_t to)
     return part;
 }
 
-/* Signals are for the thread that asks. */
 static void crew_start(struct crew *p)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     for (size_t i = 0; i < p->count; i++)
-        p->list[i]->is_running = pthread_create(&p->list[i]->thread, NULL, crew_run, p->list[i]) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+        p->list[i]->is_running = worker_start(&p->list[i]->thread, crew_run, p->list[i]);
 }
 
 /* Those behind the first.  False: no memory. */

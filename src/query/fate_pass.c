@@ -18,6 +18,7 @@
 #include "query/ahead.h"
 #include "query/chain.h"
 #include "query/cohort.h"
+#include "query/slots.h"
 #include "store/numbered.h"
 #include "wire/record.h"
 
@@ -26,7 +27,8 @@
 /* A live block. */
 struct fate_birth {
     uint64_t born_ns;
-    uint32_t slot, made; /* its thread, and how many blocks that had made, this one included; where they are asked for */
+    uint32_t slot,
+        made; /* its thread, and how many blocks that had made, this one included; where they are asked for */
 };
 
 /* A live block where chains or groups are asked for. */
@@ -51,7 +53,6 @@ struct fate_pass {
     bool failed; /* no memory */
     uint8_t pass[WAKE_BLOCK_MAX];
     uint32_t slot[WAKE_BLOCK_MAX], made[WAKE_BLOCK_MAX]; /* of each event (query/slots.h) */
-    uint16_t births[WAKE_BLOCK_MAX];
 };
 
 bool fate_pass_is_needed(const struct filter *f)
@@ -102,9 +103,8 @@ static FATE_INLINE bool fate_passes(const struct fate_pass *p, const struct filt
 
 static void fate_add_births(struct fate_pass *p, const struct wake_block *b)
 {
-    uint32_t count = filter_births(p->filter, &p->slots, b, p->births);
-    for (uint32_t j = 0; j < count; j++) {
-        uint32_t i = p->births[j];
+    for (uint32_t j = 0; j < b->match_count; j++) {
+        uint32_t i = b->match_at[j];
         struct fate_birth *birth = numbered_add(&p->live, b->number[i], sizeof *birth);
         if (birth == NULL) {
             p->failed = true;
@@ -199,7 +199,7 @@ static int fate_visit_blocks(const struct wake_block *b, void *context)
     struct fate_pass *p = context;
     bool in_order = p->groups != NULL || b->has_previous;
     struct ahead ahead = {0};
-    filter_flag_births(p->filter, &p->slots, b, p->pass);
+    filter_flag(b, p->pass);
     if (p->has_threads)
         slots_count_made(&p->slots, b, p->slot, p->made);
     for (uint32_t i = 0; in_order && i < b->count; i++) {
@@ -241,7 +241,7 @@ static void fate_finish_blocks(struct fate_pass *p)
 
 static unsigned fate_columns(const struct fate_pass *p)
 {
-    unsigned columns = WAKE_TIME | filter_columns(p->filter);
+    unsigned columns = WAKE_TIME;
     if (p->has_threads)
         columns |= WAKE_THREAD;
     if (p->groups != NULL)
@@ -266,10 +266,9 @@ int fate_pass_run(struct filter *f, struct bitset *chosen, struct watch *watch, 
     watch->total += f->process->events;
     numbered_init(&p.live);
     chains_init(&p.chains, f, chosen);
-    filter_restart(f);
     if (slots_init(&p.slots, f->query, f->process) && (!has_groups || (p.groups = cohort_new(f)) != NULL))
-        code = wake_reader_visit_columns(reader, process, 0, UINT64_MAX, fate_columns(&p),
-                                         follows_all ? fate_visit_blocks : fate_visit_births, &p, err);
+        code = filter_visit(f, reader, process, UINT64_MAX, fate_columns(&p),
+                            follows_all ? fate_visit_blocks : fate_visit_births, &p, err);
     if (code == 0 && follows_all)
         fate_finish_blocks(&p);
     else if (code == 0)

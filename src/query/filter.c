@@ -10,6 +10,7 @@
 #include "query/listing.h"
 #include "query/mapped.h"
 #include "query/pattern.h"
+#include "query/slots.h"
 #include "tool/memory.h"
 
 /* ------------------------------------------------------------- what is set */
@@ -110,6 +111,19 @@ void filter_name_stacks(uint8_t *allowed, size_t count, const uint32_t *wanted, 
     for (size_t i = 0; i < unwanted_count; i++)
         if (unwanted[i] < count)
             allowed[unwanted[i]] = 0;
+}
+
+/* Threads that are not known allocate nothing that matches. */
+static bool filter_list_makers(struct filter *f)
+{
+    const struct query_filter *q = &f->query->filter;
+    bool fine = true;
+    for (size_t i = 0; (f->checks & CHECK_THREAD) != 0 && i < f->process->threads.count && fine; i++) {
+        const struct wake_thread *t = &f->process->threads.data[i];
+        if (slots_match(q->threads.data, q->threads.count, t))
+            fine = map_set(&f->makers, t->number, 1);
+    }
+    return fine;
 }
 
 static int filter_allow_stacks(struct filter *f, uint32_t process, struct err *err)
@@ -216,16 +230,19 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
         .end_ns = p->end.end_ns,
     };
     bitset_init(&f->released);
+    map_init(&f->makers);
     bitset_init(&f->inside);
     filter_set_times(f);
-    if (!filter_list_leaked(f))
-        return err_set(err, ERR_MEMORY, "There is no memory for the list of leaked blocks.");
+    if (!filter_list_leaked(f) || !filter_list_makers(f))
+        return err_set(err, ERR_MEMORY, "There is no memory for the conditions of the query.");
     int code = filter_check_arenas(f, err);
     if (code == 0)
         code = filter_check_temporary(f, err);
     if (code == 0 && q->filter.blocks != NULL) {
         code = listing_check(q->filter.blocks, wake_reader_process_count(reader), err);
         f->listed = listing_blocks(q->filter.blocks, process);
+        while (f->listed != NULL && f->listed[f->listed_count] != UINT64_MAX)
+            f->listed_count++;
     }
     if (code == 0 && (f->checks & (CHECK_STACK | CHECK_GROUPS)) != 0)
         code = filter_allow_stacks(f, process, err);
@@ -237,14 +254,9 @@ void filter_release(struct filter *f)
     free(f->stacks);
     f->stacks = NULL;
     vec_release(&f->leaked);
+    map_release(&f->makers);
     bitset_release(&f->released);
     bitset_release(&f->inside);
-}
-
-void filter_restart(struct filter *f)
-{
-    f->next_leaked = f->next_listed = 0;
-    f->is_marked = false;
 }
 
 unsigned filter_columns(const struct filter *f)
@@ -319,13 +331,18 @@ static void filter_stacks(const struct filter *f, struct births *a)
     FILTER_KEEP(a, i, allowed[stack[i] < count ? stack[i] : 0] != 0);
 }
 
-static void filter_threads(struct slots *slots, struct births *a)
+static void filter_threads(const struct filter *f, struct births *a)
 {
-    uint32_t kept = 0;
+    const uint32_t *threads = a->b->thread;
+    uint32_t latest = a->count > 0 ? threads[a->list[0]] : 0, kept = 0;
+    bool passes = map_find(&f->makers, latest) != NULL;
     for (uint32_t j = 0; j < a->count; j++) {
-        uint32_t at = slots_get(slots, a->b->thread[a->list[j]]); /* first: the slots may move */
-        a->list[kept] = a->list[j];
-        kept += slots->all.data[at].may_allocate;
+        uint32_t i = a->list[j];
+        if (threads[i] != latest)
+            passes = map_find(&f->makers, threads[i]) != NULL;
+        latest = threads[i];
+        a->list[kept] = (uint16_t)i;
+        kept += passes;
     }
     a->count = kept;
 }
@@ -337,25 +354,21 @@ static void filter_kinds(const struct filter *f, struct births *a)
     FILTER_KEEP(a, i, (kinds >> (detail[i] & 31) & 1) != 0);
 }
 
-static void filter_marks(struct filter *f, struct births *a)
+/* The first of a rising list, which ends with UINT64_MAX, that is not less than a number. */
+static size_t filter_lower(const uint64_t *list, size_t count, uint64_t number)
 {
-    const struct wake_process *p = f->process;
-    const struct wake_block *b = a->b;
-    uint32_t kept = 0, next = 0;
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (b->event[i] == WAKE_MARK) {
-            const char *name = b->number[i] < p->marks.count ? p->marks.data[b->number[i]].name : NULL;
-            f->is_marked = name != NULL && strcmp(name, f->query->filter.mark) == 0;
-        }
-        if (next == a->count || a->list[next] != i)
-            continue;
-        a->list[kept] = a->list[next++];
-        kept += f->is_marked;
+    size_t low = 0;
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+        if (list[middle] < number)
+            low = middle + 1;
+        else
+            count = middle;
     }
-    a->count = kept;
+    return low;
 }
 
-/* Is a number in a list that ends with UINT64_MAX?  Numbers rise from allocation to allocation, as they do there. */
+/* Is a number in such a list?  Numbers rise from allocation to allocation, as they do there. */
 static inline bool filter_meets(const uint64_t *list, size_t *next, uint64_t number)
 {
     while (list[*next] < number)
@@ -363,20 +376,15 @@ static inline bool filter_meets(const uint64_t *list, size_t *next, uint64_t num
     return list[*next] == number;
 }
 
-static void filter_leaked(struct filter *f, struct births *a)
+/* Keeps those that are in a list, or are not. */
+static void filter_numbers(struct births *a, const uint64_t *list, size_t count, bool in_pass, bool out_pass)
 {
-    unsigned states = f->query->filter.states;
-    bool leaked_pass = (states & STATE_FREED) == 0, freed_pass = (states & STATE_LEAKED) == 0;
-    size_t next = f->next_leaked;
-    FILTER_KEEP(a, i, filter_meets(f->leaked.data, &next, a->b->number[i]) ? leaked_pass : freed_pass);
-    f->next_leaked = next;
-}
-
-static void filter_listed(struct filter *f, struct births *a)
-{
-    size_t next = f->next_listed;
-    FILTER_KEEP(a, i, filter_meets(f->listed, &next, a->b->number[i]));
-    f->next_listed = next;
+    const uint64_t *numbers = a->b->number;
+    size_t next = a->count > 0 ? filter_lower(list, count, numbers[a->list[0]]) : 0;
+    if (a->b->is_carried) /* in no order */
+        FILTER_KEEP(a, i, list[filter_lower(list, count, numbers[i])] == numbers[i] ? in_pass : out_pass);
+    else
+        FILTER_KEEP(a, i, filter_meets(list, &next, numbers[i]) ? in_pass : out_pass);
 }
 
 static void filter_mapped(const struct filter *f, struct births *a)
@@ -392,24 +400,24 @@ static void filter_arenas(const struct filter *f, struct births *a)
     FILTER_KEEP(a, i, a->b->arena[i] != unwanted);
 }
 
-static void filter_found(struct bitset *list, struct births *a)
+static void filter_found(const struct bitset *list, struct births *a)
 {
-    FILTER_KEEP(a, i, bitset_has(list, a->b->number[i]));
+    const uint64_t *numbers = a->b->number;
+    FILTER_KEEP(a, i, bitset_find(list, numbers[i]));
 }
 
-uint32_t filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint16_t *list)
+static uint32_t filter_match(const void *filter, const struct wake_block *b, uint16_t *list)
 {
+    const struct filter *f = filter;
     const struct query_filter *q = &f->query->filter;
     struct births a = {b, list, b->alloc_count};
     unsigned checks = f->checks;
     memcpy(list, b->alloc_at, b->alloc_count * sizeof *list);
-    /* First those that go by numbers of all allocations, or by events between them. */
-    if ((checks & CHECK_MARK) != 0)
-        filter_marks(f, &a);
     if ((checks & CHECK_LEAKED) != 0)
-        filter_leaked(f, &a);
+        filter_numbers(&a, f->leaked.data, f->leaked.count - 1, (q->states & STATE_FREED) == 0,
+                       (q->states & STATE_LEAKED) == 0);
     if ((checks & CHECK_LISTED) != 0)
-        filter_listed(f, &a);
+        filter_numbers(&a, f->listed, f->listed_count, true, false);
     if ((checks & CHECK_BORN) != 0)
         filter_range(&a, b->time_ns, &f->born);
     if ((checks & CHECK_OUTSIDE) != 0)
@@ -423,7 +431,7 @@ uint32_t filter_births(struct filter *f, struct slots *slots, const struct wake_
     if ((checks & CHECK_ADDRESS) != 0)
         filter_range(&a, b->address, &q->address);
     if ((checks & CHECK_THREAD) != 0)
-        filter_threads(slots, &a);
+        filter_threads(f, &a);
     if ((checks & CHECK_KIND) != 0)
         filter_kinds(f, &a);
     if ((checks & CHECK_MAPPED) != 0)
@@ -439,11 +447,56 @@ uint32_t filter_births(struct filter *f, struct slots *slots, const struct wake_
     return a.count;
 }
 
-void filter_flag_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass)
+bool filter_has_births(const struct filter *f)
 {
-    uint16_t list[WAKE_BLOCK_MAX];
-    uint32_t count = filter_births(f, slots, b, list);
+    return (f->checks & CHECK_AT_BIRTH) != 0 || f->stacks != NULL;
+}
+
+void filter_flag(const struct wake_block *b, uint8_t *pass)
+{
     memset(pass, 0, b->count);
-    for (uint32_t j = 0; j < count; j++)
-        pass[list[j]] = 1;
+    for (uint32_t j = 0; j < b->match_count; j++)
+        pass[b->match_at[j]] = 1;
+}
+
+/* ------------------------------------------------------------------- events */
+
+/* Which mark is the latest depends on all events before, so that is asked in their order. */
+struct filter_marks {
+    const struct filter *filter;
+    wake_block_fn *visit;
+    void *context;
+    bool is_marked; /* the latest mark is the one asked for */
+    uint16_t list[WAKE_BLOCK_MAX];
+};
+
+static int filter_visit_marks(const struct wake_block *b, void *context)
+{
+    struct filter_marks *m = context;
+    const struct wake_process *p = m->filter->process;
+    struct wake_block marked = *b;
+    uint32_t kept = 0, next = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->event[i] == WAKE_MARK) {
+            const char *name = b->number[i] < p->marks.count ? p->marks.data[b->number[i]].name : NULL;
+            m->is_marked = name != NULL && strcmp(name, m->filter->query->filter.mark) == 0;
+        }
+        if (next == b->match_count || b->match_at[next] != i)
+            continue;
+        m->list[kept] = b->match_at[next++];
+        kept += m->is_marked;
+    }
+    marked.match_at = m->list;
+    marked.match_count = kept;
+    return m->visit(&marked, m->context);
+}
+
+int filter_visit(const struct filter *f, struct wake_reader *reader, uint32_t process, uint64_t to_ns,
+                 unsigned columns, wake_block_fn *visit, void *context, struct err *err)
+{
+    struct filter_marks marks = {.filter = f, .visit = visit, .context = context};
+    bool has_marks = (f->checks & CHECK_MARK) != 0;
+    return wake_reader_visit_matching(
+        reader, process, 0, to_ns, columns | filter_columns(f), filter_has_births(f) ? filter_match : NULL, f,
+        has_marks ? filter_visit_marks : visit, has_marks ? &marks : context, err);
 }

@@ -12,7 +12,7 @@
  *                 a moment, and everything about chains
  *     by group    about all blocks of a stack
  *
- * Those at birth are looked at a block of events at a time, one short loop a
+ * Those at birth are looked at a batch of events at a time, where it is decoded, one short loop a
  * condition that is set, over what is left of the allocations.  If there are others, a first pass over the events
  * decides them (query/fate_pass.h).
  */
@@ -25,10 +25,10 @@
 
 #include "query/bitset.h"
 #include "query/query.h"
-#include "query/slots.h"
 #include "query/when.h"
 #include "store/reader.h"
 #include "tool/err.h"
+#include "tool/map.h"
 #include "tool/vec.h"
 
 /* What has to be looked at. */
@@ -82,12 +82,10 @@ struct filter {
     struct bitset released;            /* numbers of blocks that were released from a wanted stack */
     struct bitset inside;              /* likewise of those that lie in a wanted mapping */
     const uint64_t *listed;            /* numbers of blocks that are listed; as leaked */
+    size_t listed_count;               /* without the one behind them */
+    struct map makers;                 /* numbers of the threads that may allocate; for CHECK_THREAD */
     uint64_t releases_without_stack;   /* for CHECK_RELEASE: of which it is not known */
     bool has_more;                     /* conditions on blocks that were freed, beyond those two */
-
-    /* While events are read: */
-    size_t next_leaked, next_listed;
-    bool is_marked; /* the latest mark is the one asked for */
 };
 
 /* Whether the file lists a block, by its number, as live at the end; one that no event releases may have been released
@@ -98,15 +96,16 @@ bool filter_is_leaked(const struct filter *f, uint64_t number);
 int filter_init(struct filter *f, const struct query *q, const struct when *w,
                 const struct wake_reader *reader, uint32_t process, struct err *err);
 void filter_release(struct filter *f);
-/* The events are about to be read from the beginning. */
-void filter_restart(struct filter *f);
 /* Columns that the conditions at birth need (enum wake_column). */
 unsigned filter_columns(const struct filter *f);
-/* Lists the allocations of a block that pass the conditions at birth, by their indices; the list has room for WAKE_BLOCK_MAX.
- * How many. */
-uint32_t filter_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint16_t *list);
-/* The same as a flag for each event. */
-void filter_flag_births(struct filter *f, struct slots *slots, const struct wake_block *b, uint8_t *pass);
+/* Whether there are any. */
+bool filter_has_births(const struct filter *f);
+/* Visits events as wake_reader_visit_columns does; match_at has the allocations that pass the conditions at birth.  Several
+ * CPUs look at them, a batch of events each. */
+int filter_visit(const struct filter *f, struct wake_reader *reader, uint32_t process, uint64_t to_ns,
+                 unsigned columns, wake_block_fn *visit, void *context, struct err *err);
+/* The allocations of a batch that pass, as a flag for each event. */
+void filter_flag(const struct wake_block *b, uint8_t *pass);
 
 /* allowed[stack] = 1 for those that are wanted (none named: all) and not unwanted. */
 void filter_name_stacks(uint8_t *allowed, size_t count, const uint32_t *wanted, size_t wanted_count,

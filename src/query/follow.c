@@ -13,7 +13,6 @@
 #include "query/inside.h"
 #include "query/mapped.h"
 #include "query/release.h"
-#include "query/slots.h"
 #include "query/watch.h"
 #include "query/when.h"
 #include "store/numbered.h"
@@ -29,8 +28,7 @@ struct follow {
     void *context;
     unsigned columns;
     struct numbered live; /* struct follow_block */
-    struct slots slots;
-    bool is_open; /* the window has begun */
+    bool is_open;         /* the window has begun */
     uint64_t open_ns;
     const uint64_t *leaked; /* in the filter's list: not below the latest number */
     uint8_t pass[WAKE_BLOCK_MAX];
@@ -119,7 +117,7 @@ static int follow_events(const struct wake_block *b, void *context)
 {
     struct follow *f = context;
     int code = 0;
-    filter_flag_births(f->filter, &f->slots, b, f->pass);
+    filter_flag(b, f->pass);
     for (uint32_t i = 0; i < b->count && code == 0; i++) {
         if (!f->is_open && b->time_ns[i] >= f->open_ns && (code = follow_open(f)) != 0)
             break;
@@ -129,8 +127,6 @@ static int follow_events(const struct wake_block *b, void *context)
                  (f->chosen == NULL || bitset_has(f->chosen, b->number[i])))
             code = follow_alloc(f, b, i);
     }
-    if (code == 0 && f->slots.failed)
-        code = ERR_MEMORY;
     return code != 0 ? code : watch_advance(f->watch, b->count);
 }
 
@@ -139,24 +135,20 @@ static int follow_events(const struct wake_block *b, void *context)
 static int follow_read(struct follow *f, const struct when *w, struct wake_reader *reader, uint32_t process,
                        struct err *err)
 {
-    unsigned columns = WAKE_TIME | f->columns | filter_columns(f->filter);
     numbered_init(&f->live);
-    filter_restart(f->filter);
     f->leaked = f->filter->leaked.data;
     f->open_ns = w->window.min;
-    int code = ERR_MEMORY;
-    if (slots_init(&f->slots, f->filter->query, f->filter->process))
-        code = f->calls->begin != NULL ? f->calls->begin(f->context, process) : 0;
+    int code = f->calls->begin != NULL ? f->calls->begin(f->context, process) : 0;
     /* Of what it had nothing may be left in the window. */
     bool is_gone = when_is_gone(w, f->filter->process, w->window.min);
     if (code == 0 && !is_gone)
-        code = wake_reader_visit_columns(reader, process, 0, w->window.max, columns, follow_events, f, err);
+        code = filter_visit(f->filter, reader, process, w->window.max, WAKE_TIME | f->columns, follow_events,
+                            f, err);
     if (code == 0 && !is_gone && !f->is_open)
         code = follow_open(f);
     if (code == 0 && !is_gone && f->calls->left != NULL)
         code = follow_tell_live(f, true);
     numbered_release(&f->live);
-    slots_release(&f->slots);
     return code;
 }
 

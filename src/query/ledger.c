@@ -42,12 +42,12 @@ struct ledger_making {
     uint64_t keys[2];   /* that were looked up last, for births and for deaths, and what was found */
     uint32_t found[2];
     const uint64_t *leaked; /* in the filter's list: not below the latest number */
-    uint64_t events; /* that the chunks say they have */
-    uint64_t missed; /* of these, so far */
-    uint64_t next;   /* number: all so far were smaller */
-    uint64_t times_max; /* for which there is room */
-    uint8_t mark;       /* name of the latest */
-    VEC(uint8_t) marks; /* names, by number */
+    uint64_t events;        /* that the chunks say they have */
+    uint64_t missed;        /* of these, so far */
+    uint64_t next;          /* number: all so far were smaller */
+    uint64_t times_max;     /* for which there is room */
+    uint8_t mark;           /* name of the latest */
+    VEC(uint8_t) marks;     /* names, by number */
     bool is_odd, failed;
 };
 
@@ -379,11 +379,8 @@ static int ledger_read(struct ledger_making *m, struct wake_reader *reader, uint
 int ledger_make(struct ledger *l, unsigned parts, uint64_t bytes, const struct filter *f, struct watch *watch,
                 struct wake_reader *reader, uint32_t process, struct err *err)
 {
-    struct ledger_making m = {.ledger = l,
-                              .filter = f,
-                              .watch = watch,
-                              .leaked = f->leaked.data,
-                              .keys = {UINT64_MAX, UINT64_MAX}};
+    struct ledger_making m = {
+        .ledger = l, .filter = f, .watch = watch, .leaked = f->leaked.data, .keys = {UINT64_MAX, UINT64_MAX}};
     struct wake_span span;
     for (size_t i = 0; wake_reader_span(reader, process, i, &span); i++)
         m.events += span.events;

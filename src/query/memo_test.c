@@ -89,8 +89,8 @@ static void ask_one(struct naive *n, enum about about, struct wake_reader *reade
     query_release(&q);
 }
 
-static struct seen ask_often(uint64_t seed, size_t steps, enum about about, const struct ledger_limits *limits,
-                             unsigned questions)
+static struct seen ask_often(uint64_t seed, size_t steps, enum about about,
+                             const struct ledger_limits *limits, unsigned questions)
 {
     struct naive n;
     struct wake_reader *reader;

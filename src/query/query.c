@@ -297,8 +297,8 @@ static int answer_find_ledger(struct answer *a, const struct filter *f, struct m
         return LEDGER_ODD;
     memo_forget_ledger(m);
     uint64_t done = a->watch.done;
-    int code = ledger_make(&m->ledger, needs | has, memo->limits.bytes, f, &a->watch, a->reader,
-                           process, err);
+    int code =
+        ledger_make(&m->ledger, needs | has, memo->limits.bytes, f, &a->watch, a->reader, process, err);
     m->ledger.lacks |= lacks;
     m->has_ledger = code == 0;
     m->has_no_ledger = code == LEDGER_ODD;

@@ -42,6 +42,7 @@ static unsigned ask_many(uint64_t seed, unsigned processes, size_t steps, bool e
     unsigned answered = 0;
     naive_make(&n, path, seed, processes, steps, ended);
     assert_int_equal(wake_reader_open(&reader, path, &err), 0);
+    wake_reader_use_threads(reader, (unsigned)(seed % 5));
     query_result_init(&result);
     for (unsigned i = 0; i < queries; i++) {
         struct query q;

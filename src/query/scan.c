@@ -242,7 +242,7 @@ static int scan_block(const struct wake_block *b, void *context)
 
 static unsigned scan_columns(const struct scan *s)
 {
-    unsigned columns = WAKE_SIZE | WAKE_STACK | filter_columns(s->filter);
+    unsigned columns = WAKE_SIZE | WAKE_STACK;
     if (!s->is_plain || s->asks_newest)
         columns |= WAKE_THREAD;
     if (s->is_timed)
@@ -299,14 +299,12 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
         .asks_newest = !has_temporaries_only && f->knows_order,
         .has_extras = q->want != 0 || q->ticks != 0,
         .is_timed = true,
-        .asks_births = (f->checks & CHECK_AT_BIRTH) != 0 || f->stacks != NULL || chosen != NULL,
     };
     numbered_init(&s->live);
     map_init(&s->large);
     medians_init(&s->medians);
     if ((s->want & WANT_MEDIAN) != 0)
         medians_prepare(&s->medians, f->stack_count);
-    filter_restart(f);
     bool fine = slots_init(&s->slots, q, p) && tally_init(&s->tally, q->split, f->stack_count);
     return fine ? 0 : scan_no_memory(err);
 }
@@ -364,8 +362,8 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
     int code = scan_begin(s, q, w, f, chosen, watch, p, result, err);
     if (code == 0) {
         s->is_timed = scan_needs_times(s, reader, process);
-        code = wake_reader_visit_columns(reader, process, 0, s->is_timed ? until : UINT64_MAX,
-                                         scan_columns(s), scan_block, s, err);
+        code = filter_visit(f, reader, process, s->is_timed ? until : UINT64_MAX, scan_columns(s), scan_block,
+                            s, err);
     }
     if (code == ERR_MEMORY)
         return scan_no_memory(err);

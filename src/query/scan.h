@@ -86,9 +86,9 @@ struct scan {
     struct weight_rule rule;
 
     /* Of the events of a block, by their index (query/count_batch.c). */
-    bool asks_births;                  /* not every allocation matches, but those that are */
-    uint16_t matching[WAKE_BLOCK_MAX]; /* ... here */
-    uint32_t matching_count;           /* allocations that do */
+    const uint16_t *match_at; /* the allocations that match, and how many these are */
+    uint32_t match_count;
+    uint16_t kept[WAKE_BLOCK_MAX];     /* the same, where `chosen` decides */
     uint8_t is_newest[WAKE_BLOCK_MAX]; /* releases: temporary, where that is asked for */
     uint32_t row[WAKE_BLOCK_MAX];
     uint64_t bytes[WAKE_BLOCK_MAX];   /* that it stands for, as the next */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static bool slots_match(const struct query_thread *wanted, size_t count, const struct wake_thread *t)
+bool slots_match(const struct query_thread *wanted, size_t count, const struct wake_thread *t)
 {
     for (size_t i = 0; i < count && t != NULL; i++)
         if (wanted[i].name != NULL ? strcmp(wanted[i].name, t->name) == 0 : wanted[i].tid == t->tid)

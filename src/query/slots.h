@@ -37,6 +37,8 @@ struct slots {
     bool failed; /* no memory: slot 0 was given */
 };
 
+/* Whether a thread is among those wanted; NULL: one that is not known. */
+bool slots_match(const struct query_thread *wanted, size_t count, const struct wake_thread *t);
 /* False: no memory. */
 bool slots_init(struct slots *s, const struct query *q, const struct wake_process *p);
 void slots_release(struct slots *s);

@@ -53,6 +53,7 @@ static inline void open_twins(struct twins *t, const struct ledger_limits *limit
     assert_int_equal(wake_reader_open(&t->alone, path, &err), 0);
     assert_int_equal(wake_reader_open(&t->attached, path, &err), 0);
     assert_int_equal(memo_attach(t->attached, limits, &err), 0);
+    wake_reader_use_threads(t->attached, 3);
     query_result_init(&t->right);
     query_result_init(&t->ours);
 }

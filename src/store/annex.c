@@ -232,7 +232,7 @@ static int annex_add_piece(struct wake_annex *a, int fd, struct piece *piece, ui
     if (error != 0 || got != piece->length)
         return error != 0 ? -error : ESTALE;
     strbuf_init(&payload);
-    if (!piece_encode(&payload, &a->file.codec, piece, bytes, &raw) ||
+    if (!piece_encode(&payload, &a->file.scratch.codec, piece, bytes, &raw) ||
         !tail_add_stored(&a->sink.pending, &a->file.index, sink_size(&a->sink), FORMAT_BINARY,
                          FORMAT_NO_PROCESS, payload.text, payload.length, raw))
         a->error = ENOMEM;
@@ -277,7 +277,7 @@ int wake_annex_add_binary(struct wake_annex *a, const struct name_image *image, 
 
 static void annex_add_chunk(struct wake_annex *a, unsigned type, const struct strbuf *payload)
 {
-    if (!tail_add_chunk(&a->sink.pending, &a->file.codec, &a->file.index, sink_size(&a->sink), type,
+    if (!tail_add_chunk(&a->sink.pending, &a->file.scratch.codec, &a->file.index, sink_size(&a->sink), type,
                         FORMAT_NO_PROCESS, payload->text, payload->length))
         a->error = ENOMEM;
     annex_flush(a, ANNEX_GATHER);
@@ -329,7 +329,7 @@ static void annex_finish(struct wake_annex *a)
                                  .wall_ns = s->end_wall_ns,
                                  .unrecorded = s->unrecorded};
     if (a->error == 0 && a->is_closing &&
-        !tail_add_end(&a->sink.pending, &a->file.codec, &a->file.index, sink_size(&a->sink), &end))
+        !tail_add_end(&a->sink.pending, &a->file.scratch.codec, &a->file.index, sink_size(&a->sink), &end))
         a->error = ENOMEM;
     annex_flush(a, 1);
 }

@@ -206,13 +206,13 @@ static int lookup_unpack(struct wake_reader *r, const struct index_entry *e, str
     bool sound = piece_decode_head(p->bytes, p->length, &piece, &head);
     if (sound && recording_reserve_raw(r, (size_t)piece.length + 1) == NULL)
         return ERR_MEMORY;
-    if (!sound ||
-        !codec_unpack(&r->codec, r->raw, piece.length, p->bytes + head, p->length - head, piece.flags)) {
+    if (!sound || !codec_unpack(&r->scratch.codec, r->scratch.raw, piece.length, p->bytes + head,
+                                p->length - head, piece.flags)) {
         recording_damage(r, e->offset, "The binary chunk at byte %llu cannot be unpacked.",
                          (unsigned long long)e->offset);
         return ERR_INPUT;
     }
-    p->bytes = r->raw;
+    p->bytes = r->scratch.raw;
     p->length = piece.length;
     return 0;
 }

@@ -196,15 +196,13 @@ void wake_reader_close(struct wake_reader *r)
         shelf_free(r->shelves.data[i]);
     vec_release(&r->shelves);
     lookup_release(r);
-    replay_release(&r->replay);
     recording_close(r);
     free(r);
 }
 
 void wake_reader_rest(struct wake_reader *r)
 {
-    replay_release(&r->replay);
-    recording_rest(r);
+    chunk_scratch_release(&r->scratch);
 }
 
 void wake_reader_attach(struct wake_reader *r, void *thing, void (*release)(void *thing))

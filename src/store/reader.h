@@ -14,7 +14,8 @@
  * gets totals, live blocks and end from its events; `derived` says so.
  *
  * Everything that is reached through a reader is read-only and lives until
- * wake_reader_close.  One thread at a time.  No function prints.
+ * wake_reader_close.  Events may be visited from several threads at once; everything else is for one thread at a
+ * time.  Threads that a visit starts to decode ahead end with it.  No function prints.
  */
 #ifndef HW_STORE_READER_H
 #define HW_STORE_READER_H
@@ -281,6 +282,9 @@ struct wake_block {
      * after the other guesses no branch wrong. */
     const uint16_t *alloc_at, *free_at;
     uint32_t alloc_count, free_count;
+    /* The allocations that match, where somebody says which (wake_reader_visit_matching); else all. */
+    const uint16_t *match_at;
+    uint32_t match_count;
 };
 
 /* Anything but 0 ends the visit and is what it gives. */
@@ -311,6 +315,19 @@ enum wake_column {
  * stack and previous are there for ALLOC only, and for those that are neither ALLOC nor FREE. */
 int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                               unsigned columns, wake_block_fn *visit, void *context, struct err *err);
+
+/* Which of the allocations of a block match, by their indices, rising; `list` has room for all.  How many.  Called from
+ * any thread, for several blocks at once. */
+typedef uint32_t wake_match_fn(const void *of, const struct wake_block *block, uint16_t *list);
+
+/* The same as wake_reader_visit_columns, and match_at has the allocations that match.  NULL: all do. */
+int wake_reader_visit_matching(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
+                               unsigned columns, wake_match_fn *match, const void *match_of,
+                               wake_block_fn *visit, void *context, struct err *err);
+
+/* From now on a reading decodes with so many threads, the caller's included, however few events there are.  0: as
+ * at first, one for each CPU where that pays. */
+void wake_reader_use_threads(struct wake_reader *r, unsigned threads);
 
 /* The same for chunks first..end-1 of a process (wake_reader_span) and events up to to_ns, without what
  * earlier files of a series have made. */

@@ -48,19 +48,16 @@ const char *recording_type_name(unsigned type)
     return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
 }
 
-void recording_damage(struct wake_reader *r, uint64_t offset, const char *format, ...)
+static void recording_note_damage(struct wake_reader *r, uint64_t offset, const char *format, va_list args)
 {
     char text[256];
-    va_list args;
     r->summary.complete = false;
     for (size_t i = 0; i < r->damages.count; i++)
         if (r->damages.data[i].offset == offset)
             return;
     if (r->damages.count >= RECORDING_DAMAGES_MAX)
         return;
-    va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     /* Then it was perhaps not the file that made no sense. */
     if (memory_has_failed())
         length = snprintf(text, sizeof text, "There is too little memory to read what is at byte %llu.",
@@ -75,6 +72,16 @@ void recording_damage(struct wake_reader *r, uint64_t offset, const char *format
                                 }));
 }
 
+void recording_damage(struct wake_reader *r, uint64_t offset, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&r->noting);
+    recording_note_damage(r, offset, format, args);
+    pthread_mutex_unlock(&r->noting);
+    va_end(args);
+}
+
 static bool recording_reserve(uint8_t **bytes, size_t *capacity, size_t need)
 {
     if (need <= *capacity)
@@ -87,7 +94,17 @@ static bool recording_reserve(uint8_t **bytes, size_t *capacity, size_t need)
 
 uint8_t *recording_reserve_raw(struct wake_reader *r, size_t need)
 {
-    return recording_reserve(&r->raw, &r->raw_capacity, need) ? r->raw : NULL;
+    struct chunk_scratch *s = &r->scratch;
+    return recording_reserve(&s->raw, &s->raw_capacity, need) ? s->raw : NULL;
+}
+
+void chunk_scratch_release(struct chunk_scratch *s)
+{
+    codec_release(&s->codec);
+    free(s->stored);
+    free(s->raw);
+    s->stored = s->raw = NULL;
+    s->stored_capacity = s->raw_capacity = 0;
 }
 
 bool recording_read_header(struct wake_reader *r, uint64_t offset, struct chunk_header *header)
@@ -102,45 +119,67 @@ bool recording_read_header(struct wake_reader *r, uint64_t offset, struct chunk_
     return true;
 }
 
-int recording_read(struct wake_reader *r, const struct index_entry *e, struct payload *payload)
+void recording_watch(struct wake_reader *r, size_t bytes)
 {
-    const char *name = recording_type_name(e->type);
-    size_t need = FORMAT_CHUNK_HEADER_SIZE + (size_t)e->stored, got;
-    if (!recording_reserve(&r->stored, &r->stored_capacity, need))
-        return ERR_MEMORY;
-    int error = file_read_at(recording_fd(r, e), r->stored, need, e->offset, &got);
-    r->watched += need;
+    r->watched += bytes;
     if (r->watch != NULL)
         r->watch(r->watch_of, r->watched);
-    if (error != 0 || got < need) {
-        recording_damage(r, e->offset, "The %s chunk at byte %llu cannot be read: %s.", name,
-                         (unsigned long long)e->offset,
-                         error != 0 ? strerror(-error) : "the file ends there");
-        return ERR_INPUT;
-    }
+}
+
+static __attribute__((format(printf, 3, 4))) int
+recording_fault(struct chunk_fault *fault, const struct index_entry *e, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(fault->text, sizeof fault->text, format, args);
+    va_end(args);
+    fault->offset = e->offset;
+    return ERR_INPUT;
+}
+
+int recording_load(const struct wake_reader *r, struct chunk_scratch *scratch, const struct index_entry *e,
+                   struct payload *payload, struct chunk_fault *fault)
+{
+    const char *name = recording_type_name(e->type);
+    unsigned long long offset = e->offset;
+    size_t need = FORMAT_CHUNK_HEADER_SIZE + (size_t)e->stored, got;
+    fault->text[0] = '\0';
+    if (!recording_reserve(&scratch->stored, &scratch->stored_capacity, need))
+        return ERR_MEMORY;
+    int error = file_read_at(recording_fd(r, e), scratch->stored, need, e->offset, &got);
+    if (error != 0 || got < need)
+        return recording_fault(fault, e, "The %s chunk at byte %llu cannot be read: %s.", name, offset,
+                               error != 0 ? strerror(-error) : "the file ends there");
     struct chunk_header *h = &payload->header;
-    const uint8_t *bytes = r->stored + FORMAT_CHUNK_HEADER_SIZE;
-    if (!chunk_header_decode(r->stored, h) || h->type != e->type || h->process != e->process ||
-        h->stored != e->stored || codec_sum(bytes, h->stored) != h->sum) {
-        recording_damage(r, e->offset, "The %s chunk at byte %llu (%u bytes) is damaged and is left out.",
-                         name, (unsigned long long)e->offset, e->stored);
-        return ERR_INPUT;
-    }
+    const uint8_t *bytes = scratch->stored + FORMAT_CHUNK_HEADER_SIZE;
+    if (!chunk_header_decode(scratch->stored, h) || h->type != e->type || h->process != e->process ||
+        h->stored != e->stored || codec_sum(bytes, h->stored) != h->sum)
+        return recording_fault(fault, e, "The %s chunk at byte %llu (%u bytes) is damaged and is left out.",
+                               name, offset, e->stored);
     payload->bytes = bytes;
     payload->length = h->stored;
     if (h->type == FORMAT_EVENTS || h->flags == FORMAT_PLAIN)
         return 0;
     /* One more: even nothing has an address. */
-    if (!recording_reserve(&r->raw, &r->raw_capacity, (size_t)h->raw + 1))
+    if (!recording_reserve(&scratch->raw, &scratch->raw_capacity, (size_t)h->raw + 1))
         return ERR_MEMORY;
-    if (!codec_unpack(&r->codec, r->raw, h->raw, bytes, h->stored, h->flags)) {
-        recording_damage(r, e->offset, "The %s chunk at byte %llu cannot be unpacked and is left out.", name,
-                         (unsigned long long)e->offset);
-        return ERR_INPUT;
-    }
-    payload->bytes = r->raw;
+    if (!codec_unpack(&scratch->codec, scratch->raw, h->raw, bytes, h->stored, h->flags))
+        return recording_fault(fault, e, "The %s chunk at byte %llu cannot be unpacked and is left out.",
+                               name, offset);
+    payload->bytes = scratch->raw;
     payload->length = h->raw;
     return 0;
+}
+
+int recording_read(struct wake_reader *r, const struct index_entry *e, struct payload *payload)
+{
+    struct chunk_fault fault;
+    int code = recording_load(r, &r->scratch, e, payload, &fault);
+    if (code != ERR_MEMORY)
+        recording_watch(r, FORMAT_CHUNK_HEADER_SIZE + (size_t)e->stored);
+    if (code == ERR_INPUT)
+        recording_damage(r, fault.offset, "%s", fault.text);
+    return code;
 }
 
 int recording_read_levels(struct wake_reader *r, size_t process, struct payload *payload)
@@ -202,6 +241,7 @@ static int recording_check_header(struct wake_reader *r, struct err *err)
 int recording_open(struct wake_reader *r, const char *path, struct err *err)
 {
     r->fd = -1;
+    pthread_mutex_init(&r->noting, NULL);
     r->path = memory_copy_text(path);
     int code = r->path == NULL ? err_set(err, ERR_MEMORY, "There is no memory to open %s.", path)
                                : file_open(&r->fd, &r->size, path, err);
@@ -218,15 +258,6 @@ int recording_open(struct wake_reader *r, const char *path, struct err *err)
     return code;
 }
 
-void recording_rest(struct wake_reader *r)
-{
-    codec_release(&r->codec);
-    free(r->stored);
-    free(r->raw);
-    r->stored = r->raw = NULL;
-    r->stored_capacity = r->raw_capacity = 0;
-}
-
 void recording_close(struct wake_reader *r)
 {
     file_close(r->fd);
@@ -236,7 +267,8 @@ void recording_close(struct wake_reader *r)
     vec_release(&r->damages);
     vec_release(&r->notes);
     index_release(&r->index);
-    recording_rest(r);
+    chunk_scratch_release(&r->scratch);
+    pthread_mutex_destroy(&r->noting);
     arena_release(&r->arena);
     free(r->path);
 }

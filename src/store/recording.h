@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * recording: the inside of struct wake_reader, shared by the files that make
- * up the reader (reader, recording, salvage, shelf, visit, derive, lookup).
+ * up the reader (reader, recording, salvage, shelf, event_source, derive, lookup).
  */
 #ifndef HW_STORE_RECORDING_H
 #define HW_STORE_RECORDING_H
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +16,6 @@
 #include "store/index.h"
 #include "store/names.h"
 #include "store/reader.h"
-#include "store/replay.h"
 #include "tool/arena.h"
 #include "tool/map.h"
 #include "tool/vec.h"
@@ -44,6 +44,21 @@ struct embedded {
     VEC(size_t) pieces; /* where in the index, in order */
 };
 
+/* What one thread reads chunks with. */
+struct chunk_scratch {
+    struct codec codec;
+    uint8_t *stored, *raw; /* the chunk that is being looked at */
+    size_t stored_capacity, raw_capacity;
+};
+
+void chunk_scratch_release(struct chunk_scratch *s);
+
+/* Why a chunk cannot be used; text: a sentence, "" where nothing was found. */
+struct chunk_fault {
+    uint64_t offset;
+    char text[256];
+};
+
 struct wake_reader {
     int fd;
     VEC(int) parts; /* descriptors of the files that follow, for index entries with a part */
@@ -53,15 +68,13 @@ struct wake_reader {
     uint64_t chunks_end; /* where they end: at the index of a closed file */
     bool is_scanned;     /* they were found by scanning */
     struct arena arena;
-    struct codec codec;
+    struct chunk_scratch scratch; /* for chunks other than events */
     struct index index;
     VEC(struct shelf *) shelves;
+    pthread_mutex_t noting; /* of damages, which readings may find at once */
     VEC(struct wake_damage) damages;
     VEC(const char *) notes;
     struct wake_summary summary;
-    struct replay replay;
-    uint8_t *stored, *raw; /* the chunk that is being looked at */
-    size_t stored_capacity, raw_capacity;
     uint64_t budget;     /* bytes of memory that the meta data may still take */
     struct names *names; /* NULL: nobody has asked */
     bool has_binaries;   /* the list has been made */
@@ -70,6 +83,7 @@ struct wake_reader {
     wake_watch_fn *watch;      /* may be NULL */
     void *watch_of;
     uint64_t watched; /* bytes */
+    unsigned threads; /* of a reading of events; 0: one for each CPU, where it is long enough to pay */
     void *attached;   /* somebody else's */
     void (*release_attached)(void *attached);
 };
@@ -98,6 +112,11 @@ const char *recording_type_name(unsigned type);
 /* Reads and checks the chunk of an index entry.  0; ERR_INPUT: damaged, which
  * has been noted; ERR_MEMORY.  Valid until the next call. */
 int recording_read(struct wake_reader *r, const struct index_entry *e, struct payload *payload);
+/* The same with scratch of the caller's own, from any thread: what is damaged is not noted, but told in *fault. */
+int recording_load(const struct wake_reader *r, struct chunk_scratch *scratch, const struct index_entry *e,
+                   struct payload *payload, struct chunk_fault *fault);
+/* So many bytes were read. */
+void recording_watch(struct wake_reader *r, size_t bytes);
 /* The levels chunk of a process.  ERR_ABSENT: there is none; otherwise as above. */
 int recording_read_levels(struct wake_reader *r, size_t process, struct payload *payload);
 /* Notes that it makes no sense. */
@@ -112,8 +131,6 @@ int salvage_index(struct wake_reader *r);
 /* Opens the file, checks its header and finds its chunks; recording_close goes
  * with it even when it fails.  *r is zeroed before. */
 int recording_open(struct wake_reader *r, const char *path, struct err *err);
-/* For wake_reader_rest. */
-void recording_rest(struct wake_reader *r);
 void recording_close(struct wake_reader *r);
 
 /* shelf.c: the shelf of a process, made when needed; NULL: no memory, or a

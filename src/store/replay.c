@@ -40,18 +40,19 @@ void replay_init(struct replay *r)
 void replay_release(struct replay *r)
 {
     free(r->raw);
-    free(r->arrays);
     replay_init(r);
+}
+
+struct replay_arrays *replay_arrays_new(void)
+{
+    struct replay_arrays *arrays = memory_new_zeroed(1, sizeof *arrays);
+    if (arrays != NULL)
+        assort_init(arrays);
+    return arrays;
 }
 
 static bool replay_reserve(struct replay *r, size_t raw)
 {
-    if (r->arrays == NULL) {
-        r->arrays = memory_new_zeroed(1, sizeof *r->arrays);
-        if (r->arrays == NULL)
-            return false;
-        assort_init(r->arrays);
-    }
     if (raw <= r->capacity)
         return true;
     free(r->raw);
@@ -428,9 +429,9 @@ static void replay_previous(struct replay *r)
 {
     struct replay_arrays *a = r->arrays;
     struct replay_column c = replay_begin(r, COLUMN_PREVIOUS);
-    if (r->has_previous)
+    if (a->has_previous)
         memset(a->previous, 0, sizeof a->previous);
-    r->has_previous = false;
+    a->has_previous = false;
     for (uint32_t j = 0; j < r->block_allocations; j++) {
         uint32_t i = a->alloc_at[j];
         if (__builtin_expect(a->detail[i] != KIND_REALLOC, 1))
@@ -438,7 +439,7 @@ static void replay_previous(struct replay *r)
         uint64_t ago = replay_column_get(&c);
         c.bad = c.bad || ago > a->number[i];
         a->previous[i] = ago == 0 ? 0 : a->number[i] - ago + 1;
-        r->has_previous = true;
+        a->has_previous = true;
     }
     replay_end(r, COLUMN_PREVIOUS, &c);
 }
@@ -520,7 +521,7 @@ static void replay_publish(struct replay *r, uint32_t count)
         .process = r->process,
         .count = count,
         .is_of_one_thread = r->is_of_one_thread,
-        .has_previous = r->has_previous,
+        .has_previous = a->has_previous,
         .first_event = r->prelude.first_event + r->done,
         .event = a->event,
         .detail = a->detail,
@@ -537,6 +538,8 @@ static void replay_publish(struct replay *r, uint32_t count)
         .free_at = a->free_at,
         .alloc_count = r->block_allocations,
         .free_count = r->block_frees,
+        .match_at = a->alloc_at,
+        .match_count = r->block_allocations,
     };
 }
 

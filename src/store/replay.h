@@ -18,7 +18,7 @@
 #include "store/index.h"
 #include "store/reader.h"
 
-/* The arrays behind a struct wake_block. */
+/* The arrays behind a struct wake_block; zeroed, and assort_init, before their first use. */
 struct replay_arrays {
     uint8_t event[WAKE_BLOCK_MAX];
     uint8_t detail[WAKE_BLOCK_MAX];
@@ -37,6 +37,8 @@ struct replay_arrays {
     uint16_t free_at[WAKE_BLOCK_MAX + 8];
     uint16_t other_at[WAKE_BLOCK_MAX];
     struct ones ones;
+    bool has_previous; /* else `previous` is all 0 */
+    bool has_arena;    /* likewise */
 };
 
 struct replay {
@@ -54,19 +56,19 @@ struct replay {
     uint32_t thread, stack;
     bool is_of_one_thread; /* the latest block, as far as threads were asked for */
     bool bad;              /* the columns contradict each other */
-    bool has_previous;     /* in the latest block whose `previous` was asked for; else it is all 0 */
-    bool has_arena;        /* likewise */
     bool has_heaps;        /* the chunk has an arena column: */
     uint64_t arena_next;   /* which of its allocations that lists next, from 0; UINT64_MAX: none */
     struct expect expect;
     struct heaps heaps;
     struct wake_block block;
-    struct replay_arrays *arrays;
+    struct replay_arrays *arrays; /* the caller's: the next block is decoded into these */
 };
 
 void replay_init(struct replay *r);
 void replay_release(struct replay *r);
 
+/* NULL: no memory. */
+struct replay_arrays *replay_arrays_new(void);
 /* Unpacks the wanted columns of a payload whose checksum has been found right.
  * 0, or ERR_INPUT (it makes no sense), ERR_MEMORY. */
 int replay_open(struct replay *r, struct codec *codec, uint32_t process, unsigned wanted,

@@ -41,9 +41,9 @@ void replay_arenas_begin(struct replay *r)
 void replay_arenas_decode(struct replay *r)
 {
     struct replay_arrays *a = r->arrays;
-    if (r->has_arena)
+    if (a->has_arena)
         memset(a->arena, 0, sizeof a->arena);
-    r->has_arena = r->has_heaps;
+    a->has_arena = r->has_heaps;
     if (!r->has_heaps)
         return;
     for (uint32_t j = 0; j < r->block_allocations; j++) {

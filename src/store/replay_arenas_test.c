@@ -79,11 +79,14 @@ static bool read_all(const uint8_t *payload, size_t length, const uint8_t *arena
     uint32_t at = 0;
     codec_init(&codec);
     replay_init(&r);
+    r.arrays = replay_arrays_new();
+    assert_non_null(r.arrays);
     assert_int_equal(replay_open(&r, &codec, 0, WAKE_EVERYTHING, payload, length), 0);
     while (replay_next(&r))
         for (uint32_t i = 0; i < r.block.count; i++, at++)
             assert_true(arenas == NULL || r.block.arena[i] == arenas[at]);
     bool fine = !r.bad;
+    free(r.arrays);
     replay_release(&r);
     codec_release(&codec);
     return fine;
