@@ -121,9 +121,11 @@ bool recording_read_header(struct wake_reader *r, uint64_t offset, struct chunk_
 
 void recording_watch(struct wake_reader *r, size_t bytes)
 {
+    pthread_mutex_lock(&r->noting);
     r->watched += bytes;
     if (r->watch != NULL)
         r->watch(r->watch_of, r->watched);
+    pthread_mutex_unlock(&r->noting);
 }
 
 static __attribute__((format(printf, 3, 4))) int

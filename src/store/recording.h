@@ -71,7 +71,7 @@ struct wake_reader {
     struct chunk_scratch scratch; /* for chunks other than events */
     struct index index;
     VEC(struct shelf *) shelves;
-    pthread_mutex_t noting; /* of damages, which readings may find at once */
+    pthread_mutex_t noting; /* of damages and of bytes read, by readings at once */
     VEC(struct wake_damage) damages;
     VEC(const char *) notes;
     struct wake_summary summary;

@@ -44,6 +44,7 @@ check = Check()
 
 def run(argv, is_slow=True, is_terminal=True, is_shown=False, term="xterm", columns=0, env=None):
     """Its status and what it says on standard error, if that is a terminal or not; is_shown: there it prints too."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one CPU: nothing is read ahead by another thread
     slow = ["strace", "-qq", "-o", "log", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=40000"]
     ours, theirs = pty.openpty() if is_terminal else os.pipe()
     if columns != 0:

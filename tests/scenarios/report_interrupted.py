@@ -12,6 +12,7 @@ import shutil
 from support import HEAPWAKE, Check, native, record, tool, workload
 
 check = Check()
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one CPU: nothing is read ahead by another thread
 WHOLE = ["report", "--json", "--calls", "--where", "size-min=1", "out.wake"]
 
 
