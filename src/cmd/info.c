@@ -6,6 +6,7 @@
 #include "cmd/facts.h"
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
+#include "collect/pace.h"
 #include "present/json.h"
 #include "present/notes.h"
 #include "present/safe.h"
@@ -212,7 +213,8 @@ static void info_text_losses(struct page *p, struct strbuf *out, const struct wa
     if (f->off_ns != 0)
         strbuf_addf(out, ", switched off for %s", units_time(a, f->off_ns));
     if (!s->closed)
-        strbuf_add_text(out, ", the recorder did not close the file");
+        strbuf_addf(out, ", the recorder did not close the file: the last %s before its end may be missing",
+                    units_time(a, pace_flush_ns(f->runtime_ns)));
     if (s->write_error != 0)
         strbuf_addf(out, ", writing stopped: %s", strerror(s->write_error));
     if (f->complete) /* damage among the events is not known here */
