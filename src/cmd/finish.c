@@ -93,6 +93,10 @@ void finish_collector(struct collector *c, bool names, bool embeds, bool notice)
     round.file.say_of = &round;
     round.file.naming.is_stopped = finish_is_stopped;
     round.file.naming.is_stopped_of = &round;
+    /* Who has sent SIGTERM (mpirun, timeout -k, a batch system) may send SIGKILL next, in the middle of the search. */
+    if (c->launch->is_asked || c->leavers.count != 0)
+        output_publish_all(&c->output);
+    leaver_answer(c);
     progress_begin(&round.progress);
     if (notice) {
         round.file.naming.progress = finish_progress;
@@ -106,9 +110,6 @@ void finish_collector(struct collector *c, bool names, bool embeds, bool notice)
         if (round.naming == NULL)
             c->options.say(c->options.say_of, LEVEL_WARN, err.text);
     }
-    /* Who has sent SIGTERM (mpirun, timeout -k, a batch system) may send SIGKILL next, in the middle of the search. */
-    if (c->launch->is_asked)
-        output_publish_all(&c->output);
     output_finish(&c->output, is_wanted ? finish_closed : NULL, &round);
     progress_end(&round.progress);
     if (round.naming != NULL && !naming_is_stopped(round.naming) &&

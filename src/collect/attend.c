@@ -85,7 +85,12 @@ void attend_requests(struct collector *c, struct tracee *t)
         if (r->mark == MARK_REPORT && attend_write(c, t, &report, &where, &err) != 0)
             attend_complain(c, &err);
         wake_writer_flush(t->file->writer);
-        image_answer(m, r);
+        if (r->mark == MARK_END) { /* whether it is the last is for the collector to say */
+            t->is_leaving = true;
+            t->leave_request = r->number;
+        } else {
+            image_answer(m, r);
+        }
     }
     m->requests.count = 0;
     strbuf_release(&where);

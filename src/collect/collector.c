@@ -216,6 +216,7 @@ void collector_run(struct collector *c)
 {
     int timeout = 0;
     collector_raise_limits();
+    c->is_contained = leaver_is_needed(c);
     while (c->launch == NULL || !launch_is_left(c->launch)) {
         collector_dispatch(c, timeout);
         collector_bury(c);
@@ -226,6 +227,10 @@ void collector_run(struct collector *c)
         }
         uint64_t taken = collector_drain(c);
         tracee_await(c);
+        if (leaver_settle(c)) {
+            leaver_take(c);
+            break;
+        }
         timeout = collector_pause(c, taken);
     }
 }
@@ -255,6 +260,7 @@ void collector_release(struct collector *c)
     }
     vec_release(&c->visitors);
     vec_release(&c->tracees);
+    vec_release(&c->leavers);
     awaited_release(&c->awaited);
     strangers_release(&c->strangers);
     output_release(&c->output);

@@ -16,6 +16,7 @@
 #include "collect/awaited.h"
 #include "collect/image.h"
 #include "collect/launch.h"
+#include "collect/leaver.h"
 #include "collect/listener.h"
 #include "collect/output.h"
 #include "collect/robust.h"
@@ -79,10 +80,12 @@ struct collector_sums {
 struct tracee {
     int kind; /* first: tells what an epoll event is about */
     uint32_t pid;
-    int pidfd;       /* -1: asked for by kill(pid, 0) */
-    bool gone;       /* the process is; it may have said hello anew just before (an exec) */
-    bool is_over;    /* and was before hellos were heard for the last time */
-    bool is_stopped; /* by somebody's wish */
+    int pidfd;              /* -1: asked for by kill(pid, 0) */
+    bool gone;              /* the process is; it may have said hello anew just before (an exec) */
+    bool is_over;           /* and was before hellos were heard for the last time */
+    bool is_stopped;        /* by somebody's wish */
+    bool is_leaving;        /* it ends, and waits for us to write, or does not any more */
+    uint64_t leave_request; /* it waits for this answer; 0: it does not */
     struct image *image;
     struct output_file *file;
 };
@@ -110,6 +113,8 @@ struct collector {
     uint64_t start_ns, last_tick_ns, last_order_ns;
     uint32_t root; /* the first process, 0 = not known yet */
     bool has_complained;
+    bool is_contained; /* in a PID namespace, and of no program of our own: killed with its first process */
+    VEC(struct leaver) leavers;
 };
 
 /* launch: prepared; the caller starts it after this (may be NULL). */

@@ -70,12 +70,17 @@ static void image_note(void *of, enum record_mark mark, const char *name, uint64
     }
 }
 
+void image_answer_in(struct segment_head *head, uint64_t request)
+{
+    uint64_t *slot = &head->answered[request % SEGMENT_ANSWERS];
+    if (request > __atomic_load_n(slot, __ATOMIC_RELAXED))
+        __atomic_store_n(slot, request, __ATOMIC_RELEASE);
+}
+
 void image_answer(struct image *m, struct image_request *request)
 {
     vec_release(&request->changes.list);
-    uint64_t *slot = &m->view.head->answered[request->number % SEGMENT_ANSWERS];
-    if (request->number > __atomic_load_n(slot, __ATOMIC_RELAXED))
-        __atomic_store_n(slot, request->number, __ATOMIC_RELEASE);
+    image_answer_in(m->view.head, request->number);
 }
 
 struct image *image_new(struct view *view, struct wake_writer *writer, const struct timebase *time,

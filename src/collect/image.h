@@ -105,6 +105,7 @@ bool image_is_wished(const struct image *m);
 uint32_t image_hear(struct image *m, enum segment_wish wish);
 /* A request has been served; frees what it holds. */
 void image_answer(struct image *m, struct image_request *request);
+void image_answer_in(struct segment_head *head, uint64_t request);
 
 /* Takes the last, ends the section, unmaps and frees.  peak_rss: from
  * elsewhere, 0 = not known.  gone: nobody writes any more; stopped: somebody does,

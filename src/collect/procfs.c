@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool procfs_read(uint32_t pid, const char *name, char *text, size_t size)
@@ -26,6 +27,13 @@ bool procfs_read(uint32_t pid, const char *name, char *text, size_t size)
         return false;
     text[got] = '\0';
     return true;
+}
+
+bool procfs_is_contained(void)
+{
+    struct stat here;
+    const ino_t first = 0xeffffffc; /* the kernel's PROC_PID_INIT_INO */
+    return stat("/proc/self/ns/pid", &here) != 0 || here.st_ino != first;
 }
 
 uint32_t procfs_parent(uint32_t pid)

@@ -15,6 +15,9 @@
 /* The start of /proc/PID/name as text; false: not to be had. */
 bool procfs_read(uint32_t pid, const char *name, char *text, size_t size);
 
+/* Are we in a PID namespace other than the machine's own? Where that is not known: yes. */
+bool procfs_is_contained(void);
+
 /* The parent of a process; 0: not known. */
 uint32_t procfs_parent(uint32_t pid);
 

@@ -48,7 +48,7 @@ HOOK void heapwake_tag(const char *name)
 static int api_ask(enum record_mark mark, const char *name, const void *frame)
 {
     int saved = errno;
-    bool is_done = share_await(note_mark(mark, name, true, frame));
+    bool is_done = share_await(note_mark(mark, name, true, frame), UINT64_MAX);
     errno = saved;
     return is_done ? 0 : -1;
 }

@@ -92,10 +92,10 @@ bool handover_is_refused(const struct handover *to)
     return result == -ECONNREFUSED;
 }
 
-uint64_t handover_namespace(void)
+uint64_t handover_namespace(const char *path)
 {
     struct stat st;
-    long fd = sys_open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC, 0);
+    long fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (sys_failed(fd))
         return 0;
     bool is_known = !sys_failed(sys_fstat((int)fd, &st));
@@ -108,7 +108,7 @@ bool handover_is_over(const struct handover *to)
     uint64_t number = 0;
     for (const char *c = to->name; *c != '\0'; c++)
         number = *c == '-' ? 0 : number << 4 | (unsigned)(handover_digit(*c) & 15);
-    return number == handover_namespace() && handover_is_refused(to);
+    return number == handover_namespace("/proc/self/ns/net") && handover_is_refused(to);
 }
 
 static int handover_connect(const struct handover *to)

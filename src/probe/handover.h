@@ -42,8 +42,8 @@ bool handover_send(const struct handover *to, int fd);
 /* Nobody listens there any more. */
 bool handover_is_refused(const struct handover *to);
 
-/* The number of our network namespace; 0: not known. */
-uint64_t handover_namespace(void);
+/* The number of one of our namespaces (/proc/self/ns/net, /proc/self/ns/pid); 0: not known. */
+uint64_t handover_namespace(const char *path);
 
 /* The recording is over: nobody listens there, and it is where we are. */
 bool handover_is_over(const struct handover *to);

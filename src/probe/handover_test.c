@@ -42,14 +42,14 @@ static void a_recording_is_over_where_it_was_alone(void **state)
     (void)state;
     struct handover to = {.is_set = true};
     snprintf(to.name, sizeof to.name, "heapwake-test%d-%llx", (int)getpid(),
-             (unsigned long long)handover_namespace());
+             (unsigned long long)handover_namespace("/proc/self/ns/net"));
     assert_true(handover_is_over(&to));
     int fd = listen_at(&to);
     assert_false(handover_is_over(&to));
     close(fd);
     assert_true(handover_is_over(&to));
     snprintf(to.name, sizeof to.name, "heapwake-test%d-%llx", (int)getpid(),
-             (unsigned long long)handover_namespace() + 1);
+             (unsigned long long)handover_namespace("/proc/self/ns/net") + 1);
     assert_true(handover_is_refused(&to));
     assert_false(handover_is_over(&to)); /* nobody can listen for us here */
 }

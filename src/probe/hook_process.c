@@ -88,7 +88,7 @@ HOOK int daemon(int nochdir, int noclose)
 {
     pid_t pid = process_fork(HOOK_FRAME);
     if (pid > 0)
-        SYS_CALL(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+        _exit(0);
     if (pid != 0 || process_result(SYS_CALL(SYS_setsid, 0, 0, 0, 0, 0, 0)) < 0)
         return -1;
     if (nochdir == 0)

@@ -10,6 +10,7 @@
 #include "probe/handover.h"
 #include "probe/hook.h"
 #include "probe/lane.h"
+#include "probe/leave.h"
 #include "probe/module.h"
 #include "probe/real.h"
 #include "probe/sampling.h"
@@ -207,5 +208,6 @@ void life_forked(void)
 /* For programs that allocate late or never: they too are part of the tree. */
 __attribute__((constructor)) static void life_constructor(void)
 {
-    (void)life_begin();
+    if (life_begin() && life.state == LIFE_ON)
+        leave_open();
 }

@@ -45,6 +45,8 @@ typedef void (*real_handler)(int);
     X(dlclose, "dlclose", int, (void *))                                                                    \
     X(sigaction, "sigaction", int, (int, const struct sigaction *, struct sigaction *))                     \
     X(signal, "signal", real_handler, (int, real_handler))                                                  \
+    X(_Exit, "_Exit", void, (int))                                                                          \
+    X(abort, "abort", void, (void))                                                                         \
     X(fork, "fork", pid_t, (void))                                                                          \
     X(_Fork, "_Fork", pid_t, (void))                                                                        \
     X(execve, "execve", int, (const char *, char *const *, char *const *))                                  \

@@ -213,9 +213,7 @@ uint64_t share_clock_stamp(void)
     return stamp;
 }
 
-/* Not in a child of vfork, whose memory is its parent's, nor in one that we have not seen
- * being forked: the head there is the parent's. */
-static bool share_is_own(void)
+bool share_is_own(void)
 {
     return share.head != NULL && !life_is_caged() && (uint32_t)sys_getpid() == life.pid;
 }
@@ -228,12 +226,8 @@ bool share_is_lent(void)
 
 void share_exec_begin(void)
 {
-    int64_t time[2] = {0, 0};
-    if (!share_is_own())
-        return;
-    sys_clock_gettime(1 /* CLOCK_MONOTONIC */, time);
-    __atomic_store_n(&share.head->exec_ns, (uint64_t)time[0] * 1000000000u + (uint64_t)time[1],
-                     __ATOMIC_RELEASE);
+    if (share_is_own())
+        __atomic_store_n(&share.head->exec_ns, sys_monotonic_ns(), __ATOMIC_RELEASE);
 }
 
 void share_exec_failed(void)
@@ -287,12 +281,13 @@ uint64_t share_ask(void)
     return !share_is_here() ? 0 : __atomic_add_fetch(&share.head->asked, 1, __ATOMIC_ACQ_REL);
 }
 
-bool share_await(uint64_t request)
+bool share_await(uint64_t request, uint64_t until_ns)
 {
     const struct segment_head *head = share.head;
     uint64_t waited_ns = 0, look_ns = SHARE_LOOK_NS;
     while (head != NULL && request != 0 && share_may_nap() &&
-           !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE)) {
+           !__atomic_load_n(&head->stopped, __ATOMIC_ACQUIRE) &&
+           (until_ns == UINT64_MAX || sys_monotonic_ns() < until_ns)) {
         if (__atomic_load_n(&head->answered[request % SEGMENT_ANSWERS], __ATOMIC_ACQUIRE) >= request)
             return true;
         if (share_collector_is_gone(waited_ns, &look_ns))

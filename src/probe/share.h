@@ -133,9 +133,14 @@ void share_exec_begin(void);
 void share_exec_failed(void);
 
 /* A number for a request of the collector, and the wait for its answer.  False: nobody
- * will answer, or waiting would need a system call that must not be made. */
+ * will answer, or waiting would need a system call that must not be made, or it is until_ns by
+ * CLOCK_MONOTONIC (UINT64_MAX: never). */
 uint64_t share_ask(void);
-bool share_await(uint64_t request);
+bool share_await(uint64_t request, uint64_t until_ns);
+
+/* Has this very process a segment, and may the kernel be asked for things? Not in a child of vfork, whose memory is
+ * its parent's, nor in one that we have not seen being forked: the head there is the parent's. */
+bool share_is_own(void);
 
 /* Stops recording for good. */
 void share_stop(enum record_lost reason);

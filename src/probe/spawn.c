@@ -183,7 +183,7 @@ static bool spawn_name(struct handover *to)
         *at++ = "0123456789abcdef"[random[i] >> 4];
         *at++ = "0123456789abcdef"[random[i] & 15];
     }
-    uint64_t space = handover_namespace();
+    uint64_t space = handover_namespace("/proc/self/ns/net");
     *at++ = '-';
     for (unsigned shift = 64; shift > 0; shift -= 4)
         *at++ = "0123456789abcdef"[space >> (shift - 4) & 15];

@@ -127,6 +127,13 @@ static inline long sys_clock_gettime(int clock, int64_t time[2])
     return SYS_CALL(SYS_clock_gettime, clock, time, 0, 0, 0, 0);
 }
 
+static inline uint64_t sys_monotonic_ns(void)
+{
+    int64_t time[2] = {0, 0};
+    sys_clock_gettime(1 /* CLOCK_MONOTONIC */, time);
+    return (uint64_t)time[0] * 1000000000u + (uint64_t)time[1];
+}
+
 static inline long sys_nanosleep(const int64_t time[2])
 {
     return SYS_CALL(SYS_nanosleep, time, 0, 0, 0, 0, 0);

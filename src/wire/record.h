@@ -160,6 +160,7 @@ enum record_mark {
     MARK_FLUSH = 3,  /* no mark: everything up to here is to be in the file */
     MARK_ON = 4,     /* the program has switched recording on; nameless, as the next */
     MARK_OFF = 5,
+    MARK_END = 6, /* no mark: the process ends here, and waits until that is in a file that cannot be lost */
     MARK_COUNT
 };
 

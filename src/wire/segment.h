@@ -140,6 +140,8 @@ struct segment_head {
     uint32_t control;            /* enum segment_state and a count of changes; the program writes it too */
     uint32_t
         pool; /* chunks that may be used before a thread waits; the program writes it where its user has said. 0: not known yet */
+    uint32_t
+        wait_at_end; /* 1: the kernel may kill the collector when this process has ended (probe/leave.c) */
 
     /* Written by the probe while it runs. */
     _Alignas(64) uint64_t free_list; /* low half: chunk index + 1, high half: a count against ABA */
