@@ -14,6 +14,13 @@
 /* What an ELF file of this CPU says it is for (EM_X86_64). */
 enum { ARCH_ELF_MACHINE = 62 };
 
+/* Is this the relocation of a place that holds the address of a symbol, and nothing else?  (R_X86_64_64, GLOB_DAT and
+ * JUMP_SLOT.) */
+static inline bool arch_is_address(uint32_t relocation)
+{
+    return relocation == 1 || relocation == 6 || relocation == 7;
+}
+
 /* The kernel's own answer: a result, or -errno.  errno is not touched and no
  * cancellation point is passed. */
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)

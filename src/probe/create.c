@@ -85,7 +85,9 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->has_arenas = real.is_glibc;
     head->is_precise = environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1;
     head->control = share.first_control;
-    head->has_gaps = (share.first_control & SEGMENT_STATE_MASK) != SEGMENT_ON || sampling_rate != 0;
+    head->unhooked = share.unhooked;
+    head->has_gaps =
+        (share.first_control & SEGMENT_STATE_MASK) != SEGMENT_ON || sampling_rate != 0 || share.unhooked != 0;
     head->depth = (uint32_t)environment_number("HEAPWAKE_DEPTH", 1, 1u << 17, 0);
     char *text = (char *)head + SEGMENT_HEAD_SIZE;
     const char *exe = environment_exe();

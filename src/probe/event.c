@@ -208,10 +208,10 @@ static inline bool event_is_wanted(size_t size)
     return (sampling_rate == 0 || sampling_takes(size)) && share_state() == SEGMENT_ON;
 }
 
-static __attribute__((noinline)) void event_tell_alloc(const void *block, size_t size, enum record_kind kind,
-                                                       const void *old, const void *frame)
+static __attribute__((noinline)) void event_tell_alloc(const void *block, size_t size, size_t usable,
+                                                       enum record_kind kind, const void *old,
+                                                       const void *frame)
 {
-    size_t usable = event_usable_size(block, size);
     struct lane *lane = lane_enter(frame);
     if (lane == NULL)
         return;
@@ -224,7 +224,7 @@ static __attribute__((noinline)) void event_tell_alloc(const void *block, size_t
 void event_alloc_otherwise(const void *block, size_t size, enum record_kind kind, const void *frame)
 {
     if (event_is_wanted(size))
-        event_tell_alloc(block, size, kind, NULL, frame);
+        event_tell_alloc(block, size, event_usable_size(block, size), kind, NULL, frame);
 }
 
 static void event_put_free_stack(struct lane *lane, const void *block, enum record_how how, const void *frame)
@@ -270,7 +270,7 @@ void event_realloc(const void *block, size_t size, const void *old, bool is_told
     const void *from = is_told ? old : NULL;
     if (UNLIKELY(!share_is_plain())) {
         if (event_is_wanted(size))
-            event_tell_alloc(block, size, KIND_REALLOC, from, frame);
+            event_tell_alloc(block, size, event_usable_size(block, size), KIND_REALLOC, from, frame);
         else if (is_told)
             event_realloc_freed(old, frame);
         return;
@@ -281,6 +281,15 @@ void event_realloc(const void *block, size_t size, const void *old, bool is_told
         return;
     event_put_alloc(lane, block, size, usable, KIND_REALLOC, stack_take(lane, frame), from);
     lane_leave(lane);
+}
+
+void event_alloc_foreign(const void *block, size_t size, enum record_kind kind, const void *old,
+                         const void *frame)
+{
+    if (event_is_wanted(size))
+        event_tell_alloc(block, size, size, kind, old, frame);
+    else if (old != NULL)
+        event_realloc_freed(old, frame);
 }
 
 /* A record without a stack that always carries its stamp: op, value, stamp. */

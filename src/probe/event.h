@@ -34,6 +34,10 @@ static inline void event_alloc(const void *block, size_t size, enum record_kind 
         event_alloc_otherwise(block, size, kind, frame);
 }
 
+/* Of an allocator that is not malloc's: what it really gave is not asked.  old: what it was before a realloc, or NULL. */
+void event_alloc_foreign(const void *block, size_t size, enum record_kind kind, const void *old,
+                         const void *frame);
+
 /* False: it was not told.  The second is for a caller who knows that share_is_plain. */
 bool event_free_otherwise(const void *block, enum record_how how, const void *frame);
 bool event_free_plain(const void *block, enum record_how how, const void *frame);

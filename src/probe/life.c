@@ -13,6 +13,7 @@
 #include "probe/leave.h"
 #include "probe/module.h"
 #include "probe/real.h"
+#include "probe/rebind.h"
 #include "probe/sampling.h"
 #include "probe/share.h"
 #include "probe/signals.h"
@@ -85,11 +86,14 @@ static void life_birth(void)
     __atomic_store_n(&life.state, is_on ? LIFE_ON : LIFE_OFF, __ATOMIC_RELEASE);
     hook_thread_publish();
     signals_open(is_on);
-    real_choose(is_on && environment_number("HEAPWAKE_ZERO_MEMORY", 0, 1, 0) == 1);
+    bool is_zeroed = is_on && environment_number("HEAPWAKE_ZERO_MEMORY", 0, 1, 0) == 1;
+    real_choose(is_zeroed);
     real_publish();
     share_begin();
     real_publish_malloc();
     sampling_begin();
+    if (is_on)
+        rebind_open(is_zeroed);
     errno = saved;
 }
 

@@ -55,11 +55,6 @@ struct module_bounds {
     uint64_t lo, hi; /* 0: unknown */
 };
 
-struct module_headers {
-    const Elf64_Phdr *list;
-    unsigned count;
-};
-
 uint64_t module_generation = 1;
 uint32_t module_closing;
 
@@ -119,7 +114,7 @@ static struct module_headers module_headers_far(const struct module_object *o, c
 
 /* The program headers: for the program itself the kernel says where they are,
  * for a library they follow the ELF header at its start. */
-static struct module_headers module_headers(const struct module_object *o)
+struct module_headers module_headers(const struct module_object *o)
 {
     struct module_headers none = {0};
     const struct link_map *map = o->link_map;

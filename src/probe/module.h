@@ -19,6 +19,7 @@
 #include "probe/inner.h"
 #include "probe/unwind/cfi.h"
 
+#include <elf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,6 +35,12 @@ struct module_object {
     uint64_t reserved[7];
 };
 
+/* Program headers, as they are in memory. */
+struct module_headers {
+    const Elf64_Phdr *list;
+    unsigned count;
+};
+
 INNER uint64_t module_generation;
 INNER uint32_t module_closing;
 
@@ -41,6 +48,9 @@ INNER uint32_t module_closing;
  * collector through `lane`, unless that is NULL, if it is new, or if what was told of
  * this place is no more. False: neither, or a module without unwind data. */
 bool module_find(struct lane *lane, uint64_t pc, struct cfi_section *section);
+
+/* Those of a module that _dl_find_object has found; none where they cannot be read. */
+struct module_headers module_headers(const struct module_object *o);
 
 /* Around the program's dlclose. */
 void module_close_begin(void);

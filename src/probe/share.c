@@ -261,6 +261,14 @@ void share_note_gaps(void)
         __atomic_store_n(&share.head->has_gaps, 1, __ATOMIC_RELEASE);
 }
 
+void share_note_unhooked(enum segment_unhooked what)
+{
+    __atomic_fetch_or(&share.unhooked, what, __ATOMIC_RELAXED);
+    share_note_gaps();
+    if (share_is_here())
+        __atomic_fetch_or(&share.head->unhooked, what, __ATOMIC_RELEASE);
+}
+
 bool share_switch(bool on)
 {
     if (!share_is_here())

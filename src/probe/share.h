@@ -46,6 +46,7 @@ struct share {
     uint32_t pool;        /* HEAPWAKE_POOL: chunks that are used before a thread waits; 0: as the head says */
     const uint32_t *pass; /* the pass list */
     uint32_t first_control; /* what the head begins with */
+    uint32_t unhooked;      /* enum segment_unhooked: so far, forks included */
 };
 
 INNER struct share share;
@@ -83,6 +84,9 @@ static inline bool share_passes(const void *block)
 
 /* Somebody wants blocks left out: the collector is told before the first is. */
 void share_note_gaps(void);
+
+/* The program uses what passes no hook: releases of blocks that were not told of are to be expected. */
+void share_note_unhooked(enum segment_unhooked what);
 
 /* ON or FADING.  False: it is so already. */
 bool share_switch(bool on);

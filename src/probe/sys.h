@@ -32,6 +32,11 @@ static inline long sys_mremap(void *at, size_t old_length, size_t length, int fl
     return SYS_CALL(SYS_mremap, at, old_length, length, flags, 0, 0);
 }
 
+static inline long sys_mprotect(void *at, size_t length, int prot)
+{
+    return SYS_CALL(SYS_mprotect, at, length, prot, 0, 0, 0);
+}
+
 static inline long sys_madvise(void *at, size_t length, int advice)
 {
     return SYS_CALL(SYS_madvise, at, length, advice, 0, 0, 0);

@@ -49,10 +49,25 @@ static Elf_Scn *inner_find_table(const struct elffile *f, uint32_t type, GElf_Sh
     return NULL;
 }
 
-/* Whether it defines malloc for all to see: then the loader knows of it, and so does the probe. */
+/* A library has no loader of its own. */
+static bool inner_is_library(const struct elffile *f)
+{
+    GElf_Phdr header;
+    size_t count = 0;
+    if (elf_getphdrnum(f->elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(f->elf, (int)i, &header) != NULL && header.p_type == PT_INTERP)
+            return false;
+    return count != 0;
+}
+
+/* Whether it defines malloc for all to see: then the loader knows of it, and so does the probe. Of mimalloc built not to
+ * replace malloc, as a library, the probe has hooks for its own names (probe/allocator_list.h). */
 static bool inner_is_open(const struct elffile *f)
 {
     GElf_Shdr header;
+    bool is_library = inner_is_library(f);
     Elf_Scn *section = inner_find_table(f, SHT_DYNSYM, &header);
     Elf_Data *data = section == NULL ? NULL : elf_getdata(section, NULL);
     size_t count = data == NULL ? 0 : data->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
@@ -61,7 +76,7 @@ static bool inner_is_open(const struct elffile *f)
         const char *name = gelf_getsym(data, (int)i, &symbol) == NULL || symbol.st_shndx == SHN_UNDEF
                                ? NULL
                                : elf_strptr(f->elf, header.sh_link, symbol.st_name);
-        if (name != NULL && strcmp(name, "malloc") == 0)
+        if (name != NULL && (strcmp(name, "malloc") == 0 || (is_library && strcmp(name, "mi_malloc") == 0)))
             return true;
     }
     return false;

@@ -102,6 +102,15 @@ enum segment_wish { SEGMENT_WISH_TOGGLE = 0, SEGMENT_WISH_REPORT, SEGMENT_WISH_T
 
 enum { SEGMENT_ANSWERS = 16 };
 
+/* What the program has used of an allocator that passes no hook: segment_head.unhooked. */
+enum segment_unhooked {
+    SEGMENT_UNHOOKED_HEAPS = 1,  /* mimalloc's mi_heap_* */
+    SEGMENT_UNHOOKED_ARENAS = 2, /* jemalloc's arenas are reset or destroyed as a whole */
+    SEGMENT_UNHOOKED_BATCH = 4,  /* jemalloc's experimental.batch_alloc */
+    SEGMENT_UNHOOKED_NAMES = 8,  /* the functions of src/probe/allocator_list.h: the system does not let us */
+    SEGMENT_UNHOOKED_COUNT = 4
+};
+
 /* segment_head.owner: the kernel sets this bit when the collector dies (robust futex). */
 #define SEGMENT_OWNER_DIED 0x40000000u
 
@@ -170,7 +179,7 @@ struct segment_head {
     /* Sampling; written once as well. */
     uint64_t sample_rate;   /* bytes a sample on average; 0: every block is told of */
     uint32_t filter_offset; /* of the table of sampled blocks (wire/filter.h); 0: there is none */
-    uint32_t unused4;
+    uint32_t unhooked;      /* enum segment_unhooked, written while the program runs */
 };
 
 static inline uint32_t segment_change(uint32_t control, enum segment_state to)
