@@ -252,6 +252,7 @@ static void image_fill_end(const struct image *m, bool gone, struct image_end *e
     /* Wherever it was: what was not told us we cannot miss. */
     end->out_of_memory = m->failed || memory_has_failed();
     end->stop_reason = head->stopped == 1 ? head->stop_reason : 0;
+    end->unhooked = __atomic_load_n(&head->unhooked, __ATOMIC_ACQUIRE);
     e->complete = gone && end->anomalies == 0 && !end->out_of_memory && end->stop_reason == 0;
     e->allocations = t->allocations;
     e->frees = t->frees;

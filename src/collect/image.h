@@ -28,6 +28,7 @@ struct image_end {
     struct wake_process_end process;
     uint64_t events;
     uint32_t stop_reason;      /* enum record_lost, 0 = none */
+    uint32_t unhooked;         /* enum segment_unhooked */
     uint64_t anomalies;        /* records that made no sense */
     uint64_t undefined_stacks; /* events without their stack */
     bool out_of_memory;        /* the collector's memory did not suffice */

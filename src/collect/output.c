@@ -4,6 +4,7 @@
  */
 #include "collect/output.h"
 
+#include "collect/unhooked.h"
 #include "tool/file.h"
 #include "tool/memory.h"
 
@@ -328,7 +329,8 @@ static void output_tell_of_processes(struct output *o, struct output_file *f)
                      f->strangers == 1 ? "a program" : "programs");
         wake_writer_add_note(f->writer, text, (size_t)length);
     }
-    f->bypassed = f->strangers = 0;
+    unhooked_tell(f->writer, f->unhooked);
+    f->bypassed = f->strangers = f->unhooked = 0;
 }
 
 static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns, bool publish)

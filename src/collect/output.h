@@ -44,6 +44,7 @@ struct output_file {
     uint32_t users;             /* processes that are not over */
     uint64_t bypassed;          /* processes with another malloc before the probe's, not told of yet */
     uint64_t strangers;         /* processes that went on as what nobody can record, not told of yet */
+    uint32_t unhooked;          /* enum segment_unhooked, of all its processes, not told of yet */
     bool is_published;          /* has its name */
     struct output_file *next;   /* what it is about to become; NULL = nothing */
     uint64_t retry_ns;          /* there was no next one to be had: not asked again before */

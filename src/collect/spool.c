@@ -8,6 +8,7 @@
 
 #include "collect/image.h"
 #include "collect/timebase.h"
+#include "collect/unhooked.h"
 #include "collect/view.h"
 #include "store/writer.h"
 #include "tool/file.h"
@@ -46,5 +47,6 @@ int spool_convert(int fd, const char *path, struct err *err)
     }
     struct image_end end;
     image_end(m, -1, false, true, false, 0, base, &end);
+    unhooked_tell(writer, end.unhooked);
     return wake_writer_close(writer, 0, err);
 }

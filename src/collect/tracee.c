@@ -386,6 +386,7 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     tracee_sum(c, &end);
     bool is_stranger = gone && !execed && end.process.execed; /* and never came back */
     t->file->strangers += is_stranger;
+    t->file->unhooked |= end.unhooked;
     c->sums.strangers += is_stranger;
     tracee_say(c, LEVEL_INFO, "Process %u %s after %llu events.", t->pid,
                execed ? "went on in another image" : "ended", (unsigned long long)end.events);
