@@ -15,7 +15,8 @@
  * and without noise. */
 static void frames_add_without_arguments(struct strbuf *out, const char *name, size_t length)
 {
-    size_t depth = 0, skip;
+    size_t depth = 0, skip, part_length;
+    const char *part;
     for (size_t i = 0; i < length; i++) {
         bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
         if (is_arrow || (skip = frame_skip_sign_of(name, i)) != 0) {
@@ -27,6 +28,11 @@ static void frames_add_without_arguments(struct strbuf *out, const char *name, s
             safe_add(out, name + i, is_receiver ? skip : 0);
             strbuf_add_text(out, name[i - 1] == '!' ? "()" : "");
             i += skip - 1;
+        } else if (depth == 0 && (skip = frame_split_part(name + i, length - i, &part, &part_length)) != 0) {
+            strbuf_add_char(out, '{');
+            safe_add(out, part, part_length);
+            strbuf_add_char(out, '}');
+            i += skip - 1;
         } else if (name[i] == '<' && (depth > 0 || length - i < 6 || memcmp(name + i, "<impl ", 6) != 0)) {
             if (depth++ == 0)
                 strbuf_add_char(out, '<');
@@ -37,7 +43,7 @@ static void frames_add_without_arguments(struct strbuf *out, const char *name, s
             size_t n = frame_skip_noise(name + i, length - i);
             if (n == 0) {
                 /* Up to the next part of the name. */
-                for (n = 1; i + n < length && name[i + n - 1] != ':' && strchr("<>(", name[i + n]) == NULL;)
+                for (n = 1; i + n < length && name[i + n - 1] != ':' && strchr("<>({", name[i + n]) == NULL;)
                     n++;
                 safe_add(out, name + i, n);
             }

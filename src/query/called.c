@@ -32,8 +32,16 @@ static bool called_reads(const char *name, size_t length, const char *wanted, si
         size_t left = length - i, sign = is_part ? frame_skip_operator(name + i) : 0;
         size_t arguments = i > 0 && name[i] == '(' ? frame_skip_arguments(name, i) : 0;
         size_t noise = is_part ? frame_skip_noise(name + i, left) : 0;
+        const char *word;
+        size_t word_length, part = is_part ? frame_split_part(name + i, left, &word, &word_length) : 0;
         same = 0;
-        if (left > 2 && memcmp(name + i, "::<", 3) == 0) { /* Rust's functions */
+        if (part != 0 && (want - at < part || memcmp(wanted + at, name + i, part) != 0)) {
+            if (want - at < word_length + 2 || wanted[at] != '{' || wanted[at + word_length + 1] != '}' ||
+                memcmp(wanted + at + 1, word, word_length) != 0)
+                return false;
+            i += part;
+            at += word_length + 2;
+        } else if (left > 2 && memcmp(name + i, "::<", 3) == 0) { /* Rust's functions */
             i += 2 + called_skip_template(name + i + 2, left - 2);
             at += want - at >= 4 && memcmp(wanted + at, "::<>", 4) == 0 ? 4 : 0;
         } else if (sign == 0 && name[i] == '<') {

@@ -70,6 +70,12 @@ static void names_may_lack_template_arguments(void **state)
         {"<a::b<c>>::f::<g>", "a::b<>::f::<>", true},
         {"a::f::<b>", "f", true},
         {"a::f::<b>::{closure#0}", "a::f::<>::{closure#0}", true},
+        {"shop::show::{async_fn#0}", "show::{async_fn}", true},
+        {"shop::show::{{closure}}", "shop::show::{closure}", true},
+        {"shop::show::{{closure}}", "shop::show::{{closure}}", true},
+        {"shop::show::{closure#0}::{closure#1}", "show::{closure}::{closure#1}", true},
+        {"shop::show::{closure#0}", "show::{async_fn}", false},
+        {"shop::show::{closure#0}", "show::{closure", false},
         {"a<b", "a", true},
     };
     (void)state;

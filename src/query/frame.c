@@ -184,3 +184,23 @@ size_t frame_skip_noise(const char *text, size_t length)
     }
     return 0;
 }
+
+size_t frame_split_part(const char *text, size_t length, const char **word, size_t *word_length)
+{
+    static const char old[] = "{{closure}}";
+    if (length >= sizeof old - 1 && memcmp(text, old, sizeof old - 1) == 0) {
+        *word = text + 2;
+        *word_length = strlen("closure");
+        return sizeof old - 1;
+    }
+    size_t at = 1;
+    while (at < length && ((text[at] >= 'a' && text[at] <= 'z') || text[at] == '_'))
+        at++;
+    if (length == 0 || text[0] != '{' || at == 1 || at == length || text[at] != '#')
+        return 0;
+    *word = text + 1;
+    *word_length = at - 1;
+    while (++at < length && text[at] >= '0' && text[at] <= '9')
+        continue;
+    return at < length && text[at] == '}' ? at + 1 : 0;
+}

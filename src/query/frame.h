@@ -55,6 +55,10 @@ size_t frame_skip_sign_of(const char *name, size_t at);
 /* Bytes of a part of a name that says nothing to people, "(anonymous namespace)::", at the beginning of text; 0 = none. */
 size_t frame_skip_noise(const char *text, size_t length);
 
+/* Rust's parts of functions, "{closure#0}", "{{closure}}", "{async_fn#2}", at the beginning of text: the bytes of one; *word
+ * and *length: what it is, "closure".  0 = there is none.  Their numbers say nothing to people, lines do. */
+size_t frame_split_part(const char *text, size_t length, const char **word, size_t *word_length);
+
 /* A method as Rust names it: "<type as trait>::f", or "<type>::f". */
 struct frame_self {
     const char *type, *trait; /* trait: NULL = a method of the type itself */

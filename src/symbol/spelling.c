@@ -256,13 +256,46 @@ void spelling_teach(struct spelling *n, Dwarf_Die *die, const char *symbol)
     strbuf_release(&text);
 }
 
+bool spelling_add_async(struct strbuf *out, const char *function, const char *own)
+{
+    static const char *const closures[] = {"{{closure}}", "{closure#"};
+    size_t length = strlen(function), end = strcspn(own, "}");
+    if (strncmp(own, "{async_", strlen("{async_")) != 0 || own[end] != '}' || length == 0 ||
+        function[length - 1] != '}')
+        return false;
+    const char *part = memrchr(function, ':', length);
+    part = part == NULL ? function : part + 1;
+    if (strcmp(part, closures[0]) != 0 && strncmp(part, closures[1], strlen(closures[1])) != 0)
+        return false;
+    strbuf_add(out, function, (size_t)(part - function));
+    strbuf_add(out, own, end + 1);
+    return true;
+}
+
+static const struct spelling_name *spelling_async(struct spelling *n, Dwarf_Die *die,
+                                                  const struct spelling_name *name)
+{
+    const char *own = die_text(die, DW_AT_name);
+    struct strbuf text = {0};
+    if (own == NULL || !spelling_add_async(&text, name->function, own))
+        return name;
+    Dwarf_Die declaration = spelling_declaration(die);
+    const uint64_t *known = map_find(&n->entries, (uintptr_t)declaration.addr);
+    if (known != NULL)
+        name = spelling_found(known);
+    else
+        name = spelling_keep(n, &n->entries, declaration.addr, strbuf_get(&text), name->linkage);
+    strbuf_release(&text);
+    return name;
+}
+
 const struct spelling_name *spelling_entry(struct spelling *n, Dwarf_Die *die)
 {
     const char *linkage = spelling_linkage_of(die);
     if (linkage != NULL) {
         const struct spelling_name *name = spelling_linkage(n, linkage);
         if (name->linkage[0] != '\0')
-            return name;
+            return spelling_async(n, die, name);
     }
     Dwarf_Die declaration = spelling_declaration(die);
     return spelling_plain(n, die, &declaration, linkage != NULL ? linkage : "");

@@ -8,6 +8,7 @@
 #include "symbol/scope.h"
 #include "tool/arena.h"
 #include "tool/map.h"
+#include "tool/strbuf.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -40,6 +41,9 @@ void spelling_teach(struct spelling *n, Dwarf_Die *die, const char *symbol);
 /* Does this unit have functions that spelling_teach() may help? */
 bool spelling_is_teachable(Dwarf_Die *unit);
 
+/* Of Rust: linkage names call the body of an async function a closure, and entries what it is: of "a::f::{closure#0}" and
+ * "{async_fn#0}" adds "a::f::{async_fn#0}".  False: they are nothing of the kind. */
+bool spelling_add_async(struct strbuf *out, const char *function, const char *own);
 /* What a function or an inlined call is called. */
 const struct spelling_name *spelling_entry(struct spelling *n, Dwarf_Die *die);
 /* The same of a symbol; a version behind '@' is left out, @plt is kept. */
