@@ -231,7 +231,7 @@ static int check_read(struct check *c, struct err *err)
     if (code == 0 && b->has_growth)
         code = check_compare(c, &q, err);
     if (code == 0)
-        code = fold_sites(&c->sites, &c->now.sites, &c->traces, MEASURE_LEAKED, err);
+        code = fold_sites(&c->sites, &c->now.sites, &c->traces, MEASURE_LEAKED, false, err);
     if (code == 0 && budget_has_verdicts(b))
         code = check_judge(c, err);
     asking_end(&c->asking);

@@ -87,7 +87,7 @@ static int report_order(const struct report *r, struct sites *sites, enum measur
     sites_init(folded);
     *shown = r->options->json ? sites : folded;
     if (!r->options->json)
-        return fold_sites(folded, sites, &r->data.traces, measure, err);
+        return fold_sites(folded, sites, &r->data.traces, measure, r->options->measures == 0, err);
     sites_sort(sites, &r->data.traces, measure);
     return 0;
 }

@@ -6,7 +6,9 @@
 
 #include "present/frames.h"
 #include "present/rounds.h"
+#include "present/safe.h"
 #include "present/units.h"
+#include "present/width.h"
 #include "query/role.h"
 
 #include <string.h>
@@ -18,6 +20,41 @@ size_t callers_print_lead(struct page *p, const struct traces *c, uint32_t trace
         return frames_print(p, traces_frame(c, traces_find_own(c, trace)), columns, true);
     page_add(p, COLOUR_QUIET, none);
     return sizeof none - 1;
+}
+
+/* The caller that a line about own code without a name begins with; own itself where it has one, or nothing has. */
+static uint32_t callers_find_named(const struct traces *c, uint32_t own)
+{
+    uint32_t named = traces_frame(c, own)->role == FRAME_OWN ? rounds_named(c, own) : own;
+    return named == 0 ? own : named;
+}
+
+size_t callers_print_named_lead(struct page *p, const struct traces *c, uint32_t trace, size_t columns)
+{
+    uint32_t own = trace == 0 ? 0 : traces_find_own(c, trace),
+             named = own == 0 ? 0 : callers_find_named(c, own);
+    if (named == own)
+        return callers_print_lead(p, c, trace, columns);
+    size_t between = 0;
+    for (uint32_t at = rounds_caller(c, traces_parent(c, own)); at != named;
+         at = rounds_caller(c, traces_parent(c, at)))
+        between++;
+    char place[FRAME_PLACE_MAX];
+    struct strbuf name, behind;
+    strbuf_init(&name);
+    strbuf_init(&behind);
+    frames_add_name(&name, traces_frame(c, named));
+    if (between != 0)
+        strbuf_addf(&behind, " > %zu unnamed", between);
+    strbuf_add_text(&behind, " > ");
+    const struct frame *f = traces_frame(c, own);
+    safe_add_text(&behind, frame_spell_place(place, f->module, f->address));
+    size_t tail = width_of(strbuf_get(&behind)), room = columns > tail ? columns - tail : 0;
+    size_t used = page_add_name(p, COLOUR_NAME, strbuf_get(&name), room < columns / 3 ? columns / 3 : room);
+    used += page_add_short(p, COLOUR_PLACE, strbuf_get(&behind), columns - used);
+    strbuf_release(&name);
+    strbuf_release(&behind);
+    return used;
 }
 
 /* The library call that own code made: the outermost frame below it; 0 = none. */
@@ -44,14 +81,15 @@ static uint32_t callers_find_first(const struct traces *c, uint32_t own)
     return first;
 }
 
-void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, size_t indent)
+void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, size_t indent, bool named)
 {
     static const char in[] = "in ";
     uint32_t own = trace == 0 ? 0 : traces_find_own(c, trace);
     if (own == 0)
         return;
     size_t columns = p->width > indent + 10 ? p->width - indent : 10, used = 0;
-    uint32_t via = callers_find_via(c, trace, own), first = callers_find_first(c, own);
+    uint32_t via = callers_find_via(c, trace, own);
+    uint32_t first = callers_find_first(c, named ? callers_find_named(c, own) : own);
     if (via == 0 && first == 0)
         return;
     page_addf(p, COLOUR_PLAIN, "%*s", (int)indent, "");

@@ -18,6 +18,7 @@
 #include "present/page.h"
 #include "query/trace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,8 +27,12 @@ enum { CALLERS_SHOWN = 12 };
 /* The first line, in at most `columns`, without its end; "(no stack)" for trace 0.  Returns the
  * columns used. */
 size_t callers_print_lead(struct page *p, const struct traces *c, uint32_t trace, size_t columns);
+/* The same where one line of callers follows: of code without names "NAMED > 2 unnamed > app+0x1151", the nearest caller
+ * that has a name, what is between, and where it is; without such a caller as above. */
+size_t callers_print_named_lead(struct page *p, const struct traces *c, uint32_t trace, size_t columns);
 /* The lines below as one, as far as they fit: "in std::vector<>::push_back < serve kitchen.cc:80". */
-void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, size_t indent);
+/* named: below such a lead.  Callers without names are skipped where one with a name comes, and how many is said. */
+void callers_print_line(struct page *p, const struct traces *c, uint32_t trace, size_t indent, bool named);
 /* The lines below, each begun `indent` columns from the left; at most `limit` callers. */
 void callers_print_below(struct page *p, const struct traces *c, uint32_t trace, size_t indent, size_t limit);
 

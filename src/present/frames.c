@@ -165,14 +165,28 @@ static size_t frames_print_caller(struct page *p, const struct frame *f, const c
     return used;
 }
 
+/* Passes over callers without names to the first that has one, if there is any. */
+static uint32_t frames_skip_unnamed(const struct traces *c, uint32_t trace, size_t *skipped)
+{
+    uint32_t at = rounds_caller(c, trace), named = rounds_named(c, at);
+    for (; named != 0 && at != named && traces_frame(c, at)->role == FRAME_OWN;
+         at = rounds_caller(c, traces_parent(c, at)))
+        ++*skipped;
+    return at;
+}
+
 size_t frames_print_callers(struct page *p, const struct traces *c, uint32_t trace, size_t columns)
 {
-    char note[ROUNDS_NOTE_MAX];
+    char note[ROUNDS_NOTE_MAX + 32];
     size_t used = 0;
     bool is_full = false;
     while (!is_full && rounds_caller(c, trace) != 0) {
+        size_t skipped = 0;
+        trace = frames_skip_unnamed(c, trace, &skipped);
         struct rounds r = rounds_of_callers(c, trace);
         rounds_note(note, &r);
+        if (skipped != 0 && r.times == 1)
+            snprintf(note, sizeof note, "  (%zu unnamed skipped)", skipped);
         for (unsigned i = 0; i < r.length && !is_full; i++) {
             size_t more = frames_print_caller(p, traces_frame(c, r.places[i]), i + 1 == r.length ? note : "",
                                               used == 0, columns - used);

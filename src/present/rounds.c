@@ -55,6 +55,14 @@ uint32_t rounds_caller(const struct traces *c, uint32_t trace)
     return trace;
 }
 
+uint32_t rounds_named(const struct traces *c, uint32_t trace)
+{
+    while (trace != 0 &&
+           (traces_frame(c, trace)->role != FRAME_OWN || traces_frame(c, trace)->function[0] == '\0'))
+        trace = traces_parent(c, trace);
+    return trace;
+}
+
 static uint32_t rounds_next_caller(const void *of, uint32_t trace)
 {
     return rounds_caller(of, traces_parent(of, trace));

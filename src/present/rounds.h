@@ -42,6 +42,9 @@ struct rounds rounds_of_callers(const struct traces *c, uint32_t trace);
 /* The first caller from here on that does, this one included; 0 = none. */
 uint32_t rounds_caller(const struct traces *c, uint32_t trace);
 
+/* From here on the first function of the program that has a name, this one included; 0 = none. */
+uint32_t rounds_named(const struct traces *c, uint32_t trace);
+
 /* What stands behind the last line of a round, with two blanks before it; "" when it is none. */
 const char *rounds_note(char note[ROUNDS_NOTE_MAX], const struct rounds *r);
 

@@ -87,7 +87,7 @@ static void section_drift_site(struct page *p, const struct traces *c, const str
     table_print_row(t, p, row);
     callers_print_lead(p, c, trace, left);
     page_end_line(p);
-    callers_print_line(p, c, trace, indent > 12 ? 12 : indent);
+    callers_print_line(p, c, trace, indent > 12 ? 12 : indent, false);
 }
 
 void section_drift_text(struct page *p, const struct section_drift *s)

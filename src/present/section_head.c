@@ -163,18 +163,40 @@ static void section_head_losses(struct page *p, const struct section_head *h)
                           units_count(a, h->unrecorded_processes), h->unrecorded_processes == 1 ? "" : "es");
 }
 
-/* So many of the worst, and how many there are beside them. */
-static void section_head_blame(struct strbuf *line, const struct nameless *n, size_t shown)
+enum { HEAD_NAMELESS = 2 }; /* files that are named */
+
+/* What gives this file lines, and those before it that want the same. */
+static void section_head_remedy(struct strbuf *line, const struct nameless_module *m, bool several)
 {
+    if (nameless_is_packaged(m))
+        strbuf_addf(line, " (install %s, or heapwake symbolize --debuginfod)",
+                    several ? "their debug packages" : "its debug package");
+    else
+        strbuf_addf(line, " (build %s with -g)", several ? "them" : "it");
+}
+
+/* The worst, each with its share where there are several, and what helps; how many there are beside them.  Nothing of
+ * that kind helps where a file has gone. */
+static void section_head_blame(struct strbuf *line, const struct section_head *h)
+{
+    const struct nameless *n = h->nameless;
     char count[UNITS_MAX];
-    strbuf_clear(line);
-    strbuf_add_text(line, "of it: no debug information for ");
-    for (size_t i = 0; i < shown && i < n->modules.count; i++) {
+    bool several = false;
+    strbuf_add_text(line, "of the bytes: ");
+    for (size_t i = 0; i < HEAD_NAMELESS && i < n->modules.count; i++) {
+        const struct nameless_module *m = &n->modules.data[i];
+        bool is_last = i + 1 == n->modules.count || i + 1 == HEAD_NAMELESS;
+        bool goes_on = !is_last && nameless_is_packaged(m) == nameless_is_packaged(m + 1);
         strbuf_add_text(line, i == 0 ? "" : ", ");
-        safe_add_text(line, n->modules.data[i].name);
+        if (n->modules.count > 1)
+            strbuf_addf(line, "%.0f %% ", section_head_percent(m->bytes, h->allocated_bytes));
+        safe_add_text(line, m->name);
+        if (h->nameless_remark == NULL && !goes_on)
+            section_head_remedy(line, m, several);
+        several = goes_on;
     }
-    if (n->modules.count > shown)
-        strbuf_addf(line, " and %s more", units_count(count, n->modules.count - shown));
+    if (n->modules.count > HEAD_NAMELESS)
+        strbuf_addf(line, " and %s more", units_count(count, n->modules.count - HEAD_NAMELESS));
 }
 
 /* Why the program was aborted, perhaps. */
@@ -193,7 +215,7 @@ static void section_head_misuse(struct page *p, const struct section_head *h)
 /* Only where it matters: a report without lines is half a report. */
 static void section_head_names(struct page *p, const struct section_head *h)
 {
-    enum { MATTERS_PERCENT = 5, SHOWN = 2 };
+    enum { MATTERS_PERCENT = 5 };
     double percent = h->nameless == NULL ? 0 : section_head_percent(h->nameless->bytes, h->allocated_bytes);
     if (percent < MATTERS_PERCENT)
         return;
@@ -201,11 +223,7 @@ static void section_head_names(struct page *p, const struct section_head *h)
     page_addf(p, COLOUR_PLAIN, "%8.1f %%  ", percent);
     struct strbuf line;
     strbuf_init(&line);
-    for (size_t shown = SHOWN; shown > 0; shown--) {
-        section_head_blame(&line, h->nameless, shown);
-        if (HEAD_TEXT + width_of(strbuf_get(&line)) <= p->width)
-            break;
-    }
+    section_head_blame(&line, h);
     page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_TEXT, HEAD_TEXT);
     page_end_line(p);
     if (h->nameless_remark != NULL) {

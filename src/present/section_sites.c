@@ -111,7 +111,11 @@ static void section_sites_one(struct page *p, const struct section_sites *s, con
     size_t indent = table_indent(t), left = p->width > indent + 10 ? p->width - indent : 10;
     bool has_word = v != NULL && !s->explain && left > VERDICTS_WORD_WIDTH + 10;
     table_print_row(t, p, row);
-    callers_print_lead(p, s->traces, trace, has_word ? left - VERDICTS_WORD_WIDTH : left);
+    left -= has_word ? VERDICTS_WORD_WIDTH : 0;
+    if (s->brief)
+        callers_print_named_lead(p, s->traces, trace, left);
+    else
+        callers_print_lead(p, s->traces, trace, left);
     if (has_word)
         verdicts_print_word(p, v);
     page_end_line(p);
@@ -119,7 +123,7 @@ static void section_sites_one(struct page *p, const struct section_sites *s, con
         verdicts_print_line(p, v, indent);
     /* Names of a few columns would say nothing: rather begin further left. */
     if (s->brief)
-        callers_print_line(p, s->traces, trace, indent > 12 ? 12 : indent);
+        callers_print_line(p, s->traces, trace, indent > 12 ? 12 : indent, true);
     else
         callers_print_below(p, s->traces, trace, indent, CALLERS_SHOWN);
     if (s->details)

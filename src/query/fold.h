@@ -14,9 +14,12 @@
 #include "query/trace.h"
 #include "tool/err.h"
 
+#include <stdbool.h>
+
 /* Into `folded`, which is sites_init'ed; both are put in the order of the measure.  A site of several has the trace of the
- * largest of them, by that measure.  ERR_MEMORY. */
+ * largest of them, by that measure.  brief: callers without names do not count either where one with a name stands further
+ * out, as short lines skip them.  ERR_MEMORY. */
 int fold_sites(struct sites *folded, struct sites *from, const struct traces *c, enum measure measure,
-               struct err *err);
+               bool brief, struct err *err);
 
 #endif

@@ -16,7 +16,7 @@ static void gather(struct fake *f, struct sites *from, struct sites *folded)
     sites_init(from);
     sites_init(folded);
     assert_int_equal(sites_add(from, &f->traces, f->rows.data, f->rows.count, &err), 0);
-    assert_int_equal(fold_sites(folded, from, &f->traces, MEASURE_LEAKED, &err), 0);
+    assert_int_equal(fold_sites(folded, from, &f->traces, MEASURE_LEAKED, false, &err), 0);
     assert_int_equal(folded->total.leaked_bytes, from->total.leaked_bytes);
 }
 
@@ -129,7 +129,7 @@ static void two_calls_of_a_function_without_lines_are_one_site(void **state)
                              ((struct site){.trace = trace, .m = {.leaked_blocks = 1, .leaked_bytes = 8}})));
     }
     struct err err;
-    assert_int_equal(fold_sites(&folded, &from, &f.traces, MEASURE_LEAKED, &err), 0);
+    assert_int_equal(fold_sites(&folded, &from, &f.traces, MEASURE_LEAKED, false, &err), 0);
     assert_int_equal(folded.list.count, 2);
     assert_int_equal(folded.list.data[0].m.leaked_bytes, 16);
     sites_release(&from);

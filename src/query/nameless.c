@@ -83,6 +83,17 @@ int nameless_find(struct nameless *n, struct traces *c, const struct query_resul
     return code;
 }
 
+bool nameless_is_packaged(const struct nameless_module *m)
+{
+    static const char *const folders[] = {"/usr/", "/lib", "/bin/", "/sbin/"};
+    static const char local[] = "/usr/local/";
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (strncmp(m->path, folders[i], strlen(folders[i])) == 0)
+            return strncmp(m->path, local, sizeof local - 1) != 0;
+    }
+    return false;
+}
+
 void nameless_release(struct nameless *n)
 {
     vec_release(&n->modules);

@@ -10,6 +10,7 @@
 #include "query/trace.h"
 #include "tool/vec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Files of one name in several folders are one. */
@@ -24,6 +25,8 @@ struct nameless {
     uint64_t bytes;                      /* of all of them */
 };
 
+/* Is the file one that packages of the system install, which have debug information of their own? */
+bool nameless_is_packaged(const struct nameless_module *m);
 /* Adds up what was allocated where the program's own frame is in a file and has no line; *n is zeroed before.
  * ERR_MEMORY. */
 int nameless_find(struct nameless *n, struct traces *c, const struct query_result *answer, struct err *err);

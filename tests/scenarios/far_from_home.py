@@ -53,7 +53,7 @@ def is_said(sentence, path_):
 
 
 check.equal("without any file", [("", "", 0), ("", "", 0)], blamed(fresh("none.wake")))
-is_said(f"no debug information for app {path} is not there.", "none.wake")
+is_said(f"of the bytes: app {path} is not there.", "none.wake")
 # A function without a name is asked for by its place, in which the offset has to match: the module has a key of its own.
 for expression, blocks in (("^app", 0), ("^app[+]", 50), ("app.0x", 50), ("0x[0-9a-f]+$", 50), (".", 50), ("^main$", 0), ("x", 0), ("[0-9a-f]$", 0)):
     found = json.loads(tool("report", "--json", "--allocated", "--where", f"function={expression}", "none.wake").out)
