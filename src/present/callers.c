@@ -46,9 +46,13 @@ size_t callers_print_named_lead(struct page *p, const struct traces *c, uint32_t
     frames_add_name(&name, traces_frame(c, named));
     if (between != 0)
         strbuf_addf(&behind, " > %zu unnamed", between);
+    size_t counted = behind.length;
     strbuf_add_text(&behind, " > ");
     const struct frame *f = traces_frame(c, own);
     safe_add_text(&behind, frame_spell_place(place, f->module, f->address));
+    /* Half a place says nothing. */
+    if (counted != 0 && width_of(strbuf_get(&name)) + width_of(strbuf_get(&behind)) > columns)
+        strbuf_cut(&behind, counted);
     size_t tail = width_of(strbuf_get(&behind)), room = columns > tail ? columns - tail : 0;
     size_t used = page_add_name(p, COLOUR_NAME, strbuf_get(&name), room < columns / 3 ? columns / 3 : room);
     used += page_add_short(p, COLOUR_PLACE, strbuf_get(&behind), columns - used);

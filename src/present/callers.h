@@ -28,7 +28,7 @@ enum { CALLERS_SHOWN = 12 };
  * columns used. */
 size_t callers_print_lead(struct page *p, const struct traces *c, uint32_t trace, size_t columns);
 /* The same where one line of callers follows: of code without names "NAMED > 2 unnamed > app+0x1151", the nearest caller
- * that has a name, what is between, and where it is; without such a caller as above. */
+ * that has a name, what is between, and where it is, if there is room; without such a caller as above. */
 size_t callers_print_named_lead(struct page *p, const struct traces *c, uint32_t trace, size_t columns);
 /* The lines below as one, as far as they fit: "in std::vector<>::push_back < serve kitchen.cc:80". */
 /* named: below such a lead.  Callers without names are skipped where one with a name comes, and how many is said. */
