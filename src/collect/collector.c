@@ -193,8 +193,8 @@ static bool collector_is_over(struct collector *c)
         return false;
     if (c->launch != NULL && c->launch->pid != 0)
         return launch_reap(c->launch) && !tracee_await(c);
-    bool patient = timebase_now() - c->start_ns < COLLECTOR_FIRST_HELLO_S * 1000 * MS;
-    return (c->sums.processes != 0 || !patient) && !tracee_await(c);
+    bool is_early = c->root == 0 && timebase_now() - c->start_ns < COLLECTOR_FIRST_HELLO_S * 1000 * MS;
+    return !is_early && !tracee_await(c);
 }
 
 /* How long to sleep after a round in which at most so many events came from one process. */
