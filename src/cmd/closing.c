@@ -72,6 +72,9 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
     if (s->unheard != 0)
         strbuf_addf(out, "; %s more processes are not recorded because the collector ran out of memory",
                     units_count(a, s->unheard));
+    if (s->unreached != 0)
+        strbuf_addf(out, "; incomplete: %s process%s could not reach the recorder out of a network namespace",
+                    units_count(a, s->unreached), s->unreached == 1 ? "" : "es");
     if (s->bypassed != 0)
         strbuf_addf(out,
                     "; in %s process%s another malloc stands before heapwake's: what it does not pass on is "

@@ -69,6 +69,7 @@ void facts_gather(struct facts *f, const struct wake_reader *r)
         facts_add(f, wake_reader_process(r, i), i);
     f->lost_events += s->not_kept;
     f->unrecorded_processes = s->unrecorded;
+    f->is_whole = f->complete && s->unrecorded == 0;
 }
 
 void facts_gather_names(struct facts_names *f, struct wake_reader *r)

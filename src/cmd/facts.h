@@ -25,8 +25,9 @@ struct facts {
     uint64_t sample_rate, samples;     /* rate 0: every block was recorded; else sums are estimates */
     uint64_t off_ns;                   /* the longest that recording was switched off in a process */
     uint64_t limit_ns, limited_events; /* left out since the file has its size */
-    bool complete;
-    bool made_up; /* a process was imported from sums */
+    bool complete;                     /* of the processes that are in it nothing is missing */
+    bool is_whole;                     /* and no process is missing: what people are told */
+    bool made_up;                      /* a process was imported from sums */
 };
 
 /* What is known of addresses. */

@@ -50,6 +50,7 @@ int collector_open(struct collector *c, const struct collector_options *options,
     if (code != 0)
         return code;
     if (c->epoll < 0 || collector_watch(c, c->listener.fd, WATCH_LISTENER) != 0 ||
+        (c->listener.path_fd >= 0 && collector_watch(c, c->listener.path_fd, WATCH_LISTENER) != 0) ||
         (launch != NULL && collector_watch(c, launch->signal_fd, WATCH_SIGNALS) != 0))
         return err_set(err, ERR_SYSTEM, "The collector cannot watch its descriptors: %s.", strerror(errno));
     if (c->output.complaint.code != 0) {

@@ -74,6 +74,7 @@ struct collector_sums {
     uint64_t unshared;  /* processes that could make no segment */
     uint64_t unheard;   /* processes that there was no memory for */
     uint64_t bypassed;  /* processes with another malloc before the probe's */
+    uint64_t unreached; /* processes in sandboxes that could not reach us */
     uint64_t strangers; /* processes that went on as what nobody can record */
 };
 

@@ -12,10 +12,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+enum {
+    LISTENER_PATH_MAX = sizeof HELLO_FOLDER + LISTENER_NAME_MAX,
+    LISTENER_FILES_MIN = 16, /* below, a descriptor is worth more as a process that is recorded */
+};
 
 static const char digits[] = "0123456789abcdef";
 
@@ -68,10 +74,46 @@ static bool listener_invent(struct listener *l)
     return true;
 }
 
+static int listener_listen(const struct sockaddr_un *at, size_t length)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)at, (socklen_t)length) == 0 &&
+        listen(fd, SOMAXCONN) == 0)
+        return fd;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Where its folder and its socket are. */
+static void listener_get_path(const struct listener *l, char folder[LISTENER_PATH_MAX],
+                              struct sockaddr_un *at)
+{
+    *at = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(folder, LISTENER_PATH_MAX, HELLO_FOLDER "%s", l->name);
+    snprintf(at->sun_path, sizeof at->sun_path, "%s" HELLO_SOCKET, folder);
+}
+
+static void listener_open_path(struct listener *l)
+{
+    char folder[LISTENER_PATH_MAX];
+    struct sockaddr_un at;
+    struct rlimit files;
+    listener_get_path(l, folder, &at);
+    bool has_room = getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur >= LISTENER_FILES_MIN;
+    if (!has_room || mkdir(folder, S_IRWXU) != 0)
+        return;
+    l->path_fd = listener_listen(&at, sizeof at);
+    if (l->path_fd < 0)
+        (void)rmdir(folder);
+}
+
 int listener_open(struct listener *l, const char *address, struct err *err)
 {
     memset(l, 0, sizeof *l);
-    l->fd = -1;
+    l->fd = l->path_fd = -1;
     if (address == NULL && !listener_invent(l))
         return err_set(err, ERR_SYSTEM,
                        "The collector cannot make a secret: the system has no random bytes for it.");
@@ -80,23 +122,26 @@ int listener_open(struct listener *l, const char *address, struct err *err)
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     size_t length = strlen(l->name);
     memcpy(at.sun_path + 1, l->name, length); /* the leading NUL makes it abstract */
-    l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (l->fd < 0 ||
-        bind(l->fd, (struct sockaddr *)&at,
-             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) != 0 ||
-        listen(l->fd, SOMAXCONN) != 0) {
-        err_set(err, ERR_SYSTEM, "The collector cannot listen for programs: %s.", strerror(errno));
-        listener_close(l);
-        return ERR_SYSTEM;
-    }
+    l->fd = listener_listen(&at, offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    if (l->fd < 0)
+        return err_set(err, ERR_SYSTEM, "The collector cannot listen for programs: %s.", strerror(errno));
+    listener_open_path(l);
     return 0;
 }
 
 void listener_close(struct listener *l)
 {
+    char folder[LISTENER_PATH_MAX];
+    struct sockaddr_un at;
     if (l->fd >= 0)
         close(l->fd);
-    l->fd = -1;
+    if (l->path_fd >= 0) {
+        listener_get_path(l, folder, &at);
+        close(l->path_fd);
+        (void)unlink(at.sun_path);
+        (void)rmdir(folder);
+    }
+    l->fd = l->path_fd = -1;
 }
 
 void listener_print(const struct listener *l, char *text)
@@ -109,13 +154,19 @@ void listener_print(const struct listener *l, char *text)
     *text = '\0';
 }
 
-int listener_accept(struct listener *l)
+static int listener_accept_at(int at)
 {
     int fd;
     do
-        fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        fd = accept4(at, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
     return fd;
+}
+
+int listener_accept(struct listener *l)
+{
+    int fd = listener_accept_at(l->fd);
+    return fd < 0 && l->path_fd >= 0 ? listener_accept_at(l->path_fd) : fd;
 }
 
 /* Takes the first descriptor out of the message and closes any others. */

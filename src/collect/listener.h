@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * listener: where probes say hello: an abstract socket with a secret.
+ * listener: where probes say hello: an abstract socket with a secret, and one at a path in /tmp, for those in another
+ * network namespace. The latter's folder is made here and removed at the end; where it cannot be made there is none.
  *
  * A connection sends one struct hello (wire/segment.h) with the descriptor of
  * its segment and is closed.  Whoever does not know the token is turned away.
@@ -20,7 +21,8 @@
 enum { LISTENER_NAME_MAX = 64, LISTENER_TOKEN = 16 };
 
 struct listener {
-    int fd; /* -1: closed */
+    int fd;      /* abstract; -1: closed */
+    int path_fd; /* at the path that wire/segment.h says; -1: there is none */
     char name[LISTENER_NAME_MAX];
     uint8_t token[LISTENER_TOKEN];
 };

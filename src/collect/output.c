@@ -7,6 +7,7 @@
 #include "collect/unhooked.h"
 #include "tool/file.h"
 #include "tool/memory.h"
+#include "wire/segment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -330,7 +331,14 @@ static void output_tell_of_processes(struct output *o, struct output_file *f)
         wake_writer_add_note(f->writer, text, (size_t)length);
     }
     unhooked_tell(f->writer, f->unhooked);
-    f->bypassed = f->strangers = f->unhooked = 0;
+    if (f->unreached != 0) {
+        length = snprintf(text, sizeof text,
+                          "%llu process%s could not reach the recorder out of a network namespace: its "
+                          "socket in " HELLO_FOLDER " is not visible there, or belongs to another user.",
+                          (unsigned long long)f->unreached, f->unreached == 1 ? "" : "es");
+        wake_writer_add_note(f->writer, text, (size_t)length);
+    }
+    f->bypassed = f->strangers = f->unhooked = f->unreached = 0;
 }
 
 static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns, bool publish)

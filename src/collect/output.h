@@ -43,6 +43,7 @@ struct output_file {
     uint64_t flushed_ns;        /* and when it was last brought up to date */
     uint32_t users;             /* processes that are not over */
     uint64_t bypassed;          /* processes with another malloc before the probe's, not told of yet */
+    uint64_t unreached;         /* processes that could not reach the collector, not told of yet */
     uint64_t strangers;         /* processes that went on as what nobody can record, not told of yet */
     uint32_t unhooked;          /* enum segment_unhooked, of all its processes, not told of yet */
     bool is_published;          /* has its name */

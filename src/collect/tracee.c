@@ -71,6 +71,15 @@ static void tracee_miss(struct collector *c, uint64_t *sum)
     c->output.unrecorded++;
 }
 
+/* Forked children of this process that cannot reach the collector; is_cut_off: nor can what it has become by exec. */
+static void tracee_miss_unreached(struct collector *c, struct tracee *t, bool is_cut_off)
+{
+    uint64_t unreached = (uint64_t)t->image->view.head->unreached + is_cut_off;
+    c->sums.unreached += unreached;
+    c->output.unrecorded += unreached;
+    t->file->unreached += unreached;
+}
+
 void tracee_warn_usage(const struct collector *c, struct tracee *t)
 {
     struct usage *u = &t->image->usage;
@@ -382,9 +391,12 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     }
     uint64_t waits = t->image->view.head->waits;
     uint32_t lanes = t->image->drain.lane_count;
+    const struct segment_head *head = t->image->view.head;
+    bool is_cut_off = gone && !execed && head->exec_ns != 0 && head->exec_is_cut_off == 1;
+    tracee_miss_unreached(c, t, is_cut_off);
     image_end(t->image, status, execed, gone, t->is_stopped, rss, timebase_now(), &end);
     tracee_sum(c, &end);
-    bool is_stranger = gone && !execed && end.process.execed; /* and never came back */
+    bool is_stranger = gone && !execed && end.process.execed && !is_cut_off; /* and never came back */
     t->file->strangers += is_stranger;
     t->file->unhooked |= end.unhooked;
     c->sums.strangers += is_stranger;

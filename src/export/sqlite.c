@@ -240,7 +240,8 @@ static void sqlite_put_meta(struct sqlite *s)
     database_insert(&s->db, texts, "ti", "peak_process", (uint64_t)s->job->result->peak_process);
     database_insert(&s->db, texts, "ti", "suppressed_blocks", suppress_blocks(s->job->suppress));
     database_insert(&s->db, texts, "ti", "suppressed_bytes", suppress_bytes(s->job->suppress));
-    database_insert(&s->db, texts, "ti", "complete", (uint64_t)summary->complete);
+    database_insert(&s->db, texts, "ti", "complete",
+                    (uint64_t)(summary->complete && summary->unrecorded == 0));
     database_insert(&s->db, texts, "ti", "unrecorded_processes", summary->unrecorded);
     for (uint64_t i = 0; (note = export_note(s->job, i, made_up)) != NULL; i++)
         database_insert(&s->db, notes, "it", i + 1, note);

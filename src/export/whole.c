@@ -385,8 +385,9 @@ static void whole_write_head(struct whole *w)
     whole_text(w, "heapwake", HEAPWAKE_VERSION);
     json_add_number(&w->json, "schema", 1);
     json_add_number(&w->json, "wall_ns", wake_reader_summary(w->job->reader)->wall_ns);
-    json_add_bool(&w->json, "complete", wake_reader_summary(w->job->reader)->complete);
-    json_add_number(&w->json, "unrecorded_processes", wake_reader_summary(w->job->reader)->unrecorded);
+    const struct wake_summary *s = wake_reader_summary(w->job->reader);
+    json_add_bool(&w->json, "complete", s->complete && s->unrecorded == 0);
+    json_add_number(&w->json, "unrecorded_processes", s->unrecorded);
     whole_write_notes(w);
     json_open_object(&w->json, "total");
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)

@@ -135,7 +135,7 @@ void section_diff_head_json(struct json *j, const char *key, const struct sectio
     json_add_number(j, "sample_rate", s->sample_rate);
     json_add_number(j, "off_ns", s->off_ns);
     json_add_number(j, "omitted_blocks", s->omitted_blocks);
-    json_add_bool(j, "complete", s->complete);
+    json_add_bool(j, "complete", s->complete && s->unrecorded_processes == 0);
     json_add_number(j, "lost_events", s->lost_events);
     json_add_number(j, "unrecorded_processes", s->unrecorded_processes);
     notes_add_json(j, s->reader);

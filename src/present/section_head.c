@@ -391,7 +391,7 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "omitted_blocks", h->omitted_blocks);
     json_add_number(j, "timeline_omitted_blocks", h->timeline_omitted_blocks);
     json_add_number(j, "releases_without_stack", h->releases_without_stack);
-    json_add_bool(j, "complete", h->complete);
+    json_add_bool(j, "complete", h->complete && h->unrecorded_processes == 0);
     json_add_bool(j, "made_up", h->made_up);
     json_open_array(j, "notes");
     for (size_t i = 0; i < h->notes.count; i++)

@@ -70,24 +70,58 @@ static long handover_socket(void)
     return sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-/* Its length. */
-static unsigned handover_address(const struct handover *to, struct sockaddr_un *address)
+static long handover_connect_abstract(const struct handover *to, int fd)
 {
-    memory_zero(address, sizeof *address);
-    address->sun_family = AF_UNIX;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = memory_string_length(to->name);
-    memory_copy(address->sun_path + 1, to->name, length); /* the leading NUL: an abstract name */
-    return (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    memory_copy(address.sun_path + 1, to->name, length); /* the leading NUL: an abstract name */
+    return sys_connect(fd, &address, (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
+}
+
+/* A folder of that name which is another user's, or open to others, may hold anybody's socket. */
+static bool handover_is_private(const char *folder)
+{
+    struct stat st;
+    return !sys_failed(SYS_CALL(SYS_newfstatat, AT_FDCWD, folder, &st, AT_SYMLINK_NOFOLLOW, 0, 0)) &&
+           S_ISDIR(st.st_mode) && (st.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
+           st.st_uid == (uid_t)SYS_CALL(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+}
+
+static long handover_connect_path(const struct handover *to, int fd)
+{
+    static const char before[] = HELLO_FOLDER, behind[] = HELLO_SOCKET;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = memory_string_length(to->name);
+    char *at = address.sun_path;
+    memory_copy(at, before, sizeof before - 1);
+    memory_copy(at += sizeof before - 1, to->name, length);
+    if (!handover_is_private(address.sun_path))
+        return -ECONNREFUSED;
+    memory_copy(at + length, behind, sizeof behind);
+    return sys_connect(fd, &address, sizeof address);
+}
+
+/* Its queue is full: a storm of processes. */
+static bool handover_is_busy(long result)
+{
+    return result == -EAGAIN || result == -EINTR;
+}
+
+/* -ECONNREFUSED: nobody listens, as far as we can see. */
+static long handover_dial(const struct handover *to, int fd)
+{
+    long result = handover_connect_abstract(to, fd);
+    if (sys_failed(result) && !handover_is_busy(result))
+        result = handover_connect_path(to, fd);
+    return !sys_failed(result) || handover_is_busy(result) ? result : -ECONNREFUSED;
 }
 
 bool handover_is_refused(const struct handover *to)
 {
-    struct sockaddr_un address;
-    unsigned size = handover_address(to, &address);
     long fd = handover_socket();
     if (sys_failed(fd))
         return false;
-    long result = sys_connect((int)fd, &address, size);
+    long result = handover_dial(to, (int)fd);
     sys_close((int)fd);
     return result == -ECONNREFUSED;
 }
@@ -103,28 +137,37 @@ uint64_t handover_namespace(const char *path)
     return is_known ? st.st_ino : 0;
 }
 
-bool handover_is_over(const struct handover *to)
+/* Is the collector's network namespace ours? */
+static bool handover_is_near(const struct handover *to)
 {
     uint64_t number = 0;
     for (const char *c = to->name; *c != '\0'; c++)
         number = *c == '-' ? 0 : number << 4 | (unsigned)(handover_digit(*c) & 15);
-    return number == handover_namespace("/proc/self/ns/net") && handover_is_refused(to);
+    return number == handover_namespace("/proc/self/ns/net");
+}
+
+bool handover_is_over(const struct handover *to)
+{
+    return handover_is_near(to) && handover_is_refused(to);
+}
+
+bool handover_is_cut_off(const struct handover *to)
+{
+    return to->is_set && !handover_is_near(to) && handover_is_refused(to);
 }
 
 static int handover_connect(const struct handover *to)
 {
-    struct sockaddr_un address;
-    unsigned size = handover_address(to, &address);
     long fd = handover_socket();
     if (sys_failed(fd))
         return -1;
     for (unsigned tries = 0; tries < HANDOVER_TRIES; tries++) {
-        long result = sys_connect((int)fd, &address, size);
+        long result = handover_dial(to, (int)fd);
         if (!sys_failed(result))
             return (int)fd;
-        if (result != -EAGAIN && result != -EINTR)
+        if (!handover_is_busy(result))
             break;
-        const int64_t nap[2] = {0, HANDOVER_NAP_NS}; /* its queue is full: a storm of processes */
+        const int64_t nap[2] = {0, HANDOVER_NAP_NS};
         sys_nanosleep(nap);
     }
     sys_close((int)fd);

@@ -6,9 +6,12 @@
  * `heapwake record` or by our exec hooks), else one of our own, started on the
  * spot (spawn.c). Nothing here waits for longer than a tenth of a second.
  *
- * Nobody listens any more at the address of a recording that is over; nor does anybody in another
- * network namespace, where the collector cannot be reached. So the name ends in the number of its
- * namespace, in hexadecimal digits behind a dash (0: not known).
+ * The collector listens at an abstract socket, which is not visible in another network namespace, and at a
+ * path, which is not visible in every mount namespace and to no other user (wire/segment.h). The second is tried
+ * where the first fails.
+ *
+ * Nobody listens any more at the address of a recording that is over; nor, as far as we can see, where neither is
+ * visible. So the name ends in the number of the collector's network namespace, in hexadecimal digits behind a dash (0: not known).
  */
 #ifndef HW_PROBE_HANDOVER_H
 #define HW_PROBE_HANDOVER_H
@@ -20,7 +23,7 @@
 
 enum { HANDOVER_NAME_MAX = 64, HANDOVER_TOKEN = 16 };
 
-/* Where the collector listens: an abstract socket and its secret. */
+/* Where the collector listens: the name of its sockets and its secret. */
 struct handover {
     char name[HANDOVER_NAME_MAX];
     uint8_t token[HANDOVER_TOKEN];
@@ -47,6 +50,9 @@ uint64_t handover_namespace(const char *path);
 
 /* The recording is over: nobody listens there, and it is where we are. */
 bool handover_is_over(const struct handover *to);
+
+/* The recording may go on, and neither of its sockets is visible from here. */
+bool handover_is_cut_off(const struct handover *to);
 
 /* Starts a collector that listens at a new address, which becomes *to. */
 bool spawn_collector(struct handover *to);

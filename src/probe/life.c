@@ -145,6 +145,7 @@ static bool life_is_interrupted(void)
 static bool life_reopen(bool is_interrupted)
 {
     uint32_t lanes = share.head->lane_count;
+    struct segment_head *parent = share_keep_head();
     /* As the parent was. Its blocks are none of ours: nothing is to pass. */
     share.first_control &= ~(uint32_t)SEGMENT_STATE_MASK;
     share.first_control |= share_state() == SEGMENT_ON ? SEGMENT_ON : SEGMENT_OFF;
@@ -159,10 +160,11 @@ static bool life_reopen(bool is_interrupted)
     stack_renew();
     module_renew();
     lane_renew(lanes);
-    if (share_open(true))
-        return true;
-    share = left;
-    return false;
+    bool is_open = share_open(true), is_apart = !is_open || share.head->collector == SEGMENT_SPOOL;
+    share_drop_head(parent, is_apart && handover_is_cut_off(&handover));
+    if (!is_open)
+        share = left;
+    return is_open;
 }
 
 static bool life_renew_now(void)

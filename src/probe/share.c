@@ -226,14 +226,31 @@ bool share_is_lent(void)
 
 void share_exec_begin(void)
 {
-    if (share_is_own())
-        __atomic_store_n(&share.head->exec_ns, sys_monotonic_ns(), __ATOMIC_RELEASE);
+    if (!share_is_own())
+        return;
+    __atomic_store_n(&share.head->exec_is_cut_off, handover_is_cut_off(&handover), __ATOMIC_RELAXED);
+    __atomic_store_n(&share.head->exec_ns, sys_monotonic_ns(), __ATOMIC_RELEASE);
 }
 
 void share_exec_failed(void)
 {
     if (share_is_own())
         __atomic_store_n(&share.head->exec_ns, 0, __ATOMIC_RELEASE);
+}
+
+struct segment_head *share_keep_head(void)
+{
+    long at = sys_mremap(share.head, 0, SEGMENT_HEAD_SIZE, MREMAP_MAYMOVE); /* shared memory: once more */
+    return sys_failed(at) ? NULL : (void *)at;
+}
+
+void share_drop_head(struct segment_head *parent, bool is_unreached)
+{
+    if (parent == NULL)
+        return;
+    if (is_unreached)
+        __atomic_fetch_add(&parent->unreached, 1, __ATOMIC_RELEASE);
+    sys_munmap(parent, SEGMENT_HEAD_SIZE);
 }
 
 void share_begin(void)

@@ -102,6 +102,11 @@ void share_leave(void);
 /* Unmaps it (a forked child, of its parent's). */
 void share_close(void);
 
+/* In a forked child, before one of the two around it: a mapping of the parent's head, to be dropped when it is known whether
+ * the collector is reached; if it is not, the parent's head says so. NULL: no memory for it. */
+struct segment_head *share_keep_head(void);
+void share_drop_head(struct segment_head *parent, bool is_unreached);
+
 /* Where a handler has forked in the middle of our own code, which goes on in the child with the addresses that it knows:
  * there is memory of the child's own from now on, which nobody reads. */
 void share_abandon(void);

@@ -180,6 +180,10 @@ struct segment_head {
     uint64_t sample_rate;   /* bytes a sample on average; 0: every block is told of */
     uint32_t filter_offset; /* of the table of sampled blocks (wire/filter.h); 0: there is none */
     uint32_t unhooked;      /* enum segment_unhooked, written while the program runs */
+
+    /* Written by the probe while it runs: processes that cannot connect to either socket of the collector. */
+    uint32_t unreached;       /* forked children; they write it */
+    uint32_t exec_is_cut_off; /* 1: what this process becomes by exec */
 };
 
 static inline uint32_t segment_change(uint32_t control, enum segment_state to)
@@ -188,6 +192,11 @@ static inline uint32_t segment_change(uint32_t control, enum segment_state to)
 }
 
 _Static_assert(sizeof(struct segment_head) <= SEGMENT_HEAD_SIZE, "the head is one page");
+
+/* Where the collector listens: an abstract socket NAME, which ends at the network namespace, and HELLO_FOLDER NAME
+ * HELLO_SOCKET, in a folder that is the collector's user's alone. */
+#define HELLO_FOLDER "/tmp/"
+#define HELLO_SOCKET "/socket"
 
 /* What the probe sends with the descriptor over the collector's socket. */
 #define HELLO_MAGIC UINT32_C(0x4f4c4c48) /* "HLLO" */
