@@ -56,6 +56,16 @@ static void verify_say(struct verify *v, const struct wake_reader *r)
     }
 }
 
+/* What the recording says of itself: whoever checks it wants to know what it lacks. */
+static void verify_add_notes(struct strbuf *out, const struct wake_reader *r)
+{
+    for (size_t i = 0; i < wake_reader_note_count(r); i++) {
+        strbuf_add_text(out, "note: ");
+        safe_add_text(out, wake_reader_note(r, i));
+        strbuf_add_char(out, '\n');
+    }
+}
+
 static int verify_run(struct wake_reader *r)
 {
     struct err err;
@@ -80,11 +90,10 @@ static int verify_run(struct wake_reader *r)
     verify_say(&v, r);
     strbuf_release(&v.of_recording);
     strbuf_release(&v.of_processes);
-    bool done = true;
+    struct strbuf out;
+    strbuf_init(&out);
     if (v.problems == 0) {
         char a[UNITS_MAX], b[UNITS_MAX];
-        struct strbuf out;
-        strbuf_init(&out);
         strbuf_addf(&out, "sound: %s event%s, %s lost", units_count(a, audit.events),
                     units_plural(audit.events), units_count(b, audit.lost));
         if (audit.culled != 0)
@@ -95,9 +104,10 @@ static int verify_run(struct wake_reader *r)
             strbuf_addf(&out, "; %s more process%s could not be recorded", units_count(a, audit.unrecorded),
                         audit.unrecorded == 1 ? "" : "es");
         strbuf_add_char(&out, '\n');
-        done = command_print(&out);
-        strbuf_release(&out);
     }
+    verify_add_notes(&out, r);
+    bool done = command_print(&out);
+    strbuf_release(&out);
     return v.problems == 0 && done ? EXIT_DONE : EXIT_FAILED;
 }
 

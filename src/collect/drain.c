@@ -233,7 +233,7 @@ void drain_catch_up(struct drain *d, const struct drain_lane *reading)
     book_settle(d->book);
 }
 
-static bool drain_is_event(uint64_t first)
+bool drain_is_event(uint64_t first)
 {
     unsigned op = first & 0xff;
     return shape_events[op] != 0 || op == RECORD_ALLOC_LONG || op == RECORD_FREE_LONG ||

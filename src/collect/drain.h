@@ -78,6 +78,8 @@ void drain_release(struct drain *d);
 
 /* Looks for new lanes.  To be called at the start of every scan. */
 void drain_look(struct drain *d);
+/* Is the record with this first word an allocation or a release? */
+bool drain_is_event(uint64_t first);
 /* Allocations and releases that are published and have not gone on: what is lost where nobody will read on. */
 uint64_t drain_count_rest(const struct drain *d);
 /* Has anything been published beyond the lane's scan cursor? */

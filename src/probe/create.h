@@ -30,4 +30,10 @@ bool create_map(int fd, uint32_t chunks, bool forked);
 bool spool_open(bool forked);
 bool spool_grow(uint32_t chunks);
 
+/* The process is about to end: what it has written gets its checksums. No spool: nothing. Takes no lock and makes no
+ * system call; may come several times, in a child of vfork (it is the parent's, which goes on) and in a handler. */
+void spool_seal(void);
+/* Before anything changes that is sealed. */
+void spool_unseal(void);
+
 #endif

@@ -12,6 +12,7 @@
  * passes an environment without them, they are added (env.c); otherwise it is
  * passed on as it is. Nothing is written to the program's own environment.
  */
+#include "probe/create.h"
 #include "probe/env.h"
 #include "probe/event.h"
 #include "probe/hook.h"
@@ -121,6 +122,7 @@ HOOK pid_t _Fork(void)
 static void process_exec_begin(const struct env_plan *plan, const void *frame)
 {
     share_exec_begin();
+    spool_seal();
     if (plan->becomes != FORK_CHILD && share_is_lent())
         event_fork((uint32_t)sys_getpid(), plan->becomes, frame);
     tls_caged = 0;
@@ -130,6 +132,7 @@ static void process_exec_begin(const struct env_plan *plan, const void *frame)
 static int process_exec_failed(const struct env_plan *plan, int result, const void *frame)
 {
     tls_caged = plan->was_caged;
+    spool_unseal();
     share_exec_failed();
     if (plan->becomes != FORK_CHILD && share_is_lent())
         event_fork((uint32_t)sys_getpid(), FORK_BACK, frame);

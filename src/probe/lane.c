@@ -10,11 +10,13 @@
  */
 #include "probe/lane.h"
 
+#include "probe/create.h"
 #include "probe/early.h"
 #include "probe/event.h"
 #include "probe/life.h"
 #include "probe/memory.h"
 #include "probe/real.h"
+#include "wire/seal.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -43,7 +45,7 @@ bool lane_init(void)
 
 void lane_forked(void)
 {
-    if (lane_fork_is_hidden && *lane_fork_word == 1)
+    if (lane_fork_is_hidden && *lane_fork_word != 2)
         *lane_fork_word = 0;
 }
 
@@ -72,15 +74,30 @@ uint64_t lane_now_otherwise(void)
 }
 
 /* Goes on behind the first word of a chunk. */
-static void lane_set_chunk(struct lane *lane, uint64_t *words)
+static void lane_set_chunk(struct lane *lane, uint64_t *words, uint32_t chunk)
 {
     __atomic_store_n(words, RECORD_CHUNK | (uint64_t)lane->index << 32, __ATOMIC_RELEASE);
     lane->limit = words + SEGMENT_CHUNK_WORDS - LANE_RECORD_WORDS - 1;
     lane->first = words;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->at = words + 1;
+    lane->chunk = chunk;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     lane->next = 0;
+}
+
+/* Where the sum of the lane's chunk belongs; NULL: this is no spool. */
+static uint32_t *lane_find_seal(const struct lane *lane)
+{
+    return share.head->collector == SEGMENT_SPOOL ? &share.next[lane->chunk] : NULL;
+}
+
+/* The LINK is published: nothing in the chunk that it is in changes any more. */
+static void lane_seal_left(const struct lane *lane, uint32_t *seal)
+{
+    if (seal != NULL)
+        __atomic_store_n(seal, seal_chunk(lane->left, (size_t)(lane->at - lane->left) + 1), __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 bool lane_reserve(struct lane *lane, unsigned words)
@@ -88,6 +105,7 @@ bool lane_reserve(struct lane *lane, unsigned words)
     if (__builtin_expect(lane->at <= lane->limit + LANE_RECORD_WORDS - words, 1))
         return true;
     uint32_t chunk = 0;
+    uint32_t *seal = lane_find_seal(lane); /* after a fork in between it is memory that nobody reads */
     bool is_taken = lane_is_own(lane) && share_take_chunk(&chunk);
     uint64_t *there = share_chunk(chunk);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -104,7 +122,8 @@ bool lane_reserve(struct lane *lane, unsigned words)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(lane->at, RECORD_LINK | (uint64_t)chunk << 32, __ATOMIC_RELEASE);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    lane_set_chunk(lane, there);
+    lane_seal_left(lane, seal);
+    lane_set_chunk(lane, there, chunk);
     return true;
 }
 
@@ -161,7 +180,7 @@ static struct lane *lane_new(uint32_t tid, uint32_t chunk)
     lane->walk.scratch = lane->walk.frames + LANE_DEPTH_FIRST;
     _Static_assert(sizeof(struct lane) + 2 * LANE_DEPTH_FIRST * sizeof(struct frame) <= LANE_SIZE,
                    "a lane fits");
-    lane_set_chunk(lane, share_chunk(chunk));
+    lane_set_chunk(lane, share_chunk(chunk), chunk);
     __atomic_store_n(&share.lanes[index], chunk + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&lane_table[index], lane, __ATOMIC_RELEASE);
     if (index > 0)
@@ -227,8 +246,10 @@ static void lane_finish_link(struct lane *lane)
         uint64_t owner = __atomic_load_n(lane->left, __ATOMIC_ACQUIRE);
         if (link == 0 && owner == (RECORD_CHUNK | (uint64_t)lane->index << 32))
             __atomic_store_n(lane->at, RECORD_LINK | (uint64_t)chunk << 32, __ATOMIC_RELEASE);
-        lane_set_chunk(lane, words);
+        lane_seal_left(lane, lane_find_seal(lane));
+        lane_set_chunk(lane, words, chunk);
     }
+    lane->chunk = chunk;
     lane->next = 0;
 }
 
@@ -249,6 +270,38 @@ static void lane_recover(struct lane *lane)
     lane->stack = 0;
     lane->clock = 0;
     lane->gate = 0;
+}
+
+/* Records that are published in a chunk: their words. */
+static size_t lane_measure(const uint64_t *words)
+{
+    size_t length = 0;
+    for (uint32_t more = 1; more != 0 && length < SEGMENT_CHUNK_WORDS; length += more) {
+        uint64_t first = __atomic_load_n(&words[length], __ATOMIC_ACQUIRE);
+        more = first == 0 ? 0 : record_words(first);
+    }
+    return length;
+}
+
+void lane_seal(void)
+{
+    uint64_t on = 1;
+    (void)__atomic_compare_exchange_n(lane_fork_word, &on, 3, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    uint32_t count = __atomic_load_n(&share.head->lane_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count && i < SHARE_LANES_MAX; i++) {
+        const struct lane *lane = __atomic_load_n(&lane_table[i], __ATOMIC_ACQUIRE);
+        if (lane == NULL)
+            continue;
+        uint32_t chunk = __atomic_load_n(&lane->chunk, __ATOMIC_ACQUIRE);
+        const uint64_t *words = share_chunk(chunk);
+        __atomic_store_n(&share.next[chunk], seal_chunk(words, lane_measure(words)), __ATOMIC_RELEASE);
+    }
+}
+
+void lane_unseal(void)
+{
+    uint64_t sealed = 3;
+    (void)__atomic_compare_exchange_n(lane_fork_word, &sealed, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /* Makes the lane of a thread that has ended fit for another. */
@@ -385,6 +438,7 @@ __attribute__((noinline)) struct lane *lane_enter_slow(const void *frame)
         return NULL;
     if (life.state != LIFE_ON)
         return NULL;
+    spool_unseal();
     if (__atomic_load_n(&share.head->stopped, __ATOMIC_ACQUIRE)) {
         share_count_lost();
         return NULL;

@@ -13,9 +13,9 @@
  * siglongjmp and never come back: then the gate holds a frame that has been
  * given up, which the next entry notices by walking its own stack.
  *
- * lane_fork_word is 1 while recording, 2 when that has stopped, and 0 in a
- * forked child (wipe-on-fork page): the child then begins a segment of its own
- * before anything else. A gate is open when it and that word add up to 1.
+ * lane_fork_word is 1 while recording, 2 when that has stopped, 3 when a spool has
+ * been sealed, and 0 in a forked child (wipe-on-fork page): the child then begins a
+ * segment of its own before anything else. A gate is open when it and that word add up to 1.
  *
  * No lock, no wait; one thread at a time owns a lane.
  */
@@ -61,6 +61,7 @@ struct lane {
     };
     uint32_t thread;
     uint32_t epoch; /* of the process that it was made in (life.epoch) */
+    uint32_t chunk; /* in which it is */
     uint32_t next;  /* while a LINK is being published: the chunk it leads to + 1 */
     struct lane *nested;
     bool is_nested;
@@ -147,5 +148,10 @@ void lane_stop(void);
 
 /* Is the calling thread inside our code on its own lane? */
 bool lane_is_busy(void);
+
+/* Of a spool: seals the chunk that each lane is in, up to its last record (wire/seal.h). From then on events take the
+ * slow way in, until lane_unseal. */
+void lane_seal(void);
+void lane_unseal(void);
 
 #endif

@@ -4,11 +4,13 @@
  * instruction.  Here it does so at each: the code that publishes a record at the end of a
  * chunk is single-stepped (trap flag), left after 0, 1, 2, ... instructions, and entered
  * again.  Whatever the collector does meanwhile, every record published before and after
- * must be found in the lane, once and in order.
+ * must be found in the lane, once and in order. In a spool, which nobody reads meanwhile, each chunk
+ * that was left has its checksum.
  */
 #include "probe/lane.h"
 
 #include "probe/life.h"
+#include "wire/seal.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -18,10 +20,10 @@
 
 #include <cmocka.h>
 
-enum { CHUNKS = 8, TRAP_FLAG = 0x100, AFTER = 3, STEPS_MAX = 5000 };
+enum { CHUNKS = 8, TRAP_FLAG = 0x100, AFTER = 3, STEPS_MAX = 5000, SHORT = 60 };
 
 /* What the collector does at the moment of the jump. */
-enum collector { SLEEPS, READS, IS_GIVING_BACK, COLLECTORS };
+enum collector { SLEEPS, READS, IS_GIVING_BACK, IS_NONE, COLLECTORS };
 
 static struct segment_head head;
 static uint32_t next_of[CHUNKS], lanes[1];
@@ -41,13 +43,20 @@ static sigjmp_buf out;
 static volatile long steps;
 static volatile enum collector mode;
 
+/* Where the first chunk of a spool begins, as far as we are concerned: its words are summed up, step by step. */
+static uint64_t *begin_of(uint32_t chunk)
+{
+    return share_chunk(chunk) + (mode == IS_NONE && chunk == 0 ? SEGMENT_CHUNK_WORDS - SHORT : 0);
+}
+
 static void world_open(void)
 {
     memset(&w, 0, sizeof w);
     memset(&head, 0, sizeof head);
     memset(chunks, 0, sizeof chunks);
+    memset(next_of, 0, sizeof next_of);
     head.chunk_limit = head.chunk_max = CHUNKS;
-    head.collector = SEGMENT_ATTACHED;
+    head.collector = mode == IS_NONE ? SEGMENT_SPOOL : SEGMENT_ATTACHED;
     head.fresh = 1;
     share.head = &head;
     share.next = next_of;
@@ -55,11 +64,11 @@ static void world_open(void)
     share.window[0] = chunks;
     life.state = LIFE_ON;
     lane_fork_word = &open_gate;
-    uint64_t *first = share_chunk(0);
+    uint64_t *first = begin_of(0);
     *first = RECORD_CHUNK;
     w.lane.first = first;
     w.lane.at = first + 1;
-    w.lane.limit = first + SEGMENT_CHUNK_WORDS - LANE_RECORD_WORDS - 1;
+    w.lane.limit = share_chunk(0) + SEGMENT_CHUNK_WORDS - LANE_RECORD_WORDS - 1;
     w.at = first;
     tls_lane = &w.lane;
 }
@@ -86,8 +95,13 @@ static void collector_read(void)
             break;
         case RECORD_LINK:
             finish_giving_back();
-            w.due = w.chunk + 1;
-            *share_chunk(w.chunk) = 0;
+            if (mode == IS_NONE) {
+                const uint64_t *first_word = begin_of(w.chunk);
+                assert_int_equal(seal_chunk(first_word, (size_t)(w.at - first_word) + 1), next_of[w.chunk]);
+            } else {
+                w.due = w.chunk + 1;
+                *share_chunk(w.chunk) = 0;
+            }
             w.chunk = (uint32_t)(first >> 32);
             w.at = share_chunk(w.chunk);
             break;
@@ -128,7 +142,7 @@ static void step(int number, siginfo_t *info, void *context)
     if (steps < 0) {
         ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
     } else if (steps-- == 0) {
-        if (mode != SLEEPS)
+        if (mode == READS || mode == IS_GIVING_BACK)
             collector_read();
         if (mode == READS)
             finish_giving_back();

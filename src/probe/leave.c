@@ -11,6 +11,7 @@
  */
 #include "probe/leave.h"
 
+#include "probe/create.h"
 #include "probe/handover.h"
 #include "probe/hook.h"
 #include "probe/lane.h"
@@ -63,6 +64,7 @@ static void leave_tell(enum record_mark mark, const void *frame)
 static void leave(const void *frame)
 {
     static uint32_t left;
+    spool_seal();
     if (leave_is_possible() && __atomic_exchange_n(&left, life.pid, __ATOMIC_RELAXED) != life.pid)
         leave_tell(MARK_END, frame);
 }
@@ -98,6 +100,7 @@ static bool leave_is_abort_final(void)
 HOOK void abort(void)
 {
     const struct real *call = life_real();
+    spool_seal();
     if (leave_is_possible() && !leave_is_abort_final())
         leave_tell(MARK_FLUSH, HOOK_FRAME);
     else
@@ -115,7 +118,7 @@ static void leave_last(void *none)
 
 __attribute__((destructor)) static void leave_destructor(void)
 {
-    if (leave_is_possible())
+    if (life.state == LIFE_ON)
         (void)__cxa_atexit(leave_last, NULL, NULL);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * leave: the end of a process, where its collector may be killed at the same moment.
+ * leave: the end of a process, where its collector may be killed at the same moment, or has never been.
  *
- * When the first process of a PID namespace ends (of a container: often a shell), the kernel kills all
+ * A spool is sealed (wire/seal.h). And when the first process of a PID namespace ends (of a container: often a shell), the kernel kills all
  * others in it, a collector that LD_PRELOAD alone has started among them. Such a collector says so in the segment
  * (wait_at_end), and the process does not end before its events are in the file; the last one not before the file is
  * closed and has its name: two seconds at most. Anywhere else the end costs a look at that word.

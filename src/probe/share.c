@@ -274,8 +274,10 @@ static bool share_is_here(void)
 
 void share_note_gaps(void)
 {
-    if (share_is_here())
-        __atomic_store_n(&share.head->has_gaps, 1, __ATOMIC_RELEASE);
+    if (!share_is_here())
+        return;
+    spool_unseal();
+    __atomic_store_n(&share.head->has_gaps, 1, __ATOMIC_RELEASE);
 }
 
 void share_note_unhooked(enum segment_unhooked what)
@@ -326,6 +328,7 @@ bool share_await(uint64_t request, uint64_t until_ns)
 
 void share_stop(enum record_lost reason)
 {
+    spool_unseal();
     share.head->stop_reason = reason;
     __atomic_store_n(&share.head->stopped, 1, __ATOMIC_RELEASE);
     TRACE(TRACE_SHARE, 1, "recording stops, reason %u", reason, 0, 0);
@@ -334,6 +337,8 @@ void share_stop(enum record_lost reason)
 
 void share_count_lost(void)
 {
-    if (share.head != NULL)
-        __atomic_fetch_add(&share.head->lost_events, 1, __ATOMIC_RELAXED);
+    if (share.head == NULL)
+        return;
+    spool_unseal();
+    __atomic_fetch_add(&share.head->lost_events, 1, __ATOMIC_RELAXED);
 }

@@ -8,11 +8,16 @@
  * gives chunks back, so the file grows by a window at a time, found again by
  * its absolute path, since no descriptor is kept. Nobody moves the clock
  * either, so every event carries its stamp.
+ *
+ * Nobody reads it while it is written, so it carries checksums (wire/seal.h): a chunk gets its own when the next is
+ * begun, and the end of the process seals the rest. An event that comes after that breaks the seal of the whole.
  */
 #include "probe/create.h"
 #include "probe/environment.h"
+#include "probe/lane.h"
 #include "probe/life.h"
 #include "probe/memory.h"
+#include "wire/seal.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -165,4 +170,35 @@ bool spool_grow(uint32_t chunks)
     bool is_done = is_ours && !sys_failed(sys_fallocate((int)fd, 0, 0, spool_size(chunks)));
     sys_close((int)fd);
     return is_done;
+}
+
+static bool spool_is_one(const struct segment_head *head)
+{
+    return head != NULL && head->collector == SEGMENT_SPOOL && *lane_fork_word != 0;
+}
+
+static uint32_t spool_sum(const struct segment_head *head)
+{
+    uint32_t lanes = head->lane_count < head->lane_max ? head->lane_count : head->lane_max;
+    return seal_head(head, share.lanes, lanes, share.next, head->fresh);
+}
+
+void spool_seal(void)
+{
+    struct segment_head *head = share.head;
+    if (!spool_is_one(head) || life.state != LIFE_ON)
+        return;
+    lane_seal();
+    __atomic_store_n(&head->seal, spool_sum(head), __ATOMIC_RELEASE);
+    if (*lane_fork_word == 1 || spool_sum(head) != head->seal) /* another thread was at it meanwhile */
+        __atomic_store_n(&head->seal, 0, __ATOMIC_RELEASE);
+}
+
+void spool_unseal(void)
+{
+    struct segment_head *head = share.head;
+    if (!spool_is_one(head) || (head->seal == 0 && *lane_fork_word != 3))
+        return;
+    __atomic_store_n(&head->seal, 0, __ATOMIC_RELEASE);
+    lane_unseal();
 }

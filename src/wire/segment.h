@@ -35,6 +35,7 @@
  *     returned to the program.
  *  5. The reader trusts no number it finds here: the program may have written
  *     over any of it.
+ *  6. Chunks of a spool are never given back; next[] has their checksums (wire/seal.h).
  *
  * Switching off and on.  segment_head.control is a count of changes with the
  * state in its low two bits; whoever changes the state adds to the count.  It is zero
@@ -57,7 +58,7 @@
 #include <stdint.h>
 
 #define SEGMENT_MAGIC UINT64_C(0x31474553454b4157) /* "WAKESEG1" */
-#define SEGMENT_VERSION 8u
+#define SEGMENT_VERSION 9u
 
 enum {
     SEGMENT_HEAD_SIZE = 4096,
@@ -124,7 +125,7 @@ struct segment_head {
     uint32_t lane_max;     /* entries in it */
     uint32_t chunk_offset; /* of chunk 0 */
     uint32_t chunk_max;    /* chunks that fit in size */
-    uint32_t next_offset;  /* of the free list's next[] words, one u32 a chunk */
+    uint32_t next_offset;  /* of the free list's next[] words, one u32 a chunk; in a spool the chunks' sums */
     uint32_t pid;          /* as the process sees itself */
     uint32_t ppid;
     uint32_t forked;      /* 1: a forked child, its parent's blocks are inherited */
@@ -180,6 +181,8 @@ struct segment_head {
     uint64_t sample_rate;   /* bytes a sample on average; 0: every block is told of */
     uint32_t filter_offset; /* of the table of sampled blocks (wire/filter.h); 0: there is none */
     uint32_t unhooked;      /* enum segment_unhooked, written while the program runs */
+    uint32_t
+        seal; /* of a spool: sum of what is not in chunks (wire/seal.h); 0: its program has not ended in order */
 
     /* Written by the probe while it runs: processes that cannot connect to either socket of the collector. */
     uint32_t unreached;       /* forked children; they write it */

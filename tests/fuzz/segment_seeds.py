@@ -19,13 +19,14 @@ def piece(data):
 
 
 def shrink(data):
-    """The same segment with few lanes, no free list and only the chunks in use."""
+    """The same segment with few lanes and only the chunks in use, with their sums."""
     lane_at, _, chunk_at = struct.unpack_from("<III", data, 24)
+    next_at, = struct.unpack_from("<I", data, 40)
     fresh = struct.unpack_from("<I", data, 128 + 64 + 8)[0]
     chunks = min(fresh, 16)
     head = bytearray(data[:512])
     struct.pack_into("<QIIIII", head, 16, 3 * PAGE + chunks * CHUNK, 2 * PAGE, LANES, 3 * PAGE, chunks, 2 * PAGE + 4 * LANES)
-    pieces = [bytes(head), data[PAGE:2 * PAGE], data[lane_at:lane_at + 4 * LANES]]
+    pieces = [bytes(head), data[PAGE:2 * PAGE], data[lane_at:lane_at + 4 * LANES] + data[next_at:next_at + 4 * chunks]]
     pieces += [data[chunk_at + i * CHUNK:chunk_at + (i + 1) * CHUNK] for i in range(chunks)]
     return b"".join(map(piece, pieces))
 

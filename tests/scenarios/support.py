@@ -32,7 +32,7 @@ TIMEOUT_S = 60 * PATIENCE  # a hang becomes a failure with a name
 # What verify says of a recording that was cut off, and of no other.
 UNFINISHED = ("sound: ", "its end is not in the file.", "events are missing from the file.",
               "not everything that it published was read.", "The recorder did not close the file.",
-              "Writing stopped (")
+              "Writing stopped (", "note: ")
 # Also what a write leaves behind that SIGKILL broke off: the kernel ends it after any page.
 TORN = ("The file ends inside the ", "are not a whole chunk and are left out.")
 
