@@ -75,6 +75,10 @@ void closing_build(struct strbuf *out, const struct collector *c, const char *pr
     if (s->unreached != 0)
         strbuf_addf(out, "; incomplete: %s process%s could not reach the recorder out of a network namespace",
                     units_count(a, s->unreached), s->unreached == 1 ? "" : "es");
+    if (s->unfollowed != 0)
+        strbuf_addf(out, "; %s more process%s behind a seccomp filter %s not recorded",
+                    units_count(a, s->unfollowed), s->unfollowed == 1 ? "" : "es",
+                    s->unfollowed == 1 ? "was" : "were");
     if (s->bypassed != 0)
         strbuf_addf(out,
                     "; in %s process%s another malloc stands before heapwake's: what it does not pass on is "

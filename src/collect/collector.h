@@ -70,12 +70,13 @@ struct collector_sums {
     uint32_t stop_reason; /* of the first process that gave up, enum record_lost */
     bool out_of_memory;
     bool incomplete;
-    uint64_t refused;   /* hellos that made no sense */
-    uint64_t unshared;  /* processes that could make no segment */
-    uint64_t unheard;   /* processes that there was no memory for */
-    uint64_t bypassed;  /* processes with another malloc before the probe's */
-    uint64_t unreached; /* processes in sandboxes that could not reach us */
-    uint64_t strangers; /* processes that went on as what nobody can record */
+    uint64_t refused;    /* hellos that made no sense */
+    uint64_t unshared;   /* processes that could make no segment */
+    uint64_t unheard;    /* processes that there was no memory for */
+    uint64_t bypassed;   /* processes with another malloc before the probe's */
+    uint64_t unreached;  /* processes in sandboxes that could not reach us */
+    uint64_t unfollowed; /* processes that others started behind a seccomp filter */
+    uint64_t strangers;  /* processes that went on as what nobody can record */
 };
 
 struct tracee {

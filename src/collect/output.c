@@ -305,6 +305,19 @@ static void output_tell_unrecorded(struct output *o, struct output_file *f)
     o->unrecorded = 0;
 }
 
+void output_note_unfollowed(struct wake_writer *writer, uint64_t processes)
+{
+    char text[200];
+    int length = snprintf(
+        text, sizeof text,
+        "%llu process%s not recorded: a program that had installed a seccomp filter started %s, or became "
+        "%s by exec.",
+        (unsigned long long)processes, processes == 1 ? " was" : "es were", processes == 1 ? "it" : "them",
+        processes == 1 ? "it" : "one of them");
+    wake_writer_add_unrecorded(writer, processes);
+    wake_writer_add_note(writer, text, (size_t)length);
+}
+
 /* What a recording that is whole does not say of its processes: few events, or none, are no sign that they allocated
  * little. */
 static void output_tell_of_processes(struct output *o, struct output_file *f)
@@ -338,7 +351,9 @@ static void output_tell_of_processes(struct output *o, struct output_file *f)
                           (unsigned long long)f->unreached, f->unreached == 1 ? "" : "es");
         wake_writer_add_note(f->writer, text, (size_t)length);
     }
-    f->bypassed = f->strangers = f->unhooked = f->unreached = 0;
+    if (f->unfollowed != 0)
+        output_note_unfollowed(f->writer, f->unfollowed);
+    f->bypassed = f->strangers = f->unhooked = f->unreached = f->unfollowed = 0;
 }
 
 static void output_close_file(struct output *o, struct output_file *f, uint64_t cpu_ns, bool publish)

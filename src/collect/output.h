@@ -46,6 +46,7 @@ struct output_file {
     uint64_t unreached;         /* processes that could not reach the collector, not told of yet */
     uint64_t strangers;         /* processes that went on as what nobody can record, not told of yet */
     uint32_t unhooked;          /* enum segment_unhooked, of all its processes, not told of yet */
+    uint64_t unfollowed;        /* processes that others started behind a seccomp filter, not told of yet */
     bool is_published;          /* has its name */
     struct output_file *next;   /* what it is about to become; NULL = nothing */
     uint64_t retry_ns;          /* there was no next one to be had: not asked again before */
@@ -91,6 +92,9 @@ void output_close(struct output *o, uint64_t cpu_ns);
 
 /* Once all are closed: gives them their names now, where output_finish may not come to its end. */
 void output_publish_all(struct output *o);
+
+/* So many processes are missing, because programs started them, or became them, behind a seccomp filter. */
+void output_note_unfollowed(struct wake_writer *writer, uint64_t processes);
 
 /* What else is to be done with a closed file. */
 typedef void output_finish_fn(void *of, const char *path);

@@ -7,6 +7,7 @@
 #include "collect/spool.h"
 
 #include "collect/image.h"
+#include "collect/output.h"
 #include "collect/seals.h"
 #include "collect/timebase.h"
 #include "collect/unhooked.h"
@@ -49,6 +50,8 @@ int spool_convert(int fd, const char *path, struct err *err)
         return err_set(err, ERR_MEMORY, "No memory to read the spool.");
     }
     seals_note(&seals, writer);
+    if (view.head->unfollowed != 0)
+        output_note_unfollowed(writer, view.head->unfollowed);
     m->drain.anomalies += seals.damaged + seals.is_head_damaged;
     struct image_end end;
     image_end(m, -1, false, true, false, 0, base, &end);

@@ -394,12 +394,15 @@ void tracee_end(struct collector *c, struct tracee *t, bool execed, bool gone)
     const struct segment_head *head = t->image->view.head;
     bool is_cut_off = gone && !execed && head->exec_ns != 0 && head->exec_is_cut_off == 1;
     tracee_miss_unreached(c, t, is_cut_off);
+    uint32_t unfollowed = c->options.children ? head->unfollowed : 0;
     image_end(t->image, status, execed, gone, t->is_stopped, rss, timebase_now(), &end);
     tracee_sum(c, &end);
     bool is_stranger = gone && !execed && end.process.execed && !is_cut_off; /* and never came back */
     t->file->strangers += is_stranger;
     t->file->unhooked |= end.unhooked;
     c->sums.strangers += is_stranger;
+    t->file->unfollowed += unfollowed;
+    c->sums.unfollowed += unfollowed;
     tracee_say(c, LEVEL_INFO, "Process %u %s after %llu events.", t->pid,
                execed ? "went on in another image" : "ended", (unsigned long long)end.events);
     tracee_say(c, LEVEL_DEBUG,

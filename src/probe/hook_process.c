@@ -41,6 +41,8 @@ static pid_t process_fork(const void *frame)
     if (pid == 0) {
         life_forked();
         note_forked(frame);
+    } else if (pid > 0 && life_is_caged()) {
+        share_count_unfollowed(1);
     } else if (pid > 0) {
         event_fork((uint32_t)pid, FORK_CHILD, frame);
     }
@@ -109,6 +111,8 @@ HOOK pid_t _Fork(void)
     pid_t pid = call->_Fork();
     if (pid == 0)
         life_forked();
+    else if (pid > 0 && life_is_caged())
+        share_count_unfollowed(1);
     return pid;
 }
 
@@ -122,6 +126,8 @@ HOOK pid_t _Fork(void)
 static void process_exec_begin(const struct env_plan *plan, const void *frame)
 {
     share_exec_begin();
+    if (life_is_caged())
+        share_count_unfollowed(1);
     spool_seal();
     if (plan->becomes != FORK_CHILD && share_is_lent())
         event_fork((uint32_t)sys_getpid(), plan->becomes, frame);
@@ -134,6 +140,8 @@ static int process_exec_failed(const struct env_plan *plan, int result, const vo
     tls_caged = plan->was_caged;
     spool_unseal();
     share_exec_failed();
+    if (life_is_caged())
+        share_count_unfollowed(-1);
     if (plan->becomes != FORK_CHILD && share_is_lent())
         event_fork((uint32_t)sys_getpid(), FORK_BACK, frame);
     env_done(plan);
@@ -213,7 +221,9 @@ static void process_spawned(const struct env_plan *plan, int result, pid_t child
 {
     if (result == 0 && pid != NULL)
         *pid = child;
-    if (result == 0 && plan->becomes != FORK_CHILD)
+    if (result == 0 && life_is_caged())
+        share_count_unfollowed(1);
+    else if (result == 0 && plan->becomes != FORK_CHILD)
         event_fork((uint32_t)child, plan->becomes, frame);
     env_done(plan);
 }

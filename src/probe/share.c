@@ -12,6 +12,7 @@
 #include "probe/share.h"
 
 #include "probe/create.h"
+#include "probe/environment.h"
 #include "probe/handover.h"
 #include "probe/lane.h"
 #include "probe/life.h"
@@ -324,6 +325,14 @@ bool share_await(uint64_t request, uint64_t until_ns)
         waited_ns += SHARE_NAP_NS;
     }
     return false;
+}
+
+void share_count_unfollowed(int more)
+{
+    if (!share_is_here() || environment_is("HEAPWAKE_CHILDREN", "no"))
+        return;
+    spool_unseal();
+    __atomic_fetch_add(&share.head->unfollowed, (uint32_t)more, __ATOMIC_RELEASE);
 }
 
 void share_stop(enum record_lost reason)

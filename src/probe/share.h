@@ -151,6 +151,9 @@ bool share_await(uint64_t request, uint64_t until_ns);
  * its parent's, nor in one that we have not seen being forked: the head there is the parent's. */
 bool share_is_own(void);
 
+/* Behind a seccomp filter: one process is started that is not followed (or one is to be; -1: it has not been). */
+void share_count_unfollowed(int more);
+
 /* Stops recording for good. */
 void share_stop(enum record_lost reason);
 void share_count_lost(void);

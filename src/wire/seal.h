@@ -77,9 +77,9 @@ static inline void seal_add_bytes(struct seal *s, const void *base, size_t from,
 static inline uint32_t seal_head(const struct segment_head *head, const uint32_t *lanes, uint32_t lane_count,
                                  const uint32_t *next, uint32_t chunks)
 {
-    const uint64_t facts[] = {head->fresh,       head->lane_count, head->lost_events,
-                              head->lost_nested, head->stopped,    head->stop_reason,
-                              head->has_gaps,    head->exec_ns,    head->filter_offset};
+    const uint64_t facts[] = {head->fresh,         head->lane_count,  head->lost_events, head->lost_nested,
+                              head->stopped,       head->stop_reason, head->has_gaps,    head->exec_ns,
+                              head->filter_offset, head->unfollowed};
     struct seal s = seal_begin();
     seal_add_bytes(&s, head, 0, offsetof(struct segment_head, clock));
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)

@@ -187,6 +187,8 @@ struct segment_head {
     /* Written by the probe while it runs: processes that cannot connect to either socket of the collector. */
     uint32_t unreached;       /* forked children; they write it */
     uint32_t exec_is_cut_off; /* 1: what this process becomes by exec */
+    uint32_t
+        unfollowed; /* processes that were started, or become by exec, behind a seccomp filter: nobody records them */
 };
 
 static inline uint32_t segment_change(uint32_t control, enum segment_state to)
