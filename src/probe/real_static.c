@@ -25,19 +25,18 @@
 
 static const char never_single;
 
-#define X(field, name, result, arguments) extern __typeof__(*real.field) __real_##field;
+/* Weak, so that one sentence comes where functions are not wrapped; real_wrapped.c asks for them all. */
+#define X(field, name, result, arguments) extern __typeof__(*real.field) __real_##field __attribute__((weak));
 REAL_FUNCTIONS(X)
 #undef X
-
-/* Not every libc has these, and dlclose and _Fork are not wrapped. */
-extern __typeof__(*real.pvalloc) __real_pvalloc __attribute__((weak));
-extern __typeof__(*real._Fork) __real__Fork __attribute__((weak));
-extern __typeof__(*real.execveat) __real_execveat __attribute__((weak));
-extern __typeof__(*real.dlclose) __real_dlclose __attribute__((weak));
 /* glibc's malloc refers to it: so it is there with that malloc, and with no other. */
 extern char __libc_single_threaded __attribute__((weak));
 
-extern long __real_syscall(long number, ...);
+extern long __real_syscall(long number, ...) __attribute__((weak));
+
+/* From heapwake.ld, and never called. Where it is missing the linker says its name. */
+extern void real_missing(void) __asm__("libheapwake.a_needs_the_options_of_heapwake.ld")
+    __attribute__((visibility("hidden")));
 
 /* From the linker: the program, and our own code in it (scripts/make-static). */
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
@@ -180,6 +179,8 @@ void rebind_open(bool is_zeroed)
 
 void real_find(void)
 {
+    void (*const volatile is_linked)(void) = real_missing;
+    (void)is_linked;
     (void)real_look();
     real.stack_end = real_stack_end();
     real.single_threaded = &__libc_single_threaded != NULL ? &__libc_single_threaded : &never_single;

@@ -149,6 +149,30 @@ int main() { std::vector<big *> all; for (int i = 0; i < 10; i++) all.push_back(
         check.equal("blocks of 3333", 10, Ledger(events("new.wake")).made[3333])
 
 
+def wrong_line():
+    """Options as memlog gives them are too few: one sentence of the linker's says what is missing."""
+    functions = ("malloc", "free", "calloc", "realloc", "valloc", "memalign", "posix_memalign", "aligned_alloc", "mmap", "munmap")
+    wrap = "-Wl," + ",".join(f"--wrap,{name}" for name in functions)
+    for static in ("-static", "-static-pie"):
+        done = native(["gcc", static, *PLAIN, TURNOVER, "-pthread", wrap, os.path.join(BUILD, "libheapwake.a"), "-o", "wrong"])
+        said = [line for line in done.err.decode().splitlines() if "undefined reference" in line]
+        check.equal(f"{static}: exit status", 1, done.status)
+        check.equal(f"{static}: complaints", 1, len(said))
+        check.holds(said and "options_of_heapwake.ld" in said[0], f"The linker says {done.err.decode()[:600]}")
+
+
+def lines_of_the_manual():
+    with open(os.path.join(ROOT, "man/heapwake.1"), encoding="utf-8") as f:
+        lines = [line[2:].strip() for line in f if line.startswith("$ ") and "heapwake.ld" in line]
+    check.holds(len(lines) >= 2, f"The manual has only {lines}.")
+    shutil.copy(TURNOVER, "app.c")
+    for line in lines:
+        if shutil.which(line.split()[0]) is not None:
+            words = line.replace("/usr/local/lib", BUILD).split()
+            if build(*words, *(word for word in PLAIN if not word.startswith("-fno")), "-I" + os.path.dirname(TURNOVER), "-pthread", "-o", "manual"):
+                exact("manual.wake", truth(record(["./manual", "2000"], "manual.wake")))
+
+
 def dynamic_programs():
     if build("gcc", *PLAIN, TURNOVER, "-pthread", "-o", "linked", "-L" + BUILD, "-Wl,--no-as-needed", "-lheapwake",
              "-Wl,-rpath," + BUILD):
@@ -167,5 +191,7 @@ def dynamic_programs():
 
 static_programs()
 static_corners()
+wrong_line()
+lines_of_the_manual()
 dynamic_programs()
 check.done()
