@@ -8,6 +8,8 @@
  */
 #include "query/role.h"
 
+#include "base/libc.h"
+
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>
@@ -369,6 +371,8 @@ enum frame_role role_find(const struct frame *f)
         role_is_any(name, length, wrapper_functions, COUNT(wrapper_functions)) ||
         role_is_token(name, length, "library_") || role_is_token(module, strlen(module), "library_") ||
         role_begins_with_any(module, library_modules, COUNT(library_modules)))
+        return FRAME_LIBRARY;
+    if (strcmp(f->file, LIBC_ARCHIVE) == 0)
         return FRAME_LIBRARY;
     bool is_library = f->file[0] == '\0' ? role_is_of_library_crate(name, length)
                                          : role_has_any(f->file, library_files, COUNT(library_files)) ||

@@ -4,6 +4,7 @@
  */
 #include "query/suppress.h"
 
+#include "base/libc.h"
 #include "store/weight.h"
 
 #include <string.h>
@@ -161,11 +162,17 @@ static bool suppress_is_any(const char *const *list, const char *function)
     return false;
 }
 
+/* What is linked into a program counts as if it were in the library. */
+static const char *suppress_module(const struct frame *f)
+{
+    return strcmp(f->file, LIBC_ARCHIVE) == 0 ? "libc.so.6" : frame_basename(f->module);
+}
+
 static bool suppress_is_libc(const struct frame *f)
 {
     static const char *const modules[] = {"^libc.so.", "^ld-linux", "^libnss_", "^libresolv.so"};
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        if (suppress_matches(modules[i], frame_basename(f->module)))
+        if (suppress_matches(modules[i], suppress_module(f)))
             return true;
     }
     return false;
@@ -212,8 +219,7 @@ static bool suppress_rule_matches(const struct suppress_rule *r, const struct tr
     const struct frame *f = traces_frame(c, at);
     char name[SUPPRESS_NAME_MAX];
     suppress_take_name(name, f->function);
-    return (r->innermost_module == NULL ||
-            suppress_matches(r->innermost_module, frame_basename(f->module))) &&
+    return (r->innermost_module == NULL || suppress_matches(r->innermost_module, suppress_module(f))) &&
            (r->innermost_function == NULL || suppress_matches(r->innermost_function, name));
 }
 

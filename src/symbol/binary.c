@@ -10,6 +10,7 @@
  */
 #include "symbol/binary.h"
 
+#include "base/libc.h"
 #include "symbol/binary_make.h"
 #include "symbol/debuginfo.h"
 #include "symbol/minidebug.h"
@@ -227,6 +228,8 @@ static size_t binary_look(struct binary *b, uint64_t address, bool exact, const 
         const char *symbol = symtab_find(&b->symbols, address);
         if (symbol != NULL)
             binary_set_function(outermost, spelling_symbol(&b->spelling, symbol));
+        if (symbol != NULL && u == NULL && symtab_is_libc(&b->symbols, address))
+            outermost->file = LIBC_ARCHIVE;
     }
     *frames = b->frames;
     return total > 1 || outermost->function[0] != '\0' || outermost->file[0] != '\0' ? total : 0;

@@ -25,9 +25,10 @@ enum binary_source {
 struct binary_frame {
     const char *function; /* demangled; "" = not known */
     const char *linkage;  /* as the linker knows it; "" = the same as function */
-    const char *file;     /* "" = not known */
-    uint32_t line;        /* 0 = not known */
-    bool inlined;         /* into the frame that follows */
+    const char
+        *file; /* "" = not known; LIBC_ARCHIVE: of the C library that is linked in, and no more is known */
+    uint32_t line; /* 0 = not known */
+    bool inlined;  /* into the frame that follows */
 };
 
 enum { BINARY_FRAMES_MAX = 256 };

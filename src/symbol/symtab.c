@@ -70,6 +70,25 @@ static uint64_t symtab_size(const GElf_Sym *symbol, const char *name)
     return symbol->st_size == 0 && strcmp(name, "frame_dummy") == 0 ? JUMP : symbol->st_size;
 }
 
+/* A statically linked program has its start-up code inside, and the C library from there on: compilers name it last, and
+ * linkers keep that order. */
+static void symtab_look_for_libc(struct symtab *t, uint64_t address, uint64_t end, const char *name)
+{
+    if (name[0] == 'm' && strcmp(name, "main") == 0)
+        t->has_main = true;
+    if (name[0] != '_' ||
+        (strcmp(name, "__libc_start_main") != 0 && strcmp(name, "__libc_start_call_main") != 0) ||
+        (t->libc != 0 && t->libc <= address))
+        return;
+    t->libc = address;
+    t->libc_end = end;
+}
+
+bool symtab_is_libc(const struct symtab *t, uint64_t address)
+{
+    return t->has_main && address >= t->libc && address < t->libc_end;
+}
+
 bool symtab_add(struct symtab *t, const struct elffile *f, bool dynamic)
 {
     GElf_Shdr header = {0};
@@ -94,6 +113,7 @@ bool symtab_add(struct symtab *t, const struct elffile *f, bool dynamic)
             end_of = symbol.st_shndx;
             end = symtab_section_end(f, end_of);
         }
+        symtab_look_for_libc(t, symbol.st_value, end, name);
         if (end != 0 && !vec_push(&t->symbols, ((struct symbol){.address = symbol.st_value,
                                                                 .size = symtab_size(&symbol, name),
                                                                 .end = end,

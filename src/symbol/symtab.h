@@ -28,6 +28,9 @@ struct symbol {
 
 struct symtab {
     VEC(struct symbol) symbols;
+    uint64_t libc,
+        libc_end; /* where the C library begins in a program that is linked statically; 0, 0: it is not */
+    bool has_main;
     struct spans spans;
     struct arena texts; /* names that are in no file */
 };
@@ -42,5 +45,7 @@ void symtab_add_stubs(struct symtab *t, const struct elffile *f);
 void symtab_seal(struct symtab *t);
 /* The name as the linker knows it, with a version behind '@' perhaps; NULL: none. */
 const char *symtab_find(const struct symtab *t, uint64_t address);
+/* Is this code of the C library that is linked into a program? */
+bool symtab_is_libc(const struct symtab *t, uint64_t address);
 
 #endif

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 
-from scenarios.support import Check, Ledger, events, info, native, record, tool, truth, workload
+from scenarios.support import Check, Ledger, ask, events, info, native, record, tool, truth, workload
 
 ROOT, BUILD = os.environ["ROOT"], os.environ["BUILD"]
 TURNOVER = os.path.join(ROOT, "tests/workloads/turnover.c")
@@ -149,6 +149,49 @@ int main() { std::vector<big *> all; for (int i = 0; i < 10; i++) all.push_back(
         check.equal("blocks of 3333", 10, Ledger(events("new.wake")).made[3333])
 
 
+def names_of_libc():
+    """What libc keeps is suppressed as in a dynamic program, and strdup is not to blame."""
+    write("libc.c", """
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char *keep[10];
+__attribute__((noinline)) static void copy_names(void)
+{
+    for (int i = 0; i < 10; i++)
+        keep[i] = strdup("a name that is kept");
+}
+__attribute__((noinline)) static void leak(void)
+{
+    for (int i = 0; i < 10; i++)
+        keep[i] = malloc(1000);
+}
+int main(void)
+{
+    copy_names();
+    leak();
+    printf("%d\\n", setlocale(LC_ALL, "C.UTF-8") != NULL);
+    return keep[0] == NULL;
+}
+""")
+    kinds = {"dynamic": ["gcc"], "glibc": ["gcc", "-static"], "pie": ["gcc", "-static-pie"], "lines": ["gcc", "-static", "-g0"]}
+    if shutil.which("musl-gcc"):
+        kinds["musl"] = ["musl-gcc", "-static"]
+    for kind, compiler in kinds.items():
+        options = [] if kind == "dynamic" else STATIC
+        if not build(*compiler, "-O1", *([] if "-g0" in compiler else ["-g"]), "-fno-builtin-malloc", "libc.c", "-o", "libc", *options):
+            continue
+        record(["./libc"], "libc.wake")
+        said = json.loads(tool("report", "--json", "--leaks", "-n", "0", "libc.wake").out)["leaks"]
+        sites = [(site["blocks"], site["bytes"], site["frames"][0]["function"].lstrip("_")) for site in said["sites"]]
+        check.equal(f"{kind}: leaks", [(10, 10000, "leak"), (10, 200, "strdup")], sites)
+        heads = ask("report", "--leaks", "libc.wake").stdout
+        # musl has no unwind tables: a stack ends where it is met.
+        check.holds(("10x  copy_names" in heads or kind == "musl") and "10x  leak" in heads, f"{kind}: rows begin otherwise: {heads}")
+        check.sound("libc.wake")
+
+
 def wrong_line():
     """Options as memlog gives them are too few: one sentence of the linker's says what is missing."""
     functions = ("malloc", "free", "calloc", "realloc", "valloc", "memalign", "posix_memalign", "aligned_alloc", "mmap", "munmap")
@@ -191,6 +234,7 @@ def dynamic_programs():
 
 static_programs()
 static_corners()
+names_of_libc()
 wrong_line()
 lines_of_the_manual()
 dynamic_programs()
