@@ -207,9 +207,8 @@ static bool rebind_is_allocator(const struct rebind_module *m)
 /* Of a name that several libraries have, the first in the loader's order is the program's. */
 static void rebind_redirect(const struct rebind_module *m)
 {
-    bool is_foreign = !real_same_module((void *)m->map->l_ld,
-                                        (void *)(uintptr_t)real_found.malloc); /* not real.malloc, which may
-                                                                                        * be one that zeroes */
+    /* Not real.malloc, which may be one that zeroes. */
+    bool is_foreign = !real_same_module((void *)m->map->l_ld, (void *)(uintptr_t)real_found.malloc);
     for (unsigned i = 0; i < rebind_count; i++) {
         struct rebind *r = &rebind_list[i];
         ElfW(Sym) *symbol = r->real != NULL ? NULL : rebind_find(m, r->name);

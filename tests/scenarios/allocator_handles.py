@@ -5,7 +5,7 @@ destroyed as a whole, blocks in batches. Releases of such blocks are no misuse."
 import os
 import re
 
-from support import Check, Ledger, allocators, ask, events, info, lonely, native, record, skip, tool, truth, truths, workload
+from support import HEAPWAKE, PROBE, Check, Ledger, allocators, ask, events, info, lonely, native, record, skip, truth, truths, workload
 
 PROGRAM = workload("arena_handles")
 NOTES = {"": [], "heap": ["mi_heap_*"], "fork": ["mi_heap_*"], "destroy": ["resets or destroys arenas"], "mib": ["resets or destroys arenas"],
@@ -47,4 +47,12 @@ for family, what in CASES:
         for name in spools:
             noted(name, what)
             os.unlink(name)
+check.about("tables that cannot be written")
+program, env = workload("allocator_names"), {"LD_PRELOAD": there["jemalloc"]}
+run = native([workload("no_mprotect"), HEAPWAKE, "record", "-q", "-o", "out.wake", "env", f"LD_PRELOAD={PROBE}:{there['jemalloc']}", program])
+check.equal("status", 0, run.status)
+check.equal("names", truth(native([program], env))["there"], truth(run)["there"])
+notes = [note for note in info("out.wake")["notes"] if "change the tables" in note]
+check.equal("notes", 1, len(notes))
+check.sound("out.wake")
 check.done()

@@ -150,6 +150,9 @@ def others():
 compare("none of them", [PROGRAM], 0)
 check.equal("names", [], [name for name in truth(record([PROGRAM]))["there"] if not name.endswith(" 0 0")])
 compare("none of them, bound at the start", [PROGRAM], 0, {"LD_BIND_NOW": "1"})
+check.about("static")
+same(native([build("static-alone", "-static"), "code"]),
+     record([build("static", "-static", "-L" + BUILD, "@" + os.path.join(BUILD, "heapwake.ld")), "code"]))
 others()
 for one, path in there.items():
     preloaded(one, path)
