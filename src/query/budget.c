@@ -14,15 +14,15 @@ static const struct {
     bool is_bytes;
     enum verdict_kind verdict;
 } budget_limits[BUDGET_COUNT] = {
-    [BUDGET_PEAK] = {"max-peak", MEASURE_PEAK, true},
-    [BUDGET_LEAK] = {"max-leak", MEASURE_LEAKED, true},
-    [BUDGET_LEAK_PER_SITE] = {"max-leak-per-site", MEASURE_LEAKED, true},
+    [BUDGET_PEAK] = {"max-peak", MEASURE_PEAK, true, VERDICT_NONE},
+    [BUDGET_LEAK] = {"max-leak", MEASURE_LEAKED, true, VERDICT_NONE},
+    [BUDGET_LEAK_PER_SITE] = {"max-leak-per-site", MEASURE_LEAKED, true, VERDICT_NONE},
     [BUDGET_LEAK_GROWING] = {"max-leak-growing", MEASURE_LEAKED, true, VERDICT_GROWS},
     [BUDGET_LEAK_STOPPED] = {"max-leak-stopped", MEASURE_LEAKED, true, VERDICT_STOPPED},
-    [BUDGET_ALLOCATIONS] = {"max-allocations", MEASURE_CALLS, false},
-    [BUDGET_GROWTH_PEAK] = {"max-growth-peak", MEASURE_PEAK, true},
-    [BUDGET_GROWTH_LEAK] = {"max-growth-leak", MEASURE_LEAKED, true},
-    [BUDGET_GROWTH_ALLOCATIONS] = {"max-growth-allocations", MEASURE_CALLS, false},
+    [BUDGET_ALLOCATIONS] = {"max-allocations", MEASURE_CALLS, false, VERDICT_NONE},
+    [BUDGET_GROWTH_PEAK] = {"max-growth-peak", MEASURE_PEAK, true, VERDICT_NONE},
+    [BUDGET_GROWTH_LEAK] = {"max-growth-leak", MEASURE_LEAKED, true, VERDICT_NONE},
+    [BUDGET_GROWTH_ALLOCATIONS] = {"max-growth-allocations", MEASURE_CALLS, false, VERDICT_NONE},
 };
 
 void budget_init(struct budget *b)

@@ -20,6 +20,8 @@ static const double verdict_sure = 2.58; /* standard deviations: 1 in 100, up or
 static const double verdict_late = 0.3;  /* share of the whole slope that is still growth */
 static const double verdict_even = 0.5;  /* that is growth although there were no calls since */
 static const double minute_ns = 60e9;
+static const uint64_t verdict_load_ns =
+    100000000; /* less is no load of its own, however much was done in it */
 
 const char *verdict_name(enum verdict_kind kind)
 {
@@ -272,13 +274,14 @@ static bool verdict_rose_evenly(const struct verdict_life *f, const struct level
     return half > 0 && all - half >= verdict_even * half;
 }
 
-/* Within a sixteenth of the life; but a load of many ticks that does not begin with the program is no moment. */
+/* Within a sixteenth of the life.  But half of the ticks are work, so that a load may have many of them in a short time;
+ * what is made in one go has no such time. */
 static bool verdict_is_moment(const struct verdict_life *f, const struct levels *l,
                               const struct levels_row *r)
 {
-    bool is_short = r->last_ns - r->first_ns <= (l->to_ns - l->from_ns) / 16;
-    bool is_load = f->count >= VERDICT_TICKS_MIN && r->first_tick >= LEVELS_TICKS / 16;
-    return is_short && !is_load;
+    uint64_t length_ns = r->last_ns - r->first_ns;
+    bool is_load = f->count >= VERDICT_TICKS_MIN && length_ns >= verdict_load_ns;
+    return length_ns <= (l->to_ns - l->from_ns) / 16 && !is_load;
 }
 
 /* Grows or has stopped. */

@@ -32,7 +32,7 @@
  * Growth has stopped if no call came for a quarter of the life, which is longer than any pause between calls by half, and three quarters were
  * kept.  Then the last third has to rise half as steeply as the whole, since whether it would have gone on is not known.
  * In too few ticks for a trend, what was never freed has stopped if it rose as evenly.  What was made within a sixteenth of the
- * life is `once`; but a load that comes late and takes many ticks is no moment.
+ * life is `once`, unless it took many ticks and a tenth of a second: that is a load.
  */
 #ifndef HW_QUERY_VERDICT_H
 #define HW_QUERY_VERDICT_H

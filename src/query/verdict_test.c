@@ -336,6 +336,42 @@ static void a_table_of_the_start_is_once(void **state)
     assert_int_equal(judge_load(at_start, steady, 0).kind, VERDICT_ONCE);
 }
 
+static bool in_a_burst(size_t t)
+{
+    return t >= 10 && t < 40;
+}
+
+/* Half of the ticks are work: a burst may have many of them in a moment of time. */
+static struct verdict judge_burst(uint64_t length_ns, uint64_t first_ns)
+{
+    struct levels l;
+    struct levels_row r;
+    begin(&l, &r);
+    r.first_tick = 10;
+    r.first_ns = first_ns;
+    r.last_ns = first_ns + length_ns;
+    l.to_ns = UINT64_C(10000000000);
+    for (size_t i = 0; i < LEVELS_TICKS; i++) {
+        l.made[i] = in_a_burst(i) ? EVENTS : 0;
+        l.until_ns[i] = i < 10    ? first_ns / 10 * (i + 1)
+                        : i < 40  ? first_ns + length_ns / 30 * (i - 9)
+                        : i == 63 ? l.to_ns
+                                  : first_ns + length_ns + 1000000 * i;
+        put(&r, i, i < 10 ? 0 : i < 40 ? 1000 * (i - 10) : 30000);
+    }
+    return verdict_find(&l, &r);
+}
+
+/* Ten seconds: a table is made in a moment, wherever that is; half a second of many ticks is a load. */
+static void a_load_is_no_moment(void **state)
+{
+    (void)state;
+    for (uint64_t first_ns = 1000000; first_ns <= UINT64_C(2000000000); first_ns *= 2000) {
+        assert_int_equal(judge_burst(3000000, first_ns).kind, VERDICT_ONCE);
+        assert_int_equal(judge_burst(500000000, first_ns).kind, VERDICT_STOPPED);
+    }
+}
+
 /* What was freed when its load was over has not stopped: it is gone, or most of it. */
 static void what_fell_after_its_calls_has_not_stopped(void **state)
 {
@@ -386,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_short_load_that_grew_evenly_has_stopped),
         cmocka_unit_test(a_cache_is_bounded_whenever_its_load_pauses),
         cmocka_unit_test(a_table_of_the_start_is_once),
+        cmocka_unit_test(a_load_is_no_moment),
         cmocka_unit_test(what_fell_after_its_calls_has_not_stopped),
         cmocka_unit_test(a_shutdown_begins_after_the_last_pause),
     };
