@@ -189,12 +189,12 @@ static int check_compare(struct check *c, const struct query *q, struct err *err
     return compare_build(&c->compare, &c->traces, &c->base.sites, &c->now.sites, same, err);
 }
 
-static bool check_has_sums_only(const struct wake_reader *r)
+static bool check_has_lives(const struct wake_reader *r)
 {
-    bool any = false;
+    bool all = true;
     for (size_t i = 0; i < wake_reader_process_count(r); i++)
-        any |= wake_reader_process(r, i)->end.made_up;
-    return any;
+        all = all && report_verdicts_have_lives(wake_reader_process(r, i));
+    return all;
 }
 
 /* On all that leak. */
@@ -203,9 +203,9 @@ static int check_judge(struct check *c, struct err *err)
     const struct judged judged = {&c->now.reader, 1, &c->traces, &c->now.result, &c->asking};
     VEC(uint32_t) traces = {0};
     int code = 0;
-    if (check_has_sums_only(c->now.reader))
+    if (!check_has_lives(c->now.reader))
         return err_set(err, ERR_INPUT,
-                       "%s has sums only, without the time of each call: whether leaks grow is not known.",
+                       "%s was imported without the time of each call: whether leaks grow is not known.",
                        c->options->file);
     for (size_t i = 0; i < c->sites.list.count && code == 0; i++) {
         const struct site *site = &c->sites.list.data[i];

@@ -92,6 +92,11 @@ static int report_verdicts_judge(const struct judged *d, struct verdicts *v,
     return code == ERR_ABSENT ? 0 : code; /* interrupted: no verdicts */
 }
 
+bool report_verdicts_have_lives(const struct wake_process *p)
+{
+    return !p->end.made_up && !p->end.no_clock;
+}
+
 int report_verdicts_find(const struct judged *d, struct verdicts *v, const uint32_t *traces, size_t count,
                          bool is_asked_for, struct err *err)
 {
@@ -112,7 +117,7 @@ int report_verdicts_find(const struct judged *d, struct verdicts *v, const uint3
     for (size_t i = 0; i < d->count && code == 0; i++) {
         uint32_t processes = (uint32_t)wake_reader_process_count(d->readers[i]);
         for (uint32_t k = 0; k < processes && code == 0; k++) {
-            if (wake_reader_process(d->readers[i], k)->end.made_up)
+            if (!report_verdicts_have_lives(wake_reader_process(d->readers[i], k)))
                 continue; /* nothing is known of the life of its blocks */
             code = report_verdicts_judge(d, v, &w, d->readers[i], k, base, may_read, err);
         }

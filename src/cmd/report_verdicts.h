@@ -25,6 +25,8 @@ struct judged {
     struct asking *asking;
 };
 
+/* Whether blocks of the process are its own and their times are of a clock: imports may have sums, or no times. */
+bool report_verdicts_have_lives(const struct wake_process *p);
 /* The verdicts on these traces; a trace may be named twice.  Of several stacks and processes that one
  * is judged which held most.  Where that takes a reading of the events and there are very many, it is
  * done only if somebody asked for it.  ERR_MEMORY, ERR_IO. */

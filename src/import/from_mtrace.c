@@ -168,6 +168,7 @@ int from_mtrace(struct import_job *job, struct err *err)
                 "microsecond), threads, kinds of calls or usable sizes, nor which program it was.");
     while (code == 0 && feed_line(job->feed, &line, &length))
         code = mtrace_line(&m, line, length, err);
+    recast_miss_clock(job->recast);
     job->is_nameless = true;
     strbuf_release(&m.path);
     map_release(&m.bases);

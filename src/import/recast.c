@@ -54,7 +54,7 @@ struct recast {
     struct wake_stream *stream;
     char *path;
     uint32_t process, pid;
-    bool has_begun, is_made_up;
+    bool has_begun, is_made_up, misses_clock;
     struct err trouble;
     struct names *names;
     struct map modules;             /* hash of path and bias -> number */
@@ -492,6 +492,11 @@ void recast_make_up(struct recast *r)
     r->is_made_up = true;
 }
 
+void recast_miss_clock(struct recast *r)
+{
+    r->misses_clock = true;
+}
+
 uint64_t recast_live_bytes(const struct recast *r)
 {
     return r->totals.live_bytes;
@@ -531,6 +536,7 @@ void recast_end(struct recast *r)
             .wait_status = -1,
             .complete = true,
             .made_up = r->is_made_up,
+            .no_clock = r->misses_clock,
             .allocations = t->allocations,
             .frees = t->frees,
             .allocated_bytes = t->allocated_bytes,
@@ -547,7 +553,7 @@ void recast_end(struct recast *r)
         };
         for (size_t i = 0; i < r->notes.count; i++)
             wake_writer_add_note(r->writer, r->notes.data[i], strlen(r->notes.data[i]));
-        if (!r->is_made_up)
+        if (!r->is_made_up && !r->misses_clock)
             totals_put_levels(&r->totals, r->writer, r->process, &end);
         wake_writer_end_process(r->writer, r->process, &end, rows, (uint32_t)t->count - 1, live,
                                 numbered_count(&r->blocks));

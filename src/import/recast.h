@@ -94,6 +94,9 @@ void recast_mark(struct recast *r, const char *name, size_t length);
 /* The blocks are made up: the source has sums only. */
 void recast_make_up(struct recast *r);
 
+/* The times are made up: the source has none, or they are of no clock. */
+void recast_miss_clock(struct recast *r);
+
 uint64_t recast_live_bytes(const struct recast *r);
 
 /* --------------------------------------------------------------------------- end */

@@ -263,6 +263,27 @@ static const char *const wrapper_functions[] = {
  * little the reader's own as those of std::. */
 static const char *const library_files[] = {"/usr/include/", "/usr/local/include/", "/include/c++/",
                                             "/rustc/", "/bits/allocator.h"};
+/* The same where a tool gives names of files without their folders, as Valgrind does: beginning, end. */
+static const struct {
+    const char *head, *tail;
+} library_headers[] = {
+    {"", ".tcc"},
+    {"stl_", ".h"},
+    {"alloc_traits", ".h"},
+    {"allocat", ".h"}, /* allocator, allocated_ptr, allocation_guard */
+    {"new_allocator", ".h"},
+    {"basic_", ".h"},
+    {"construct_at", ".h"},
+    {"hashtable", ".h"},
+    {"forward_list", ".h"},
+    {"functexcept", ".h"},
+    {"locale_facets", ".h"},
+    {"regex_", ".h"},
+    {"shared_ptr", ".h"},
+    {"std_function", ".h"},
+    {"unique_ptr", ".h"},
+    {"unordered_", ".h"},
+};
 /* Crates that Rust's library itself is made of; with lines they are told by their files. */
 static const char *const library_crate_files[] = {"/rust/deps/"}; /* their beginning */
 static const char *const library_crates[] = {"gimli::", "addr2line::", "miniz_oxide::", "rustc_demangle::"};
@@ -348,6 +369,21 @@ static bool role_has_any(const char *text, const char *const *list, size_t count
     return false;
 }
 
+/* Headers of the C++ library have no ending or a name of their own. */
+static bool role_is_bare_header(const char *file)
+{
+    size_t length = strlen(file);
+    if (length == 0 || strchr(file, '/') != NULL)
+        return false;
+    for (size_t i = 0; i < COUNT(library_headers); i++) {
+        size_t head = strlen(library_headers[i].head), tail = strlen(library_headers[i].tail);
+        if (length >= head + tail && memcmp(file, library_headers[i].head, head) == 0 &&
+            strcmp(file + length - tail, library_headers[i].tail) == 0)
+            return true;
+    }
+    return strspn(file, "abcdefghijklmnopqrstuvwxyz_") == length;
+}
+
 bool role_is_packaged(const struct frame *f)
 {
     return role_has_any(f->file, package_files, COUNT(package_files));
@@ -374,9 +410,10 @@ enum frame_role role_find(const struct frame *f)
         return FRAME_LIBRARY;
     if (strcmp(f->file, LIBC_ARCHIVE) == 0)
         return FRAME_LIBRARY;
-    bool is_library = f->file[0] == '\0' ? role_is_of_library_crate(name, length)
-                                         : role_has_any(f->file, library_files, COUNT(library_files)) ||
-                                               role_begins_with_any(f->file, library_crate_files,
-                                                                    COUNT(library_crate_files));
+    bool is_library =
+        f->file[0] == '\0'
+            ? role_is_of_library_crate(name, length)
+            : role_has_any(f->file, library_files, COUNT(library_files)) || role_is_bare_header(f->file) ||
+                  role_begins_with_any(f->file, library_crate_files, COUNT(library_crate_files));
     return is_library ? FRAME_LIBRARY : FRAME_OWN;
 }

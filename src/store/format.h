@@ -121,6 +121,7 @@ enum {
     END_EXECED = 2,
     END_GOES_ON = 4,      /* in the next file of the series */
     END_MADE_UP = 8,      /* imported from sums */
+    END_NO_CLOCK = 16,    /* imported without times */
     OMISSIONS_CULLED = 1, /* flags of an omissions record */
     OMISSIONS_LIMITED = 2,
     OMISSIONS_SAMPLED = 4,

@@ -265,7 +265,8 @@ void meta_encode_end(struct strbuf *to, const struct wake_process_end *end)
         end->end_ns,
         varint_zigzag((uint64_t)(int64_t)end->wait_status),
         (end->complete ? END_COMPLETE : 0u) | (end->execed ? END_EXECED : 0u) |
-            (end->goes_on ? END_GOES_ON : 0u) | (end->made_up ? END_MADE_UP : 0u),
+            (end->goes_on ? END_GOES_ON : 0u) | (end->made_up ? END_MADE_UP : 0u) |
+            (end->no_clock ? END_NO_CLOCK : 0u),
         end->allocations,
         end->frees,
         end->allocated_bytes,

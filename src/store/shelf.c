@@ -358,6 +358,7 @@ static int shelf_add_end(struct shelf *shelf, struct cursor *c)
     end.execed = (flags & END_EXECED) != 0;
     end.goes_on = (flags & END_GOES_ON) != 0;
     end.made_up = (flags & END_MADE_UP) != 0;
+    end.no_clock = (flags & END_NO_CLOCK) != 0;
     uint64_t *const numbers[] = {
         &end.allocations,  &end.frees,         &end.allocated_bytes, &end.peak_bytes,
         &end.peak_blocks,  &end.peak_time_ns,  &end.peak_event,      &end.leaked_blocks,

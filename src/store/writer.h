@@ -66,6 +66,7 @@ struct wake_process_end {
     bool execed;         /* the process went on in another image */
     bool goes_on;        /* in the next file of the series: this is how it was when that began */
     bool made_up;        /* imported from sums: these are right, single blocks are made up */
+    bool no_clock;       /* imported from a source that has no times: those of events are made up */
     uint64_t allocations, frees, allocated_bytes;
     uint64_t peak_bytes, peak_blocks, peak_time_ns, peak_event;
     uint64_t leaked_blocks, leaked_bytes;

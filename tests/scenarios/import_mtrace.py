@@ -9,7 +9,7 @@ import os
 import struct
 import subprocess
 
-from imports import by_function, refuse, take, works_everywhere
+from imports import by_function, judged, refuse, take, works_everywhere
 from support import Check, events, info, native, skip, tool, truth, workload
 
 check = Check()
@@ -50,6 +50,11 @@ def check_mtrace():
     kinds = {e.kind for e in events("mtrace.wake") if e.event == "alloc"}
     check.equal("kinds", {"malloc", "realloc"}, kinds)
     works_everywhere(check, "mtrace.wake")
+    check.equal("made up, and judged without a clock", (False, False), judged("mtrace.wake"))
+    check.equal("exit status of merge", 0, tool("merge", "-o", "merged.wake", "mtrace.wake").status)
+    check.equal("the same of a copy", (False, False), judged("merged.wake"))
+    limits = tool("check", "--max-leak-growing", "0", "mtrace.wake")
+    check.equal("a limit by verdicts", (2, True), (limits.status, b"without the time of each call" in limits.err))
     # A program that is loaded where it was linked: the log has distances from its beginning.
     built = subprocess.run(["gcc", "-O2", "-g", "-no-pie", "-D_GNU_SOURCE=", "-fno-builtin-malloc", "-o", "fixed",
                             os.path.join(os.environ["ROOT"], "tests/workloads/blame.c")], capture_output=True, check=False)

@@ -102,6 +102,52 @@ def check_dhat():
         check.equal(f"dhat and back: {measure}", by_function("own.wake", measure), by_function("back.wake", measure))
 
 
+CONTAINERS = """#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+struct order { std::string name; std::vector<int> lines; };
+static std::vector<std::unique_ptr<order>> *orders;
+static std::map<int, std::string> *names;
+__attribute__((noinline)) static void add_order(int i)
+{
+    auto o = std::make_unique<order>();
+    o->name = std::string(60 + i % 7, 'x');
+    for (int k = 0; k < 20; k++)
+        o->lines.push_back(k);
+    orders->push_back(std::move(o));
+}
+__attribute__((noinline)) static void add_name(int i) { (*names)[i] = std::string(40, 'y'); }
+int main()
+{
+    orders = new std::vector<std::unique_ptr<order>>;
+    names = new std::map<int, std::string>;
+    for (int i = 0; i < 300; i++) { add_order(i); add_name(i); }
+    return 0;
+}
+"""
+
+
+def check_whose_code():
+    """Rows begin with the program's own functions, whatever was inlined from the C++ library's headers."""
+    check.about("whose code")
+    with open("containers.cc", "w", encoding="utf-8") as f:
+        f.write(CONTAINERS)
+    for level in ("-O0", "-O2"):
+        check.equal("build", 0, native(["g++", "-g", level, "-o", "containers", "containers.cc"]).status)
+        for kind in ("dhat", "massif"):
+            check.equal(f"exit status under {kind}", 0,
+                        native(["valgrind", f"--tool={kind}", f"--{kind}-out-file=containers.{kind}", "./containers"]).status)
+            check.equal("import", 0, tool("import", "-o", "containers.wake", f"containers.{kind}").status)
+            for measure in ("--leaks", "--peak"):
+                text = tool("report", measure, "-n", "0", "containers.wake").out.decode()
+                rows = re.findall(r"^ +[\d.]+ [KM]iB +[\d.]+ %.*x  (.*)", text, re.M)
+                check.holds(len([row for row in rows if re.match(r"add_(order|name)  containers\.cc", row)]) >= 4,
+                            f"{kind}, {level}, {measure}: {rows}")
+                check.holds(not re.search(r"x  .*\.(h|tcc):\d+$", text, re.M), f"{kind}, {level}, {measure}: a library leads in\n{text}")
+    check.about("")
+
+
 def check_refusals():
     head = "desc: a\ncmd: ./a\ntime_unit: i\n#---\nsnapshot=0\n#---\n"
     body = "time=0\nmem_heap_B=10\nmem_heap_extra_B=0\nmem_stacks_B=0\n"
@@ -122,5 +168,6 @@ def check_refusals():
 record([workload("blame")], "own.wake")
 check_massif()
 check_dhat()
+check_whose_code()
 check_refusals()
 check.done()

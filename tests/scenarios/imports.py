@@ -68,7 +68,8 @@ def works_everywhere(check, path):
     for argv in (["report", path], ["report", "--verdict", "--advice", "--misuse", path], ["diff", path, path],
                  ["check", "--max-peak", "1T", path], ["dump", "--stacks", path]):
         check.equal(f"exit status of {argv}", 0, tool(*argv).status)
-    made_up = judged(path)[0]
+    made_up, has_verdicts = judged(path)
+    check.holds(not (made_up and has_verdicts), "Blocks that are made up have verdicts.")
     for argv in ([], ["--temporary"], ["--temporary", "--by", "line"], ["--temporary", "--tree"]):
         text = tool("report", *argv, path).out.decode()
         check.equal(f"temporary blocks are not known, {argv}", made_up, "Temporary: not known of an import from sums" in text)
