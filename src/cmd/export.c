@@ -12,6 +12,7 @@
 #include "cmd/nothing_fits.h"
 #include "cmd/unfinished.h"
 #include "cmd/where.h"
+#include "query/interpreter.h"
 #include "tool/file.h"
 #include "tool/memory.h"
 #include "tool/vec.h"
@@ -112,9 +113,12 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
         code = export_suppress(q, r, &suppress, &traces, &result, err);
     if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
+    const char *interpreter = NULL;
+    if (code == 0 && veil.level == VEIL_NONE)
+        code = interpreter_find(&traces, &result, &interpreter, err);
     const struct export_job job = {r,       &query,         &result,     &traces,    &sites,
                                    &t->out, &q->conditions, &q->remarks, q->measure, &suppress,
-                                   &veil,   t->file.temp,   q->output};
+                                   &veil,   t->file.temp,   q->output,   interpreter};
     if (code == 0)
         code = q->format->run(&job, err);
     if (code == 0)

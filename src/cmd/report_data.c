@@ -10,6 +10,7 @@
 #include "cmd/report_findings.h"
 #include "present/safe.h"
 #include "query/combine.h"
+#include "query/interpreter.h"
 #include "query/when.h"
 
 #include <string.h>
@@ -162,6 +163,21 @@ static int report_data_find_nameless(struct report_data *d, struct err *err)
         d->head.nameless_remark = report_data_find_refusal(d, d->nameless.modules.data[i].path);
     d->head.nameless = &d->nameless;
     return code;
+}
+
+/* The first of the notes, since all stacks that follow are read with it in mind. */
+static int report_data_find_interpreter(struct report_data *d, struct err *err)
+{
+    struct section_head *h = &d->head;
+    const char *sentence;
+    int code = interpreter_find(&d->traces, &d->whole, &sentence, err);
+    if (code != 0 || sentence == NULL)
+        return code;
+    if (!vec_push(&h->notes, sentence))
+        return err_set(err, ERR_MEMORY, "There is no memory for what the recordings say.");
+    memmove(h->notes.data + 1, h->notes.data, (h->notes.count - 1) * sizeof *h->notes.data);
+    h->notes.data[0] = sentence;
+    return 0;
 }
 
 /* -------------------------------------------------------------------- reading */
@@ -384,6 +400,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     d->head.releases_without_stack = d->result.releases_without_stack;
     if (code == 0)
         code = report_data_find_nameless(d, err);
+    if (code == 0)
+        code = report_data_find_interpreter(d, err);
     if (code == 0)
         code = report_data_suppress_head(d, o, err);
     if (code == 0)

@@ -192,7 +192,7 @@ const char *export_note(const struct export_job *job, size_t i, char text[WAKE_V
 {
     size_t count = wake_reader_note_count(job->reader);
     if (job->veil->level == VEIL_NONE)
-        return i < count ? wake_reader_note(job->reader, i) : NULL;
+        return i < count ? wake_reader_note(job->reader, i) : i == count ? job->interpreter : NULL;
     return i == 0 && count != 0 ? wake_reader_veiled_note(job->reader, text) : NULL;
 }
 

@@ -40,6 +40,7 @@ struct export_job {
     struct veil *veil;               /* for names that come from the reader: frames have it already */
     const char *path;                /* EXPORT_FILE: an empty file to fill instead of `out`; else NULL */
     const char *name;                /* what that will be called */
+    const char *interpreter;         /* a note about stacks of an interpreter; NULL: they are none */
 };
 
 enum export_option {
@@ -91,7 +92,7 @@ bool export_has_process(const struct export_job *job, size_t process);
 bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text);
 /* The same of the first process that the query is about; nothing where there is none. */
 bool export_add_title(const struct export_job *job, struct strbuf *text);
-/* The sentences that the recording has about itself, one after the other; under a veil only how many there are.
+/* The sentences that the recording has about itself, and job->interpreter, one after the other; under a veil only how many there are.
  * NULL: that was the last.  text: for those that are made up. */
 const char *export_note(const struct export_job *job, size_t i, char text[WAKE_VEILED_NOTE]);
 /* A text as a JSON string, quotes included. */
