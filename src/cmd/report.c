@@ -92,9 +92,18 @@ static int report_order(const struct report *r, struct sites *sites, enum measur
     return 0;
 }
 
+/* The sites of a list: of leaks those of one program, where there are many processes of several. */
+static struct sites *report_listed(const struct report *r, struct sites *all, struct programs *programs,
+                                   enum measure measure, size_t limit)
+{
+    bool has_others = measure == MEASURE_LEAKED && !r->options->json && limit != 0 && programs->is_split;
+    return has_others ? &programs->leading : all;
+}
+
 /* Verdicts of the sites that will be shown, by what they held at the peak or leaked. */
-static int report_judge(struct report *r, struct sites *sites, struct verdicts *verdicts,
-                        const enum measure *measures, size_t count, struct err *err)
+static int report_judge(struct report *r, struct sites *sites, struct programs *programs,
+                        struct verdicts *verdicts, const enum measure *measures, size_t count,
+                        struct err *err)
 {
     const struct report_options *o = r->options;
     size_t limit = report_limit(o, o->measures == 0 ? REPORT_BRIEF_SITES : REPORT_SITES_SHOWN);
@@ -104,7 +113,8 @@ static int report_judge(struct report *r, struct sites *sites, struct verdicts *
         if (!report_is_judged(measures[i]))
             continue;
         struct sites folded, *shown;
-        code = report_order(r, sites, measures[i], &folded, &shown, err);
+        struct sites *listed = report_listed(r, sites, programs, measures[i], limit);
+        code = report_order(r, listed, measures[i], &folded, &shown, err);
         for (size_t k = 0; code == 0 && k < shown->list.count && (limit == 0 || k < limit); k++) {
             if (measure_blocks(&shown->list.data[k].m, measures[i]) > 0 &&
                 !vec_push(&traces, shown->list.data[k].trace))
@@ -131,8 +141,8 @@ static enum unknown report_unknown(const struct report *r, enum measure measure)
                                               : UNKNOWN_NONE;
 }
 
-static int report_sites_by(struct report *r, struct sites *sites, enum measure measure,
-                           const struct verdicts *verdicts, struct err *err)
+static int report_sites_by(struct report *r, struct sites *sites, struct programs *programs,
+                           enum measure measure, const struct verdicts *verdicts, struct err *err)
 {
     const struct report_options *o = r->options;
     bool brief = o->measures == 0;
@@ -155,7 +165,9 @@ static int report_sites_by(struct report *r, struct sites *sites, enum measure m
         .sample_rate = r->data.head.sample_rate,
         .unknown = report_unknown(r, measure),
     };
-    int code = report_order(r, sites, measure, &folded, &s.sites, err);
+    struct sites *listed = report_listed(r, sites, programs, measure, s.limit);
+    s.programs = listed == sites ? NULL : programs;
+    int code = report_order(r, listed, measure, &folded, &s.sites, err);
     if (code == 0 && o->json) {
         section_sites_json(&r->json, &s);
     } else if (code == 0) {
@@ -170,13 +182,18 @@ static int report_sites(struct report *r, const enum measure *measures, size_t c
 {
     struct sites sites;
     struct verdicts verdicts;
+    struct programs programs;
     sites_init(&sites);
     verdicts_init(&verdicts);
+    programs_init(&programs);
     int code = sites_add(&sites, &r->data.traces, r->data.result.rows.data, r->data.result.rows.count, err);
     if (code == 0)
-        code = report_judge(r, &sites, &verdicts, measures, count, err);
+        code = programs_split(&programs, &r->data.traces, &r->data.result, &sites, err);
+    if (code == 0)
+        code = report_judge(r, &sites, &programs, &verdicts, measures, count, err);
     for (size_t i = 0; i < count && code == 0; i++)
-        code = report_sites_by(r, &sites, measures[i], &verdicts, err);
+        code = report_sites_by(r, &sites, &programs, measures[i], &verdicts, err);
+    programs_release(&programs);
     verdicts_release(&verdicts);
     sites_release(&sites);
     return code;

@@ -7,6 +7,7 @@
 #include "present/callers.h"
 #include "present/details.h"
 #include "present/frames.h"
+#include "present/safe.h"
 #include "present/suppressed.h"
 #include "present/table.h"
 #include "present/units.h"
@@ -17,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECTION_SITES_MANY = 20 };
+enum { SECTION_SITES_MANY = 20, SECTION_SITES_PROGRAMS = 3 };
 
 /* Sites that have something of the measure, and how many of them are shown. */
 static size_t section_sites_count(const struct section_sites *s, size_t *shown)
@@ -148,6 +149,41 @@ static void section_sites_rest(struct page *p, const struct section_sites *s, si
               is_scattered ? "; --by function adds them up" : "");
 }
 
+static void section_sites_program(struct page *p, const struct program *o, size_t programs, bool is_last)
+{
+    char a[UNITS_MAX], b[UNITS_MAX];
+    struct strbuf name;
+    strbuf_init(&name);
+    if (programs == 1)
+        safe_add_text(&name, frame_basename(o->path));
+    else
+        strbuf_addf(&name, "%s more programs", units_count(a, programs));
+    page_addf(p, COLOUR_QUIET, "  and %s from %s process%s of %s%s\n", units_bytes(a, o->bytes),
+              units_count(b, o->processes), o->processes == 1 ? "" : "es", strbuf_get(&name),
+              is_last ? "; -n 0 lists all sites" : "");
+    p->out->failed |= name.failed;
+    strbuf_release(&name);
+}
+
+/* A line each for the worst, and one for the others. */
+static void section_sites_programs(struct page *p, const struct programs *all)
+{
+    size_t count = all->others.count,
+           shown = count <= SECTION_SITES_PROGRAMS ? count : SECTION_SITES_PROGRAMS - 1;
+    struct program rest = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct program *o = &all->others.data[i];
+        if (i < shown) {
+            section_sites_program(p, o, 1, i + 1 == count);
+        } else {
+            rest.bytes += o->bytes;
+            rest.processes += o->processes;
+        }
+    }
+    if (shown < count)
+        section_sites_program(p, &rest, count - shown, true);
+}
+
 void section_sites_text(struct page *p, const struct section_sites *s)
 {
     struct table t;
@@ -164,6 +200,8 @@ void section_sites_text(struct page *p, const struct section_sites *s)
         section_sites_one(p, s, &t, i);
     p->out->failed |= t.failed;
     section_sites_rest(p, s, shown, count);
+    if (s->programs != NULL)
+        section_sites_programs(p, s->programs);
     if (s->measure == MEASURE_LEAKED && !s->brief)
         suppressed_print(p, s->suppress);
     table_release(&t);

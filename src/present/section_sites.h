@@ -15,6 +15,7 @@
 #include "present/page.h"
 #include "present/unknown.h"
 #include "query/measure.h"
+#include "query/programs.h"
 #include "query/site.h"
 #include "query/suppress.h"
 #include "query/verdict.h"
@@ -39,6 +40,7 @@ struct section_sites {
     const struct verdicts *verdicts; /* of sites that have one; may be NULL */
     bool explain;                    /* verdicts as a sentence, not as a word */
     bool details;                    /* lifetimes and more (present/details.h) */
+    const struct programs *programs; /* leaked only: those that have no sites here are summed; may be NULL */
 };
 
 void section_sites_text(struct page *p, const struct section_sites *s);
