@@ -44,6 +44,7 @@ int collector_open(struct collector *c, const struct collector_options *options,
     c->start_ns = timebase_now();
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
     timebase_init(&c->time);
+    ticker_init(&c->ticker);
     robust_init(&c->robust);
     output_init(&c->output, options->output, options->keeping);
     int code = listener_open(&c->listener, options->address, err);
@@ -266,6 +267,7 @@ void collector_release(struct collector *c)
     strangers_release(&c->strangers);
     output_release(&c->output);
     robust_release(&c->robust);
+    ticker_release(&c->ticker);
     if (c->epoll >= 0)
         close(c->epoll);
 }

@@ -105,6 +105,7 @@ struct collector {
     struct output output;
     struct robust robust;
     struct timebase time;
+    struct ticker ticker;
     struct collector_sums sums;
     int epoll;
     VEC(struct tracee *) tracees;

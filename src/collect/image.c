@@ -17,21 +17,28 @@
 
 enum { IMAGE_LAST_ROUNDS = 1000000, IMAGE_REQUESTS_MAX = 1 << 16 };
 
-/* Between batches of a long round: the program's clock must not stand still. */
-static void image_tick_in_round(void *of)
+/* Does the program make its stamps of the clock word? Then it has no other. */
+static bool image_is_clocked(const struct image *m)
 {
-    struct image *m = of;
-    if (m->view.is_spool)
+    return m->line.is_sequence ||
+           __atomic_load_n(&m->view.head->sequence, __ATOMIC_ACQUIRE) > SEGMENT_SEQUENCE_FIRST;
+}
+
+void image_follow_pace(struct image *m)
+{
+    uint64_t *clock = &m->view.head->clock;
+    bool is_clocked = image_is_clocked(m);
+    bool is_wanted = !m->failed && (is_clocked || m->drain.lane_count <= 1) && pace_is_flow(&m->pace);
+    if (m->ticker == NULL || is_wanted == m->is_ticking)
         return;
-    if (m->line.is_sequence) {
-        __atomic_store_n(&m->view.head->clock, timebase_now(), __ATOMIC_RELAXED);
+    if (is_wanted) {
+        m->is_ticking = ticker_add(m->ticker, clock, m->line.is_sequence);
         return;
     }
-    uint64_t stamp = arch_counter();
-    if (stamp - m->tick_stamp >= m->tick_step) {
-        m->tick_stamp = stamp;
-        __atomic_store_n(&m->view.head->clock, stamp, __ATOMIC_RELAXED);
-    }
+    ticker_remove(m->ticker, clock);
+    m->is_ticking = false;
+    if (!is_clocked)
+        __atomic_store_n(clock, SEGMENT_CLOCK_RESTS, __ATOMIC_RELAXED);
 }
 
 static void image_add_process(struct image *m, uint64_t base_ns, uint32_t parent)
@@ -107,7 +114,6 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
         free(m);
         return NULL;
     }
-    m->tick_step = (MS << 32) / (time->rate == 0 ? 1 : time->rate);
     book_init(&m->book, writer, m->process);
     m->book.pid = view->is_spool ? 0 : pid;
     m->book.exe = m->view.exe;
@@ -122,8 +128,6 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
     m->pair.usage = &m->usage;
     m->pair.sample_rate = m->view.fixed.sample_rate;
     m->pair.filter = m->drain.filter = m->view.filter;
-    m->order.tick = image_tick_in_round;
-    m->order.tick_of = m;
     if (!m->failed && (view->fixed.control & SEGMENT_STATE_MASK) == SEGMENT_OFF)
         image_mark(m, FORMAT_MARK_OFF); /* HEAPWAKE_ENABLED=0 */
     return m;
@@ -145,6 +149,7 @@ uint64_t image_drain(struct image *m)
     uint64_t taken = m->failed ? 0 : order_round(&m->order, false);
     image_check(m);
     pace_note(&m->pace, timebase_now(), taken);
+    image_follow_pace(m);
     return taken;
 }
 
@@ -208,8 +213,8 @@ void image_sample_usage(struct image *m, uint64_t now_ns, bool is_still)
 void image_tick(struct image *m, uint64_t now_ns)
 {
     struct segment_head *head = m->view.head;
-    m->tick_stamp = arch_counter();
-    __atomic_store_n(&head->clock, m->line.is_sequence ? now_ns : m->tick_stamp, __ATOMIC_RELAXED);
+    if (image_is_clocked(m) && !m->is_ticking)
+        __atomic_store_n(&head->clock, m->line.is_sequence ? now_ns : arch_counter(), __ATOMIC_RELAXED);
     if (m->line.is_sequence)
         m->line.clock_ns = now_ns;
     if (__atomic_load_n(&head->exec_ns, __ATOMIC_ACQUIRE) != 0)
@@ -308,6 +313,8 @@ static void image_free(struct image *m)
     for (size_t i = 0; i < m->requests.count; i++)
         vec_release(&m->requests.data[i].changes.list);
     vec_release(&m->requests);
+    if (m->is_ticking)
+        ticker_remove(m->ticker, &m->view.head->clock);
     changes_release(&m->changes);
     usage_release(&m->usage);
     passlist_close(&m->pass);

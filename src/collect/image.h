@@ -14,6 +14,7 @@
 #include "collect/pace.h"
 #include "collect/pair.h"
 #include "collect/resident.h"
+#include "collect/ticker.h"
 #include "collect/timebase.h"
 #include "collect/usage.h"
 #include "collect/view.h"
@@ -52,9 +53,10 @@ struct image {
     struct pair pair;
     struct order order;
     struct wake_writer *writer;
-    uint32_t process; /* index in the writer */
-    uint32_t pid;     /* as the collector sees it */
-    uint64_t tick_stamp, tick_step;
+    uint32_t process;      /* index in the writer */
+    uint32_t pid;          /* as the collector sees it */
+    struct ticker *ticker; /* the collector's; NULL: there is none */
+    bool is_ticking;
     uint64_t start_ns, next_status_ns; /* CLOCK_MONOTONIC */
     struct resident resident;
     struct pace pace;
@@ -84,7 +86,10 @@ uint64_t image_drain(struct image *m);
 bool image_is_due(struct image *m, uint64_t now_ns);
 /* Has a thread found the buffers full of late? Then threads may wait again if nobody takes anything for long. */
 bool image_is_tight(struct image *m, uint64_t now_ns);
-/* Publishes the present stamp; samples RSS and looks for a seccomp filter when it is time. */
+/* Has the ticker advance the program's clock while there are many events without stamps of their own, and tells the
+ * program when it no longer does.  Called by image_drain. */
+void image_follow_pace(struct image *m);
+/* Where the clock is all that the program has, advances it; samples RSS and looks for a seccomp filter when it is time. */
 void image_tick(struct image *m, uint64_t now_ns);
 /* A sample of how the address space is used, if that was asked for.  is_still: the program waits
  * for it. */

@@ -76,6 +76,49 @@ static void events_are_taken_at_once_when_buffers_are_tight(void **state)
     world_close(&w, NULL);
 }
 
+/* Is the clock advanced? */
+static void expect_ticks(struct image *m, bool expected)
+{
+    uint64_t clock = __atomic_load_n(&m->view.head->clock, __ATOMIC_RELAXED);
+    assert_true(m->is_ticking == expected);
+    assert_true(m->ticker->clocks.count == (expected ? 1 : 0));
+    if (!expected)
+        assert_int_equal(clock, SEGMENT_CLOCK_RESTS);
+}
+
+static void the_clock_goes_on_while_a_lone_thread_makes_many_events(void **state)
+{
+    struct ticker ticker;
+    struct world w;
+    (void)state;
+    world_open(&w, 16, 1);
+    ticker_init(&ticker);
+    w.image->ticker = &ticker;
+    image_follow_pace(w.image); /* before anything is known */
+    expect_ticks(w.image, true);
+    flow_steadily(w.image);
+    image_follow_pace(w.image);
+    expect_ticks(w.image, true);
+    w.image->pace.flow = PACE_SOME - 1;
+    image_follow_pace(w.image);
+    expect_ticks(w.image, false);
+    image_tick(w.image, timebase_now());
+    expect_ticks(w.image, false);
+    flow_steadily(w.image);
+    image_follow_pace(w.image);
+    expect_ticks(w.image, true);
+    w.image->drain.lane_count = 2; /* their events have stamps */
+    image_follow_pace(w.image);
+    expect_ticks(w.image, false);
+    w.image->view.head->sequence = SEGMENT_SEQUENCE_FIRST + 1; /* but these are made of the clock */
+    image_follow_pace(w.image);
+    expect_ticks(w.image, true);
+    w.image->drain.lane_count = 0; /* none of these is there */
+    world_close(&w, NULL);
+    assert_int_equal(ticker.clocks.count, 0);
+    ticker_release(&ticker);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +126,7 @@ int main(void)
         cmocka_unit_test(a_further_wait_begins_the_while_anew),
         cmocka_unit_test(events_are_taken_at_once_when_somebody_waits_for_it),
         cmocka_unit_test(events_are_taken_at_once_when_buffers_are_tight),
+        cmocka_unit_test(the_clock_goes_on_while_a_lone_thread_makes_many_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,12 +32,6 @@ void order_release(struct order *o)
     memset(o, 0, sizeof *o);
 }
 
-static void order_tick(struct order *o)
-{
-    if (o->tick != NULL)
-        o->tick(o->tick_of);
-}
-
 /* After decoding: whatever these events refer to is published by now. */
 static void order_catch_up(struct order *o, const struct drain_lane *reading)
 {
@@ -52,7 +46,6 @@ static void order_flush(struct order *o)
     o->taken += o->batch_count;
     o->batch_count = 0;
     o->batch_number++;
-    order_tick(o);
 }
 
 /* The lane's further events.  It keeps those before the latest it fetched, and
@@ -108,7 +101,6 @@ static uint64_t order_stream(struct order *o, struct drain_lane *lane)
         bool woken = order_others_wake(o, lane);
         order_catch_up(o, lane);
         pair_apply(o->pair, o->stream, count);
-        order_tick(o);
         if (woken)
             break;
     }

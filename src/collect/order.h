@@ -39,9 +39,6 @@ struct order {
     uint32_t batch_count;
     const struct item *batch[ORDER_BATCH]; /* merged: they lie in the lanes' rings */
     struct item stream[ORDER_BATCH];       /* of a single lane */
-    /* Called between batches, so that the clock ticks during long rounds; may be NULL. */
-    void (*tick)(void *of);
-    void *tick_of;
 };
 
 bool order_init(struct order *o, struct drain *drain, struct pair *pair);

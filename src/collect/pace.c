@@ -19,14 +19,21 @@ bool pace_is_due(const struct pace *p, uint64_t now_ns, uint64_t room)
     return expected > (double)ample;
 }
 
+bool pace_is_flow(const struct pace *p)
+{
+    return p->is_behind || p->during_ns == 0 || p->flow >= PACE_SOME;
+}
+
 void pace_note(struct pace *p, uint64_t now_ns, uint64_t taken)
 {
     p->taken += taken;
     p->is_behind = taken >= PACE_A_LOT;
     if (p->is_behind)
         return;
-    p->flow = p->caught_up_ns == 0 ? 0 : p->taken; /* since when, nobody knows yet */
-    p->during_ns = now_ns - p->caught_up_ns;
+    if (p->caught_up_ns != 0) { /* else since when, nobody knows yet */
+        p->flow = p->taken;
+        p->during_ns = now_ns - p->caught_up_ns;
+    }
     p->caught_up_ns = now_ns;
     p->taken = 0;
 }

@@ -24,7 +24,7 @@ struct pace {
 
 enum {
     PACE_A_LOT = 32768, /* events of a round that may have left some */
-    PACE_SOME = 4096,   /* that make a flow */
+    PACE_SOME = 4096,   /* that make a flow; of fewer each tells its own time (image_follow_pace) */
     PACE_AMPLE = 1 << 18,
     PACE_LOOK_MS = 20, /* how often the collector looks, as a rule */
     PACE_LONGEST_MS = 80,
@@ -34,6 +34,8 @@ enum {
 
 /* room: events that the buffers can hold. */
 bool pace_is_due(const struct pace *p, uint64_t now_ns, uint64_t room);
+/* Do events come in such numbers that a clock is cheaper than to have each tell its time? Also while nothing is known yet. */
+bool pace_is_flow(const struct pace *p);
 /* A round has taken so many. */
 void pace_note(struct pace *p, uint64_t now_ns, uint64_t taken);
 /* From one flush to the next, for a file of that age. */

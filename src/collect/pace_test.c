@@ -64,6 +64,23 @@ static void who_hardly_allocates_is_looked_after_at_once(void **state)
     assert_int_equal(look_for_a_second(1, ROOM, &most), 50);
 }
 
+static void many_events_a_round_are_a_flow(void **state)
+{
+    struct pace p = {0};
+    (void)state;
+    assert_true(pace_is_flow(&p)); /* nothing is known yet */
+    pace_note(&p, 5000 * MS, 10);
+    assert_true(pace_is_flow(&p));
+    pace_note(&p, 5020 * MS, PACE_SOME - 1);
+    assert_false(pace_is_flow(&p));
+    pace_note(&p, 5040 * MS, PACE_SOME);
+    assert_true(pace_is_flow(&p));
+    pace_note(&p, 5060 * MS, 0);
+    assert_false(pace_is_flow(&p));
+    pace_note(&p, 5080 * MS, PACE_A_LOT); /* and there may be more */
+    assert_true(pace_is_flow(&p));
+}
+
 static void flushes_become_rarer_with_age(void **state)
 {
     (void)state;
@@ -82,6 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flushes_become_rarer_with_age),
+        cmocka_unit_test(many_events_a_round_are_a_flow),
         cmocka_unit_test(a_steady_flow_is_taken_in_large_rounds),
         cmocka_unit_test(little_room_and_fast_programs_are_looked_after_at_once),
         cmocka_unit_test(who_hardly_allocates_is_looked_after_at_once),

@@ -256,6 +256,8 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
                t->file->name);
     view_allow(&t->image->view, (uint32_t)(allowance_find(&c->allowance, t->pid) / SEGMENT_CHUNK_SIZE));
     robust_add(&c->robust, t->image->view.head);
+    t->image->ticker = &c->ticker;
+    image_follow_pace(t->image);
     image_tick(t->image, timebase_now());
     __atomic_store_n(&t->image->view.head->wait_at_end, c->is_contained, __ATOMIC_RELAXED);
     __atomic_store_n(&t->image->view.head->collector, SEGMENT_ATTACHED, __ATOMIC_RELEASE);

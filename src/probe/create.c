@@ -77,7 +77,7 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->forked = forked;
     head->start_ns = create_ns(1 /* CLOCK_MONOTONIC */);
     head->start_stamp = head->stamp_kind == SEGMENT_STAMP_TSC ? arch_counter() : head->start_ns;
-    head->clock = head->start_stamp;
+    head->clock = head->stamp_kind == SEGMENT_STAMP_TSC ? SEGMENT_CLOCK_RESTS : head->start_stamp;
     head->sequence = SEGMENT_SEQUENCE_FIRST;
     head->wall_ns = create_ns(0 /* CLOCK_REALTIME */);
     head->pass_offset = CREATE_PASS_AT;

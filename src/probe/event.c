@@ -3,13 +3,13 @@
  * event: writes the records that wire/record.h draws. The hot path.
  *
  * Time: while the process has one thread, events carry no stamp of their own;
- * a STAMP record tells the time now and then: when the collector's clock has moved,
- * and in between so often that a slow program gets the time of each event, and a
- * busy one hardly ever looks. At first every event looks at the counter. The pace
- * grows with each look by a part in EVENT_PACE, up to EVENT_QUIET events a look, and begins
- * anew when the clock has moved or enough time has passed: so of many events in a short time the
- * first have their own times, and of the rest each is out by less than a part in
- * EVENT_PACE of those. With more threads every event carries a stamp, read after the real
+ * a STAMP record tells the time now and then: when the collector's clock has moved, which it does every
+ * millisecond while there are many events, and in between so often that a slow program gets the time of each event,
+ * and a busy one hardly ever looks. At first every event looks at the counter. The pace grows with each look by a part in
+ * EVENT_PACE, up to EVENT_QUIET events a look, and begins anew when the latest look was EVENT_GAP ago: so of many
+ * events in a short time the first have their own times, and of the rest each is out by less than a part in
+ * EVENT_PACE of those. While nobody advances the clock every event looks: a pause must not fall between two looks.
+ * With more threads every event carries a stamp, read after the real
  * allocation or before the real release, so that the events of all threads can
  * be put in order.
  */
@@ -37,21 +37,28 @@ static inline bool event_is_stamped(void)
 }
 
 enum {
-    EVENT_QUIET = 256,   /* unstamped events between two looks at the counter, at most */
-    EVENT_PACE = 64,     /* one event a look, in the units of lane.pace */
-    EVENT_ANEW = 1 << 24 /* steps of the counter, some milliseconds */
+    EVENT_QUIET = 256,    /* unstamped events between two looks at the counter, at most */
+    EVENT_PACE = 64,      /* one event a look, in the units of lane.pace */
+    EVENT_SOON = 1 << 11, /* steps of the counter, less than a microsecond: too little to be told */
+    EVENT_GAP = 1 << 18,  /* about a tenth of a millisecond */
+    EVENT_LATE = 1 << 23, /* some milliseconds: the clock has stopped */
 };
 
-/* Sets when to look again, after a look at the counter that said `now`. */
-static inline void event_set_pace(struct lane *lane, uint64_t now, bool anew)
+/* After a look at the counter that said `now`: sets when to look again. False: nothing is to be told, since every event
+ * looks and the one before had hardly another time. */
+static inline bool event_set_pace(struct lane *lane, uint64_t now, uint64_t clock)
 {
-    if (anew || now - lane->paced > EVENT_ANEW) {
-        lane->paced = now;
+    bool is_late = (int64_t)(now - clock) > EVENT_LATE;
+    uint64_t since = now - lane->looked;
+    if (is_late || since > EVENT_GAP)
         lane->pace = EVENT_PACE;
-    } else if (lane->pace < EVENT_QUIET * EVENT_PACE) {
+    else if (lane->pace < EVENT_QUIET * EVENT_PACE)
         lane->pace += lane->pace / EVENT_PACE;
-    }
     lane->quiet = lane->pace / EVENT_PACE;
+    if (is_late && since < EVENT_SOON && lane->clock == clock)
+        return false;
+    lane->looked = now;
+    return true;
 }
 
 static __attribute__((noinline)) bool event_tell_time(struct lane *lane, uint64_t clock)
@@ -61,12 +68,11 @@ static __attribute__((noinline)) bool event_tell_time(struct lane *lane, uint64_
     /* A sequence tells no time: there the collector's clock is the time. */
     bool is_counted = share.stamp_kind != SEGMENT_STAMP_SEQUENCE || lane->clock == 0;
     uint64_t now = is_counted ? lane_now() : clock;
+    lane->quiet = EVENT_QUIET;
+    if (share.stamp_kind == SEGMENT_STAMP_TSC && !event_set_pace(lane, now, clock))
+        return true;
     lane->at[1] = now;
     lane_publish(lane, RECORD_STAMP, 2);
-    if (share.stamp_kind == SEGMENT_STAMP_TSC)
-        event_set_pace(lane, now, clock != lane->clock);
-    else
-        lane->quiet = EVENT_QUIET;
     lane->clock = clock;
     return true;
 }

@@ -47,7 +47,7 @@ struct lane {
     uint64_t clock;  /* the collector's, when the time was last told; 0 = tell it anew */
     uint64_t quiet;  /* unstamped events until the time is told again */
     uint64_t pace;   /* ... and how many there are between two times, see event.c */
-    uint64_t paced;  /* since when the pace has grown */
+    uint64_t looked; /* at the counter, when a time was last told */
     struct walk walk;
     uint32_t stack; /* id of walk's stack, 0 = not interned */
     uint32_t index; /* in the segment's lane table */

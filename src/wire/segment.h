@@ -76,6 +76,10 @@ enum segment_stamp {
 /* What segment_head.sequence begins with, and stays at while stamps are read from the CPU. */
 enum { SEGMENT_SEQUENCE_FIRST = 1 };
 
+/* segment_head.clock, where stamps are those of the CPU: nobody advances it. Each event of a lone thread reads the counter,
+ * as it does when the latest tick is some milliseconds old. */
+enum { SEGMENT_CLOCK_RESTS = 1 };
+
 /* segment_head.collector: written by the collector (ATTACHED, CLOSED), or by the probe (SPOOL). */
 enum segment_collector {
     SEGMENT_NOBODY = 0,   /* handed over, not seen yet */
@@ -142,7 +146,7 @@ struct segment_head {
     uint32_t has_arenas;  /* 1: usable sizes are glibc's, and have RECORD_OTHER_ARENA in them */
 
     /* Written by the collector; read by every event.  A cache line of its own. */
-    _Alignas(64) uint64_t clock; /* stamp of the latest tick */
+    _Alignas(64) uint64_t clock; /* stamp of the latest tick; SEGMENT_CLOCK_RESTS: none comes */
     uint32_t collector;          /* enum segment_collector */
     uint32_t may_wait;           /* 1: no new seccomp filter was there lately: the probe may sleep */
     uint64_t robust_entry;       /* struct robust_list of the kernel, collector's addresses */
