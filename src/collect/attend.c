@@ -50,6 +50,18 @@ static int attend_report(struct collector *c, struct tracee *t, const char *name
     return code;
 }
 
+/* The mark has the name of the report: what was live then is in the recording. */
+static int attend_report_now(struct collector *c, struct tracee *t, const char *path, uint32_t depth,
+                             struct strbuf *where, struct err *err)
+{
+    struct image *m = t->image;
+    char name[32];
+    snprintf(name, sizeof name, "report-%u", m->reports + 1);
+    image_mark(m, name);
+    image_sample_usage(m, timebase_now(), false);
+    return attend_report(c, t, name, path, depth, where, err);
+}
+
 static void attend_complain(const struct collector *c, const struct err *err)
 {
     if (err->code != 0)
@@ -140,7 +152,6 @@ static void attend_tags(struct image *m, uint32_t uttered, uint32_t more)
 void attend_wishes(struct collector *c, struct tracee *t)
 {
     struct image *m = t->image;
-    char name[32];
     uint32_t toggles = image_hear(m, SEGMENT_WISH_TOGGLE), tags = image_hear(m, SEGMENT_WISH_TAG);
     uint32_t reports = image_hear(m, SEGMENT_WISH_REPORT);
     if (toggles + tags + reports == 0)
@@ -155,10 +166,7 @@ void attend_wishes(struct collector *c, struct tracee *t)
         struct strbuf where;
         err_init(&err);
         strbuf_init(&where);
-        snprintf(name, sizeof name, "report-%u", m->reports + 1);
-        image_mark(m, name);
-        image_sample_usage(m, timebase_now(), false);
-        (void)attend_report(c, t, name, NULL, 0, &where, &err);
+        (void)attend_report_now(c, t, NULL, 0, &where, &err);
         attend_complain(c, &err);
         strbuf_release(&where);
     }
@@ -213,9 +221,8 @@ static enum control_code attend_act(struct collector *c, struct tracee *t,
         strbuf_addf(text, "Process %u is tagged '%s'.", t->pid, request->text);
         break;
     case CONTROL_REPORT:
-        image_sample_usage(t->image, timebase_now(), false);
-        if (attend_report(c, t, "", request->text[0] == '\0' ? NULL : request->text, request->depth, text,
-                          &err) != 0) {
+        if (attend_report_now(c, t, request->text[0] == '\0' ? NULL : request->text, request->depth, text,
+                              &err) != 0) {
             strbuf_clear(text);
             strbuf_add_text(text, err.text);
             return CONTROL_FAILED;

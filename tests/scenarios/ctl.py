@@ -86,6 +86,7 @@ def check_commands(check, program):
     with open("given.json", encoding="utf-8") as f:
         second = json.load(f)
     check.equal("the second report", 7308 - 7306, second["change"]["total_bytes"])
+    check.equal("its name", "report-2", second["name"])
     check.equal("its depth", {1}, {len(site["frames"]) for site in second["change"]["sites"]})
 
 
@@ -97,9 +98,11 @@ def check_file(check, path, unfinished=False):
     expected = {7301: (1, 1), 7302: (1, 1), 7303: (0, 0), 7304: (0, 0), 7305: (0, 0), 7306: (1, 1), 7307: (1, 0), 7308: (1, 0)}
     check.equal("made and freed", expected, {size: (ledger.made[size], ledger.freed[size]) for size in expected})
     tags = [e.kind for e in ledger.others if e.event == "tag"]
-    check.equal("tags", ["recording off", "recording on", "recording off", "recording on", "from outside"], tags)
-    live = json.loads(tool("report", "--json", "--at", "from outside", path).out)["live"]
-    check.equal("live at the tag", 7306, live["total_bytes"])
+    check.equal("tags", ["recording off", "recording on", "recording off", "recording on", "from outside",
+                         "report-1", "report-2", "report-3"], tags)
+    for mark, live in (("from outside", 7306), ("report-1", 7306 + 7307), ("report-2", 7307 + 7308)):
+        seen = json.loads(tool("report", "--json", "--at", mark, path).out)["live"]
+        check.equal(f"live at {mark}", live, seen["total_bytes"])
 
 
 def check_wrong(check):
