@@ -297,7 +297,10 @@ int audit_process(struct audit *a, size_t process, struct err *err)
     if (code == 0) {
         if (!w.process->known)
             audit_say(&w, "what it was called and when it began is not in the file.");
-        if (!w.process->ended)
+        if (wake_process_lacks_culled(w.process))
+            audit_say(&w, "its end is not in the file. Culling has held back its last %llu ms.",
+                      (unsigned long long)(w.process->omitted.threshold_ns / 1000000));
+        else if (!w.process->ended)
             audit_say(&w, "its end is not in the file.");
         else if (!w.process->derived && w.process->missing_events == 0 && s->write_error == 0)
             walk_compare_end(&w);

@@ -51,6 +51,7 @@ static void facts_add(struct facts *f, const struct wake_process *p, size_t inde
     f->samples += o->samples;
     uint64_t off_ns = wake_process_off_time(p);
     f->off_ns = off_ns > f->off_ns ? off_ns : f->off_ns;
+    f->lacks_culled |= wake_process_lacks_culled(p);
     f->culled_blocks += o->culled_blocks;
     f->culled_bytes += o->culled_bytes;
     if (o->limit_ns != 0 && (f->limit_ns == 0 || o->limit_ns < f->limit_ns))

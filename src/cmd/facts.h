@@ -21,6 +21,7 @@ struct facts {
     uint64_t unrecorded_processes;
     uint64_t unknown_frees, inherited_frees, implied_frees;
     uint64_t peak_rss_bytes;
+    bool lacks_culled; /* of some process nothing counts them: it has no end */
     uint64_t cull_threshold_ns, culled_blocks, culled_bytes; /* lived too short to be among the events */
     uint64_t sample_rate, samples;     /* rate 0: every block was recorded; else sums are estimates */
     uint64_t off_ns;                   /* the longest that recording was switched off in a process */

@@ -184,8 +184,11 @@ static void info_text_omissions(struct page *p, struct strbuf *out, const struct
         info_line(p, "sampled", out);
     }
     if (f->cull_threshold_ns != 0) {
-        strbuf_addf(out, "%s ", units_count(a, f->culled_blocks));
-        if (f->sample_rate == 0)
+        if (!f->lacks_culled)
+            strbuf_addf(out, "%s ", units_count(a, f->culled_blocks));
+        if (f->lacks_culled)
+            strbuf_add_text(out, "not known what lived ");
+        else if (f->sample_rate == 0)
             strbuf_addf(out, "of %s that lived ", units_bytes(a, f->culled_bytes));
         else
             strbuf_addf(out, "sample%s that lived ", units_plural(f->culled_blocks));

@@ -93,6 +93,7 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
     if (f.sample_rate > h->sample_rate)
         h->sample_rate = f.sample_rate;
     h->samples += f.samples;
+    h->lacks_culled |= f.lacks_culled;
     h->culled_blocks += f.culled_blocks;
     h->culled_bytes += f.culled_bytes;
     if (f.limit_ns != 0 && (h->limit_ns == 0 || f.limit_ns < h->limit_ns))

@@ -242,7 +242,9 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
     char a[UNITS_MAX], b[UNITS_MAX];
     if (h->cull_threshold_ns != 0) {
         section_head_label(p, "culled");
-        if (h->sample_rate != 0)
+        if (h->lacks_culled)
+            page_addf(p, COLOUR_PLAIN, "%10s  what lived less than ", "not known");
+        else if (h->sample_rate != 0)
             page_addf(p, COLOUR_PLAIN, "%10s  sample%s lived less than ", units_count(b, h->culled_blocks),
                       units_plural(h->culled_blocks));
         else
@@ -251,7 +253,9 @@ static void section_head_omissions(struct page *p, const struct section_head *h)
                       units_plural(h->culled_blocks));
         page_addf(p, COLOUR_PLAIN, "%s:", units_time(a, h->cull_threshold_ns));
         page_end_line(p);
-        section_head_more(p, COLOUR_PLAIN, "they are in the totals, not among the events");
+        section_head_more(p, COLOUR_PLAIN,
+                          h->lacks_culled ? "it is not in the file before the process ends"
+                                          : "they are in the totals, not among the events");
     }
     if (h->sample_rate != 0) {
         section_head_label(p, "sampled");

@@ -32,6 +32,7 @@ struct section_head {
     uint64_t off_ns;               /* the longest that recording was switched off in a process */
     uint64_t unrecorded_processes; /* ran meanwhile, and nothing is known of them */
     uint64_t unknown_frees;        /* of what was not live: freed already, or never allocated */
+    bool lacks_culled;             /* of some process that has no end */
     uint64_t cull_threshold_ns, culled_blocks, culled_bytes; /* threshold 0 = nothing was culled */
     uint64_t sample_rate, samples;                           /* rate 0 = every block was recorded */
     uint64_t limit_ns, limited_events; /* events that the size of the file has left out */

@@ -156,6 +156,27 @@ static void reader_find_elsewhere(struct wake_reader *r)
     }
 }
 
+/* Events that wait until culling knows which blocks live on are in the file when the process ends. */
+static bool reader_note_culled(struct wake_reader *r)
+{
+    char text[200];
+    uint64_t threshold_ns = 0;
+    for (size_t i = 0; i < r->shelves.count; i++) {
+        const struct wake_process *p = &r->shelves.data[i]->process;
+        if (wake_process_lacks_culled(p) && p->omitted.threshold_ns > threshold_ns)
+            threshold_ns = p->omitted.threshold_ns;
+    }
+    if (threshold_ns == 0)
+        return true;
+    int length =
+        snprintf(text, sizeof text,
+                 "The end of a culled process is not in the file: its last %llu ms, and all blocks that "
+                 "lived shorter than that, are missing.",
+                 (unsigned long long)(threshold_ns / 1000000));
+    const char *note = arena_push_text(&r->arena, text, (size_t)length);
+    return note != NULL && (wake_reader_has_note(r, note) || vec_push(&r->notes, note));
+}
+
 int reader_take_in(struct wake_reader *r, struct err *err)
 {
     if (reader_load(r) != 0)
@@ -168,6 +189,8 @@ int reader_take_in(struct wake_reader *r, struct err *err)
         r->summary.complete = false;
     int code = reader_complete(r, err);
     reader_find_elsewhere(r);
+    if (code == 0 && !reader_note_culled(r))
+        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", r->path);
     return code;
 }
 
@@ -265,10 +288,15 @@ bool wake_reader_totals_agree(const struct wake_reader *r, size_t process)
     return agree && allocations == 0 && frees == 0;
 }
 
+bool wake_process_lacks_culled(const struct wake_process *p)
+{
+    return p->omitted.is_culled && !p->ended;
+}
+
 bool wake_process_knows_order(const struct wake_process *p)
 {
     const struct wake_omissions *o = &p->omitted;
-    return o->sample_rate == 0 && o->culled_blocks == 0 && (!o->is_culled || p->ended);
+    return o->sample_rate == 0 && o->culled_blocks == 0 && !wake_process_lacks_culled(p);
 }
 
 uint64_t wake_process_off_time(const struct wake_process *p)

@@ -151,6 +151,8 @@ const struct wake_process *wake_reader_process(const struct wake_reader *r, size
 uint64_t wake_process_omitted(const struct wake_process *p);
 /* Whether the totals in the file are those of its events, and of what was left out of these on purpose. */
 bool wake_reader_totals_agree(const struct wake_reader *r, size_t process);
+/* Whether blocks have been culled that nothing counts, and the latest events wait: its end is not in the file. */
+bool wake_process_lacks_culled(const struct wake_process *p);
 /* Whether the events tell what a thread has allocated next: not where blocks are samples, or some were culled.  How many
  * were a recording that was cut does not know. */
 bool wake_process_knows_order(const struct wake_process *p);

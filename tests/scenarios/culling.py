@@ -8,8 +8,10 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
+import time
 
 from scenarios.support import HEAPWAKE, PROBE, Check, Ledger, events, info, native, record, tool, truth, workload
 
@@ -346,8 +348,50 @@ def limited():
         check.equal(f"--max-size={value}", 2, done.status)
 
 
+ONGOING = """#include <poll.h>
+#include <stdlib.h>
+int main(void)
+{
+    struct pollfd end = {0, POLLIN, 0};
+    do {
+        void *volatile kept = malloc(1000), *volatile quick = malloc(10);
+        free(quick);
+        (void)kept;
+    } while (poll(&end, 1, 5) == 0);
+    return 0;
+}
+"""
+
+
+def unfinished():
+    """While it is being recorded, a recording says that its latest events wait for culling."""
+    check.about("while it is being recorded")
+    with open("ongoing.c", "w", encoding="ascii") as f:
+        f.write(ONGOING)
+    subprocess.run(["gcc", "-O1", "-o", "ongoing", "ongoing.c"], check=True)
+    said = "last 1500 ms"
+    for options, is_held_back in ((["--cull", "--cull-ms=1500"], True), ([], False)):
+        recorder = subprocess.Popen([HEAPWAKE, "record", "-q", "-o", "ongoing.wake", *options, "./ongoing"], stdin=subprocess.PIPE)
+        for _ in range(600):
+            if os.path.exists("ongoing.wake.partial") and json.loads(tool("info", "--json", "ongoing.wake.partial").out or "{}").get("allocations"):
+                break
+            time.sleep(0.1)
+        shutil.copy("ongoing.wake.partial", "cut.wake")
+        recorder.stdin.close()
+        check.equal("exit status", 0, recorder.wait(60))
+        check.equal("notes", is_held_back, any(said in note for note in info("cut.wake")["notes"]))
+        for command in ("report", "info", "verify"):
+            done = tool(command, "cut.wake")
+            text = " ".join((done.out + done.err).decode().split())
+            check.equal(f"{command}: {text}", is_held_back, said in text)
+            check.equal(f"{command}: what is culled", is_held_back and command != "verify", " not known " in text)
+        check.equal("notes at the end", [], info("ongoing.wake")["notes"])
+        check.holds(b"not known" not in tool("info", "ongoing.wake").out, "The whole file lacks what was culled.")
+
+
 stripped()
 recorded()
+unfinished()
 temporary()
 limited()
 releases_behind()
