@@ -248,7 +248,8 @@ static int export_run(struct export_request *q)
 /* The one measure to show.  ERR_USAGE: there are two, or the format shows none alone. */
 static int export_choose_measure(struct export_request *q, struct err *err)
 {
-    unsigned given = q->measures;
+    bool has_moment = q->query.moment.when != WHEN_UNSET && (q->format->options & EXPORT_MEASURE) != 0;
+    unsigned given = q->measures | (has_moment ? 1u << MEASURE_LIVE : 0);
     if (given == 0)
         return 0;
     q->measure = 0;
@@ -275,6 +276,7 @@ static bool export_is_format(const char *word)
 
 static int export_check(struct export_request *q, struct err *err)
 {
+    bool has_moment = q->query.moment.when != WHEN_UNSET;
     if (q->format == NULL && export_is_format(q->input))
         return export_refuse_format(q->input, "FILE", err);
     if (q->input == NULL || q->format == NULL)
@@ -287,16 +289,25 @@ static int export_check(struct export_request *q, struct err *err)
         return err_set(err, ERR_USAGE, "%s is about sums of leaks; %s has none%s.",
                        q->no_built_in ? "--no-built-in-suppressions" : "--suppressions", q->format->name,
                        (q->format->options & EXPORT_MEASURE) != 0 ? " without --leaks" : "");
-    if (q->query.moment.when != WHEN_UNSET && (q->format->options & EXPORT_MOMENT) == 0)
+    if (has_moment && (q->format->options & (EXPORT_MOMENT | EXPORT_MEASURE)) == 0)
         return err_set(err, ERR_USAGE,
                        "%s does not tell what is live at a moment; 'at' has no meaning for it. "
                        "'--where alive-at' leaves the blocks that are live then.",
                        q->format->name);
+    if (has_moment && (q->format->options & EXPORT_MEASURE) != 0 &&
+        where_suits_moment(&q->query, false, err) != 0)
+        return err->code;
     bool has_temporaries = (q->format->options & EXPORT_MEASURE) == 0 || q->measure == MEASURE_TEMPORARY;
     int code = command_spare(q->input, q->output, err);
     if (code == 0)
         code = where_suits_temporaries(&q->query, has_temporaries, err);
     return code == 0 ? query_suits_blocks(&q->query, err) : code;
+}
+
+static int export_set_moment(void *to, const struct option *o, const char *value, struct err *err)
+{
+    (void)o;
+    return where_set(to, "at", value, err);
 }
 
 static int export_set_output(void *to, const struct option *o, const char *value, struct err *err)
@@ -379,6 +390,12 @@ static const struct option export_options[] = {
      .at = EXPORT(veil)},
     {.help = "What dot flamegraph folded gprof2dot pdf ps svg show; default: --peak"},
     {.shared = where_measures, .at = EXPORT(measures)},
+    {.names = "--at",
+     .argument = "TIME",
+     .help = "what was live then: 1.5s, 30%, peak-rss or the name of a mark",
+     .set = export_set_moment,
+     .at = EXPORT(query),
+     .is_list = true},
     {.names = "--suppressions",
      .argument = "FILE",
      .help = "leaks that are known, in LeakSanitizer's syntax",

@@ -27,7 +27,8 @@ static void help_where(struct strbuf *text)
         "SIZE: 4096, 4K, 1.5MiB.  DURATION: "
         "250ms, 1.5s, 1h2m3s.  ADDRESS: hexadecimal, 0x5581f0 or 5581f0.  TIME: a\n"
         "duration since the start, a percentage of the run, a date (2026-11-15 23:40:05, behind which a Z\n"
-        "means UTC), 'end', or the name of a mark.  Behind what report --maps takes for mappings as well\n"
+        "means UTC), 'end', or the name of a mark; at, alive-at and alive-at-2 take 'peak-rss' too, when the "
+        "resident set was largest.  Behind what report --maps takes for mappings as well\n"
         "stands *, behind what is about mappings alone +.\n\n");
     for (size_t i = 0; query_get_key(i, &key); i++) {
         if (!key.is_wish)

@@ -144,6 +144,8 @@ static void dot_put_legend(const struct export_job *job, const struct callgraph 
     suppressed_note(&o->buffer, g->measure, job->suppress);
     if (g->measure == MEASURE_PEAK)
         out_f(o, " after %s", units_time(time, job->result->peak_time_ns - window.min));
+    else if (g->measure == MEASURE_LIVE)
+        out_f(o, " at %s", units_time(time, job->result->moment_ns));
     uint64_t rss = export_peak_rss(job);
     if (rss != 0)
         out_f(o, "\\lresident at most: %s", units_bytes(text, rss));

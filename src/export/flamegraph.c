@@ -215,7 +215,10 @@ static void flamegraph_write_head(const struct flamegraph *g)
                 "<rect width=\"%d\" height=\"%u\" fill=\"#fcfcfa\"/>\n<text id=\"head\" x=\"8\" y=\"24\">",
                 (unsigned long long)g->total, FLAMEGRAPH_WIDTH, height, FLAMEGRAPH_WIDTH, height,
                 FLAMEGRAPH_WIDTH, height);
-    strbuf_addf(b, "%s: %s in %s blocks", measure_title(g->job->measure), units_bytes(bytes, top->all.bytes),
+    strbuf_add_text(b, measure_title(g->job->measure));
+    if (g->job->measure == MEASURE_LIVE)
+        strbuf_addf(b, " at %s", units_time(bytes, g->job->result->moment_ns));
+    strbuf_addf(b, ": %s in %s blocks", units_bytes(bytes, top->all.bytes),
                 units_count(blocks, top->all.blocks));
     suppressed_note(b, g->job->measure, g->job->suppress);
     strbuf_add_text(b, "</text>\n<text x=\"8\" y=\"46\">");

@@ -52,7 +52,7 @@ enum query_when {
     WHEN_PERCENT, /* of the run: from the first start to the last end of the chosen processes */
     WHEN_MARK,    /* the first mark of this name in a chosen process */
     WHEN_DATE,    /* ns since 1970; before the recording began: when it began */
-    WHEN_PEAK_RSS /* the highest sample in the window; as `moment` only */
+    WHEN_PEAK_RSS /* the highest sample in the window; as `moment`, alive_at, alive_at_2 */
 };
 
 struct query_time {

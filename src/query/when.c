@@ -86,8 +86,34 @@ static int when_get_date(const struct wake_reader *reader, uint64_t date_ns, uin
     return 0;
 }
 
+/* The moment when the resident set was first as large as it got. */
+static void when_find_rss(struct when *w, const struct wake_reader *reader)
+{
+    for (size_t i = 0; i < w->processes.count; i++) {
+        const struct wake_process *p = wake_reader_process(reader, w->processes.data[i]);
+        for (size_t k = 0; k < p->samples.count; k++) {
+            const struct wake_sample *s = &p->samples.data[k];
+            if (s->time_ns < w->window.min || s->time_ns > w->window.max || s->rss_bytes < w->rss_bytes ||
+                (s->rss_bytes == w->rss_bytes && (w->rss_bytes == 0 || s->time_ns >= w->rss_ns)))
+                continue;
+            w->rss_bytes = s->rss_bytes;
+            w->rss_ns = s->time_ns;
+        }
+    }
+}
+
+/* Needs the window. */
+static int when_get_rss(struct when *w, const struct wake_reader *reader, uint64_t *ns, struct err *err)
+{
+    when_find_rss(w, reader);
+    if (w->rss_bytes == 0)
+        return err_set(err, ERR_ABSENT, "The recording has no sample of the resident set in this window.");
+    *ns = w->rss_ns;
+    return 0;
+}
+
 /* Leaves *ns alone when the moment is not set. */
-static int when_get(const struct when *w, const struct wake_reader *reader, const struct query_time *t,
+static int when_get(struct when *w, const struct wake_reader *reader, const struct query_time *t,
                     uint64_t *ns, struct err *err)
 {
     uint64_t best = UINT64_MAX;
@@ -102,7 +128,7 @@ static int when_get(const struct when *w, const struct wake_reader *reader, cons
         *ns = w->run_from + when_share(w, t->percent);
         return 0;
     case WHEN_PEAK_RSS:
-        return err_set(err, ERR_USAGE, "The highest resident set is a moment to look at, not a filter.");
+        return when_get_rss(w, reader, ns, err);
     case WHEN_DATE:
         return when_get_date(reader, t->ns, ns, err);
     case WHEN_MARK:
@@ -121,22 +147,6 @@ static int when_get(const struct when *w, const struct wake_reader *reader, cons
         return when_no_mark(w, reader, t->mark, err);
     *ns = best;
     return 0;
-}
-
-/* The moment when the resident set was first as large as it got. */
-static void when_find_rss(struct when *w, const struct wake_reader *reader)
-{
-    for (size_t i = 0; i < w->processes.count; i++) {
-        const struct wake_process *p = wake_reader_process(reader, w->processes.data[i]);
-        for (size_t k = 0; k < p->samples.count; k++) {
-            const struct wake_sample *s = &p->samples.data[k];
-            if (s->time_ns < w->window.min || s->time_ns > w->window.max || s->rss_bytes < w->rss_bytes ||
-                (s->rss_bytes == w->rss_bytes && (w->rss_bytes == 0 || s->time_ns >= w->rss_ns)))
-                continue;
-            w->rss_bytes = s->rss_bytes;
-            w->rss_ns = s->time_ns;
-        }
-    }
 }
 
 /* A moment behind the end of the recording is its end, unless there is something behind that. */
@@ -174,7 +184,7 @@ int when_resolve(struct when *w, const struct query *q, const struct wake_reader
         const struct query_time *time;
         uint64_t *ns;
     } all[] = {
-        {&q->from, &w->window.min},
+        {&q->from, &w->window.min}, /* the window first, in which the highest resident set is looked for */
         {&q->to, &w->window.max},
         {&f->allocated_from, &w->born.min},
         {&f->allocated_to, &w->born.max},
@@ -196,12 +206,7 @@ int when_resolve(struct when *w, const struct query *q, const struct wake_reader
     w->group_interval.max = when_amount(w, &f->group_interval_max, UINT64_MAX);
     when_find_rss(w, reader);
     w->moment = w->window.max;
-    if (q->moment.when == WHEN_PEAK_RSS && w->rss_bytes == 0)
-        return err_set(err, ERR_ABSENT, "The recording has no sample of the resident set in this window.");
-    if (q->moment.when == WHEN_PEAK_RSS)
-        w->moment = w->rss_ns;
-    else
-        code = when_get(w, reader, &q->moment, &w->moment, err);
+    code = when_get(w, reader, &q->moment, &w->moment, err);
     when_end_moments(w, q);
     return code;
 }
