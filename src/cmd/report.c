@@ -435,6 +435,8 @@ static int report_run(const struct command *self, int argc, char **argv)
     strbuf_init(&r.out);
     report_data_init(&r.data);
     int code = report_options_init(&options, self, argc, argv, &err);
+    if (code == 0 && options.newest.length > 0)
+        command_say("No recording given: this is %s, the newest one here.", strbuf_get(&options.newest));
     if (code == 0)
         code = report_data_read(&r.data, &options, &err);
     if (code == 0)
@@ -461,8 +463,9 @@ static int report_run(const struct command *self, int argc, char **argv)
 const struct command command_report = {
     .name = "report",
     .summary = "say what leaks, what makes the peak, what churns, and who is to blame",
-    .usage = "[OPTION...] FILE...",
-    .about = "Without options one screen; several recordings are taken together.",
+    .usage = "[OPTION...] [FILE...]",
+    .about = "Without FILE the newest recording of the folder.  Without options one screen; several "
+             "recordings are taken together.",
     .options = report_options_table,
     .run = report_run,
     .take = report_options_take,

@@ -422,15 +422,13 @@ int report_options_take(void *to, char *name, struct err *err)
     return 0;
 }
 
-static int report_options_ask_for_file(struct err *err)
+static int report_options_take_newest(struct report_options *o, struct err *err)
 {
-    struct strbuf newest;
-    strbuf_init(&newest);
-    bool found = newest_find(&newest);
-    int code = err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...%s%s%s",
-                       found ? "; the newest here is " : "", strbuf_get(&newest), found ? "." : "");
-    strbuf_release(&newest);
-    return code;
+    if (!newest_find(&o->newest))
+        return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
+    if (!vec_push(&o->files, strbuf_get(&o->newest)))
+        return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+    return 0;
 }
 
 bool report_options_list_blocks(const struct report_options *o)
@@ -536,6 +534,7 @@ int report_options_init(struct report_options *o, const struct command *self, in
     what_if_init(&o->what_if);
     query_init(&o->query);
     strbuf_init(&o->conditions);
+    strbuf_init(&o->newest);
     o->where = (struct where){.query = &o->query, .said = &o->conditions};
     o->built_in = true;
     int code = options_parse(self, o, argc, argv, NULL, err);
@@ -543,8 +542,8 @@ int report_options_init(struct report_options *o, const struct command *self, in
         return code;
     if (o->until_text == NULL && o->query.moment.when != WHEN_UNSET) /* --at TIME, --where at=TIME */
         o->measures |= 1u << MEASURE_LIVE;
-    if (o->files.count == 0)
-        return report_options_ask_for_file(err);
+    if (o->files.count == 0 && report_options_take_newest(o, err) != 0)
+        return err->code;
     o->files.count = duplicates_drop(o->files.data, o->files.count);
     if (o->verdicts && o->measures == 0)
         o->measures = 1u << MEASURE_PEAK | 1u << MEASURE_LEAKED;
@@ -569,6 +568,7 @@ void report_options_release(struct report_options *o)
     vec_release(&o->suppressions);
     vec_release(&o->wrappers);
     strbuf_release(&o->conditions);
+    strbuf_release(&o->newest);
     sieve_release(&o->sieve);
     what_if_release(&o->what_if);
     query_release(&o->query);

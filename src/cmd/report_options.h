@@ -43,6 +43,7 @@ struct report_options {
     struct strbuf conditions; /* that blocks have to meet, as they were given, a NUL behind each word */
     enum worst worst;         /* of the files only this one is looked at */
     glob_t globbed;           /* names that patterns stand for */
+    struct strbuf newest;     /* the file that is taken where none is given; else empty */
     bool histograms;
     bool misuse, advice, maps;
     enum maps_sort sort; /* of mappings */

@@ -82,7 +82,10 @@ check.equal("a recording with the name of a format", 0, tool("export", "-f", "fo
 # Which recording there is.
 time.sleep(0.05)
 shutil.copy("x.wake", "later.wake")
-says(["report"], "No recording given: heapwake report [OPTION...] FILE...; the newest here is later.wake.")
+newest = tool("report", "--leaks")
+check.equal("standard error", "heapwake: No recording given: this is later.wake, the newest one here.\n", newest.err.decode())
+check.equal("the newest", (0, tool("report", "--leaks", "later.wake").out), (newest.status, newest.out))
+says(["report", "--leaks", "--since", "1s"], "--since and --until make a list of their own; no other can be with it.")
 os.mkdir("empty")
 os.chdir("empty")
 says(["report"], "No recording given: heapwake report [OPTION...] FILE...")

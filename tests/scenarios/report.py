@@ -306,7 +306,6 @@ def check_faces():
 def check_misuse():
     for argv, sentence in [
             (["--colour", "blame.wake"], "'heapwake report' has no option '--colour'"),
-            ([], "No recording given"),
             (["--by", "colour", "blame.wake"], "--by takes"),
             (["-n", "many", "blame.wake"], "-n takes a number"),
             (["--threshold", "101", "blame.wake"], "--threshold takes a percentage"),
