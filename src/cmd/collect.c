@@ -98,6 +98,7 @@ static int collect_work(int fd, const char *message, size_t length)
         .children = children == NULL || strcmp(children, "no") != 0,
         .say = logging_say,
         .say_of = &log,
+        .met = logging_meet,
         .is_traced = log.level == LEVEL_TRACE,
         .report = live_report_write,
         .report_of = &reports,
@@ -105,6 +106,7 @@ static int collect_work(int fd, const char *message, size_t length)
     if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0 ||
         send(fd, "", 1, MSG_NOSIGNAL) != 1) {
         logging_say(&log, LEVEL_ERROR, err.code == 0 ? "The program is gone." : err.text);
+        logging_close(&log);
         return EXIT_FAILED;
     }
     close(fd);

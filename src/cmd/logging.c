@@ -5,11 +5,11 @@
 #include "cmd/logging.h"
 
 #include "present/safe.h"
-#include "tool/strbuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The level of that name; LEVEL_COUNT: there is none. */
@@ -22,18 +22,26 @@ static enum level logging_find_level(const char *name)
     return (enum level)i;
 }
 
+static void logging_write(const struct logging *l, const struct strbuf *lines)
+{
+    ssize_t done = l->fd < 0 ? 0 : write(l->fd, strbuf_get(lines), lines->length);
+    (void)done; /* there is nowhere else to say it */
+}
+
 void logging_say(void *of, enum level level, const char *sentence)
 {
-    const struct logging *l = of;
+    struct logging *l = of;
     struct strbuf line;
-    if (l->fd < 0 || level < l->level)
+    if ((l->fd < 0 && l->pattern == NULL) || level < l->level)
         return;
     strbuf_init(&line);
     strbuf_add_text(&line, "heapwake: ");
     safe_add_text(&line, sentence);
     strbuf_add_char(&line, '\n');
-    ssize_t done = write(l->fd, strbuf_get(&line), line.length);
-    (void)done; /* there is nowhere else to say it */
+    if (l->pattern != NULL)
+        strbuf_add(&l->early, strbuf_get(&line), line.length);
+    else
+        logging_write(l, &line);
     strbuf_release(&line);
 }
 
@@ -42,21 +50,63 @@ bool logging_is_level(const char *text)
     return logging_find_level(text) != LEVEL_COUNT;
 }
 
+static void logging_open_file(struct logging *l, const char *file)
+{
+    struct strbuf text;
+    int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+    if (fd >= 0) {
+        l->fd = fd;
+        l->owns = true;
+        return;
+    }
+    strbuf_init(&text);
+    strbuf_addf(&text, "HEAPWAKE_LOGFILE names '%s', which cannot be written: %s.", file, strerror(errno));
+    logging_say(l, LEVEL_WARN, strbuf_get(&text));
+    strbuf_release(&text);
+}
+
+void logging_meet(void *of, const struct name_facts *facts)
+{
+    struct logging *l = of;
+    struct strbuf name;
+    if (l->pattern == NULL)
+        return;
+    strbuf_init(&name);
+    const char *pattern = l->pattern;
+    l->pattern = NULL;
+    if (name_expand(&name, pattern, facts, NULL) == 0)
+        logging_open_file(l, strbuf_get(&name));
+    logging_write(l, &l->early);
+    strbuf_clear(&l->early);
+    strbuf_release(&name);
+}
+
+/* Waits for the first process, if the name does. */
+static void logging_name(struct logging *l, const char *file)
+{
+    struct strbuf text;
+    struct err err;
+    err_init(&err);
+    if (strchr(file, '%') == NULL) {
+        logging_open_file(l, file);
+    } else if (name_check(file, &err) == 0) {
+        l->pattern = file;
+    } else {
+        strbuf_init(&text);
+        strbuf_addf(&text, "HEAPWAKE_LOGFILE: %s", err.text);
+        logging_say(l, LEVEL_WARN, strbuf_get(&text));
+        strbuf_release(&text);
+    }
+}
+
 void logging_open(struct logging *l, const char *level, const char *file, int fallback)
 {
     struct strbuf text;
     strbuf_init(&text);
-    *l = (struct logging){fallback, false, LEVEL_WARN};
-    if (file != NULL && file[0] != '\0') {
-        int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
-        if (fd >= 0) {
-            *l = (struct logging){fd, true, LEVEL_WARN};
-        } else {
-            strbuf_addf(&text, "HEAPWAKE_LOGFILE names '%s', which cannot be written: %s.", file,
-                        strerror(errno));
-            logging_say(l, LEVEL_WARN, strbuf_get(&text));
-        }
-    }
+    *l = (struct logging){.fd = fallback, .level = LEVEL_WARN};
+    strbuf_init(&l->early);
+    if (file != NULL && file[0] != '\0')
+        logging_name(l, file);
     if (level != NULL && logging_is_level(level)) {
         l->level = logging_find_level(level);
     } else if (level != NULL) {
@@ -71,6 +121,11 @@ void logging_open(struct logging *l, const char *level, const char *file, int fa
 
 void logging_close(struct logging *l)
 {
+    const struct name_facts nobody = {.exe = l->program == NULL ? "" : l->program,
+                                      .pid = (uint32_t)getpid(),
+                                      .seconds = (uint64_t)time(NULL)};
+    logging_meet(l, &nobody);
+    strbuf_release(&l->early);
     if (l->owns)
         close(l->fd);
     l->fd = -1;

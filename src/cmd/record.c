@@ -69,8 +69,10 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     if (code == 0)
         code = launch_start(l, o->program, foreign ? nothing : preload.more, &err);
     preload_release(&preload);
-    if ((code == ERR_SYSTEM || code == ERR_MEMORY) && l->pid == 0)
+    if ((code == ERR_SYSTEM || code == ERR_MEMORY) && l->pid == 0) {
+        logging_close(c->options.say_of);
         return record_alone(o, l, &err);
+    }
     if (code != 0) {
         command_say("%s", err.text);
         return record_refused(l);
@@ -113,10 +115,12 @@ static int record_main(const struct command *self, int argc, char **argv)
     if (o.program[0] == NULL)
         return command_misused("No program given: heapwake record %s", self->usage);
     logging_open(&log, getenv("HEAPWAKE_LOG"), getenv("HEAPWAKE_LOGFILE"), STDERR_FILENO);
+    log.program = o.program[0];
     settings_check(&log);
     keeping_read(&keeping, record_get, NULL);
     if (diagnose_is_sanitized(o.program[0], &err)) {
         command_say("%s", err.text);
+        logging_close(&log);
         return EXIT_FAILED;
     }
     struct collector_options options = {.output = o.output,
@@ -125,11 +129,14 @@ static int record_main(const struct command *self, int argc, char **argv)
                                         .children = o.children,
                                         .say = logging_say,
                                         .say_of = &log,
+                                        .met = logging_meet,
                                         .is_traced = log.level == LEVEL_TRACE,
                                         .report = live_report_write,
                                         .report_of = &reports};
-    if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0)
+    if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0) {
+        logging_close(&log);
         return record_alone(&o, &l, &err);
+    }
     int status = record_run(&o, &c, &l);
     live_report_release(&reports);
     collector_release(&c);

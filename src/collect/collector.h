@@ -18,6 +18,7 @@
 #include "collect/launch.h"
 #include "collect/leaver.h"
 #include "collect/listener.h"
+#include "collect/name.h"
 #include "collect/output.h"
 #include "collect/robust.h"
 #include "collect/strangers.h"
@@ -57,6 +58,8 @@ struct collector_options {
     void *say_of;
     collector_report_fn *report; /* NULL: nobody can write one */
     void *report_of;
+    /* Told of each process, with say_of, before anything is said of it; may be NULL. */
+    void (*met)(void *of, const struct name_facts *facts);
     bool is_traced; /* say takes LEVEL_TRACE: not asked for each round otherwise */
 };
 

@@ -193,6 +193,8 @@ static struct tracee *tracee_new(struct collector *c, struct view *view, const s
         return NULL;
     uint64_t now = timebase_now();
     uint64_t start = view->fixed.start_ns < now ? view->fixed.start_ns : now;
+    if (c->options.met != NULL)
+        c->options.met(c->options.say_of, &facts);
     t->kind = WATCH_TRACEE;
     t->pid = h->pid;
     t->pidfd = -1;

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 HEAPWAKE = os.environ["HEAPWAKE"]
 os.chdir(os.environ["TMPDIR"])
@@ -49,6 +50,33 @@ run = record({"HEAPWAKE_LOG": "info", "HEAPWAKE_LOGFILE": "log.txt"})
 with open("log.txt", encoding="utf-8") as f:
     text = f.read()
 expect("HEAPWAKE_LOGFILE takes the lines", run.stderr == "" and text.count("\n") == lines[2], run)
+
+# Its name has what a recording's has, of the first process.
+run = record({"HEAPWAKE_LOG": "info", "HEAPWAKE_LOGFILE": "log.%e.%p.%j.%%.txt", "SLURM_JOB_ID": "77", "HEAPWAKE_DEPTH": "banana"},
+             ("sh", "-c", "echo $$"))
+name = f"log.sh.{run.stdout.strip()}.77.%.txt"
+expect(f"HEAPWAKE_LOGFILE is called {name}, and nothing goes elsewhere", run.stderr == "" and os.path.exists(name), run)
+with open(name, encoding="utf-8") as f:
+    text = f.read()
+expect(f"{name} has all lines: {text}", text.startswith("heapwake: HEAPWAKE_DEPTH is 'banana'") and text.count("\n") == lines[2] + 1, run)
+for n in range(2):
+    run = record({"HEAPWAKE_LOG": "info", "HEAPWAKE_LOGFILE": "count.%n.txt"})
+    expect(f"count.{n}.txt is there", run.stderr == "" and os.path.exists(f"count.{n}.txt"), run)
+run = record({"HEAPWAKE_LOGFILE": "log.%q.txt"})
+expect("a placeholder that there is not gives one line",
+       run.returncode == 3 and run.stderr.count("\n") == 1 and "HEAPWAKE_LOGFILE" in run.stderr and "%q" in run.stderr, run)
+run = record({"HEAPWAKE_LOGFILE": "/nowhere/%e.txt"})
+expect("a folder that there is not gives one line", run.returncode == 3 and run.stderr.count("\n") == 1 and "/nowhere" in run.stderr, run)
+run = record({"HEAPWAKE_LOGFILE": "%e.none.txt", "HEAPWAKE_DEPTH": "banana"}, ("./absent",))
+expect("without a process the file has the program's name all the same", os.path.exists("absent.none.txt"), run)
+run = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, env={
+    **os.environ, "LD_PRELOAD": os.environ["PROBE"], "HEAPWAKE_LOG": "info", "HEAPWAKE_LOGFILE": "alone.%e.%p.txt", "HEAPWAKE_OUTPUT": "alone.wake"})
+name = f"alone.sh.{run.stdout.strip()}.txt"
+for _ in range(600):
+    if os.path.exists("alone.wake"):
+        break
+    time.sleep(0.1)
+expect(f"{name} is that of a program that runs by itself", os.path.exists(name) and run.stderr == "", run)
 
 for option, value in (("--depth", "banana"), ("--mmap", "maybe"), ("--enabled", "2"), ("--pool", "12"), ("--pool", "9G"),
                       ("--sigusr1", "kill"), ("--sigusr2", ""), ("--log", "loud"), ("--logfile", ""), ("--children", "some"),
