@@ -99,6 +99,7 @@ static int collect_work(int fd, const char *message, size_t length)
         .say = logging_say,
         .say_of = &log,
         .met = logging_meet,
+        .wants_traces = logging_wants_traces(),
         .is_traced = log.level == LEVEL_TRACE,
         .report = live_report_write,
         .report_of = &reports,

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +49,12 @@ void logging_say(void *of, enum level level, const char *sentence)
 bool logging_is_level(const char *text)
 {
     return logging_find_level(text) != LEVEL_COUNT;
+}
+
+bool logging_wants_traces(void)
+{
+    const char *text = getenv("HEAPWAKE_TRACE");
+    return text != NULL && text[0] != '\0';
 }
 
 static void logging_open_file(struct logging *l, const char *file)

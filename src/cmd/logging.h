@@ -31,6 +31,8 @@ bool logging_is_level(const char *text);
  * descriptor where there is no file, -1 = none. */
 void logging_open(struct logging *l, const char *level, const char *file, int fallback);
 void logging_close(struct logging *l);
+/* Has the user asked the probe for traces (HEAPWAKE_TRACE)? */
+bool logging_wants_traces(void);
 /* A process has come. */
 void logging_meet(void *of, const struct name_facts *facts);
 /* A level_say_fn. */

@@ -130,6 +130,7 @@ static int record_main(const struct command *self, int argc, char **argv)
                                         .say = logging_say,
                                         .say_of = &log,
                                         .met = logging_meet,
+                                        .wants_traces = logging_wants_traces(),
                                         .is_traced = log.level == LEVEL_TRACE,
                                         .report = live_report_write,
                                         .report_of = &reports};

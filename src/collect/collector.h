@@ -60,7 +60,8 @@ struct collector_options {
     void *report_of;
     /* Told of each process, with say_of, before anything is said of it; may be NULL. */
     void (*met)(void *of, const struct name_facts *facts);
-    bool is_traced; /* say takes LEVEL_TRACE: not asked for each round otherwise */
+    bool wants_traces; /* of the probe */
+    bool is_traced;    /* say takes LEVEL_TRACE: not asked for each round otherwise */
 };
 
 /* Sums over all processes, for the closing line. */
@@ -118,7 +119,7 @@ struct collector {
     struct allowance allowance;
     uint64_t start_ns, last_tick_ns, last_order_ns;
     uint32_t root; /* the first process, 0 = not known yet */
-    bool has_complained;
+    bool has_complained, has_missed_traces;
     bool is_contained; /* in a PID namespace, and of no program of our own: killed with its first process */
     VEC(struct leaver) leavers;
 };

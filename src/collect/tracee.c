@@ -222,6 +222,16 @@ static void tracee_note_arrival(struct collector *c, const struct listener_hello
         strangers_came(&c->strangers, h->pid, h->hello.pid);
 }
 
+static void tracee_complain_of_traces(struct collector *c, const struct view *view)
+{
+    if (!c->options.wants_traces || view->fixed.is_traced == 1 || c->has_missed_traces)
+        return;
+    c->has_missed_traces = true;
+    tracee_say(c, LEVEL_WARN,
+               "HEAPWAKE_TRACE is set, but this build of heapwake's library has no traces; 'meson setup "
+               "-Dtraces=true' makes one that has.");
+}
+
 static void tracee_greet(struct collector *c, struct listener_hello *h)
 {
     struct view view;
@@ -254,6 +264,7 @@ static void tracee_greet(struct collector *c, struct listener_hello *h)
         c->sums.bypassed++;
         t->file->bypassed++;
     }
+    tracee_complain_of_traces(c, &view);
     tracee_say(c, LEVEL_INFO, "Process %u (%.200s) is recorded into %.200s.", t->pid, t->image->view.exe,
                t->file->name);
     view_allow(&t->image->view, (uint32_t)(allowance_find(&c->allowance, t->pid) / SEGMENT_CHUNK_SIZE));

@@ -83,6 +83,7 @@ static void create_fill_head(struct segment_head *head, uint32_t chunks, bool fo
     head->pass_offset = CREATE_PASS_AT;
     head->is_bypassed = !real.is_first;
     head->has_arenas = real.is_glibc;
+    head->is_traced = TRACING_IS_BUILT;
     head->is_precise = environment_number("HEAPWAKE_PRECISE_TIMESTAMPS", 0, 1, 0) == 1;
     head->control = share.first_control;
     head->unhooked = share.unhooked;

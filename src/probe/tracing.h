@@ -23,6 +23,8 @@ enum tracing_class { TRACE_LIFE, TRACE_SHARE, TRACE_HOOKS, TRACE_UNWIND, TRACE_C
 
 #ifdef HEAPWAKE_TRACES
 
+enum { TRACING_IS_BUILT = 1 };
+
 /* Level by class; set once, at birth. */
 INNER uint8_t tracing_levels[TRACE_CLASSES];
 
@@ -36,6 +38,8 @@ void tracing_say(enum tracing_class class, const char *format, uint64_t a, uint6
     } while (0)
 
 #else
+
+enum { TRACING_IS_BUILT = 0 };
 
 static inline void tracing_init(void)
 {

@@ -184,6 +184,7 @@ struct segment_head {
     /* Sampling; written once as well. */
     uint64_t sample_rate;   /* bytes a sample on average; 0: every block is told of */
     uint32_t filter_offset; /* of the table of sampled blocks (wire/filter.h); 0: there is none */
+    uint32_t is_traced;     /* 1: the probe was built with traces (HEAPWAKE_TRACE) */
     uint32_t unhooked;      /* enum segment_unhooked, written while the program runs */
     uint32_t
         seal; /* of a spool: sum of what is not in chunks (wire/seal.h); 0: its program has not ended in order */

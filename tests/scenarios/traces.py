@@ -12,11 +12,25 @@ check = Check()
 with open(PROBE, "rb") as f:
     check.holds(b"HEAPWAKE_TRACE" not in f.read(), "The ordinary library has traces in it.")
 
+UNTRACED = "HEAPWAKE_TRACE is set, but this build of heapwake's library has no traces"
+
+
+def complaints(probe, trace):
+    """of a program with a child"""
+    run = native([HEAPWAKE, "record", "-q", "-o", "u.wake", "sh", "-c", "true; /bin/true; echo done"],
+                 {"HEAPWAKE_PROBE": probe, "HEAPWAKE_TRACE": trace})
+    check.equal(f"what the program says with {trace!r}", (0, b"done\n"), (run.status, run.out))
+    return run.err.decode().count(UNTRACED)
+
+
+check.equal("an ordinary build says that it does not trace, once", 1, complaints(PROBE, "hooks:2"))
+check.equal("nothing was asked for", 0, complaints(PROBE, ""))
 done = native(["meson", "setup", "-Dtraces=true", "-Dunit_tests=disabled", "traced", os.environ["ROOT"]])
 check.equal("meson setup", 0, done.status)
 done = native(["ninja", "-C", "traced", "libheapwake.so"])
 check.equal("ninja", 0, done.status)
 probe = os.path.abspath("traced/libheapwake.so")
+check.equal("a build with traces", 0, complaints(probe, "life:1"))
 
 
 def said(trace):
