@@ -104,10 +104,15 @@ static int collect_work(int fd, const char *message, size_t length)
         .report = live_report_write,
         .report_of = &reports,
     };
-    if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0 ||
-        send(fd, "", 1, MSG_NOSIGNAL) != 1) {
-        logging_say(&log, LEVEL_ERROR, err.code == 0 ? "The program is gone." : err.text);
+    if (launch_prepare(&l, &err) != 0 || collector_open(&c, &options, &l, &err) != 0) {
+        logging_say(&log, LEVEL_ERROR, err.text);
         logging_close(&log);
+        return EXIT_FAILED;
+    }
+    if (send(fd, "", 1, MSG_NOSIGNAL) != 1) {
+        logging_say(&log, LEVEL_ERROR, "The program is gone.");
+        logging_close(&log);
+        collector_release(&c);
         return EXIT_FAILED;
     }
     close(fd);

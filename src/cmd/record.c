@@ -71,6 +71,7 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
     preload_release(&preload);
     if ((code == ERR_SYSTEM || code == ERR_MEMORY) && l->pid == 0) {
         logging_close(c->options.say_of);
+        listener_close(&c->listener);
         return record_alone(o, l, &err);
     }
     if (code != 0) {

@@ -52,8 +52,11 @@ int collector_open(struct collector *c, const struct collector_options *options,
         return code;
     if (c->epoll < 0 || collector_watch(c, c->listener.fd, WATCH_LISTENER) != 0 ||
         (c->listener.path_fd >= 0 && collector_watch(c, c->listener.path_fd, WATCH_LISTENER) != 0) ||
-        (launch != NULL && collector_watch(c, launch->signal_fd, WATCH_SIGNALS) != 0))
-        return err_set(err, ERR_SYSTEM, "The collector cannot watch its descriptors: %s.", strerror(errno));
+        (launch != NULL && collector_watch(c, launch->signal_fd, WATCH_SIGNALS) != 0)) {
+        err_set(err, ERR_SYSTEM, "The collector cannot watch its descriptors: %s.", strerror(errno));
+        listener_close(&c->listener);
+        return ERR_SYSTEM;
+    }
     if (c->output.complaint.code != 0) {
         c->has_complained = true;
         options->say(options->say_of, LEVEL_WARN, c->output.complaint.text);
@@ -256,6 +259,7 @@ void collector_close(struct collector *c)
 
 void collector_release(struct collector *c)
 {
+    listener_close(&c->listener);
     for (size_t i = 0; i < c->visitors.count; i++) {
         close(c->visitors.data[i]->fd);
         free(c->visitors.data[i]);

@@ -6,7 +6,7 @@ counted, and the recording is not called complete."""
 # timeout: 600
 import os
 
-from support import HEAPWAKE, Check, Ledger, events, info, leave_out, native, record, tool, truth, workload
+from support import HEAPWAKE, PROBE, Check, Ledger, events, info, leave_out, native, record, tool, truth, workload
 
 RUNS = int(os.environ.get("REPEAT", "20"))
 OTHER = 65534
@@ -99,4 +99,11 @@ run = record(["sh", "-c", script])
 address, mode, name = run.out.decode().split()
 check.equal("its mode and what is in it", ("700", "socket"), (mode, name))
 check.holds(not os.path.exists("/tmp/" + address.split(":")[0]), "It stays behind.")
+if os.geteuid() == 0 and native(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"]).status == 0:
+    check.about("no folder stays behind")
+    for way in ("record -q true", "record ./nonexistent", "record /etc/passwd", "record -q -o /dev/null true", "record"):
+        script = f'mount -t tmpfs none /tmp && cd /tmp && mkdir here && cd here; "$0" {way}; sleep 0.1; ls /tmp'
+        check.equal(way, b"here\n", native(["unshare", "-m", "sh", "-c", script, HEAPWAKE]).out)
+    script = f'mount -t tmpfs none /tmp && cd /tmp && mkdir here && cd here; LD_PRELOAD={PROBE} true; while ls *.partial; do sleep 0.05; done; sleep 0.2; ls /tmp'
+    check.equal("LD_PRELOAD", b"here", native(["unshare", "-m", "sh", "-c", script]).out.split()[-1])
 check.done()
