@@ -2,10 +2,13 @@
  *
  * download: see download.h.
  *
- * debuginfod calls us back a few times a second while it waits; there we look
- * at the interrupt flag and at the clock.  A server that has answered nothing
- * within the limit will not answer for the next library either, so one
- * such wait is all we spend.
+ * Each query runs in a thread of its own, and the caller waits for it with an eye on the
+ * interrupt flag and on the clock: elfutils 0.192 calls back only once a server has
+ * answered.  A query that calls back is asked to stop, and cleans up; any other is
+ * cancelled where it sleeps, and its handle is not touched again.
+ *
+ * A server that has answered nothing within the limit will not answer for the next
+ * library either, so one such wait is all we spend.
  *
  * The library stays loaded once it is: curl's own libraries do not like to go.
  */
@@ -15,11 +18,16 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* How long one look at the query takes, and how many it has to end itself: it calls back every second. */
+enum { DOWNLOAD_GLANCE_MS = 100, DOWNLOAD_GLANCES = 30 };
 
 struct debuginfod_client;
 
@@ -32,10 +40,14 @@ struct client {
     void (*end)(struct debuginfod_client *client);
     find_hook find[2]; /* by enum download_kind */
 
-    struct download *of;
-    const char *name;
-    long done;
-    uint64_t heard_ms; /* when something last arrived */
+    enum download_kind kind;
+    const struct build_id *id;
+    int fd; /* what was found, or -1 */
+
+    /* Written by the thread, but for `stop`. */
+    _Atomic long done, total;
+    _Atomic uint64_t heard_ms; /* when something last arrived */
+    atomic_bool calls_back, stop;
 };
 
 static uint64_t download_now_ms(void)
@@ -58,29 +70,81 @@ static _Thread_local struct client *download_current;
 static int download_step(struct debuginfod_client *handle, long done, long total)
 {
     struct client *c = download_current;
-    struct download *d = c->of;
-    char text[256];
     (void)handle;
-    uint64_t now = download_now_ms();
     /* While no server has answered, `done` counts the calls. */
     if (done != c->done && (total > 0 || done > c->done + 1))
-        c->heard_ms = now;
+        c->heard_ms = download_now_ms();
     c->done = done;
-    /* Also of a server that says nothing, or not how much is to come: whoever is told may want an end. */
-    if (d->progress != NULL) {
-        bool is_known = total > 0 && done >= 0;
-        snprintf(text, sizeof text, "Downloading debug information of %s", c->name);
-        d->progress(text, is_known ? (uint64_t)done : 0, is_known ? (uint64_t)total : 0, d->progress_context);
-    }
+    c->total = total;
+    c->calls_back = true;
+    return c->stop ? 1 : 0;
+}
+
+static void *download_run(void *client)
+{
+    struct client *c = client;
+    char *path = NULL;
+    download_current = c;
+    c->fd = c->find[c->kind](c->handle, c->id->bytes, (int)c->id->length, &path);
+    free(path);
+    return NULL;
+}
+
+/* Signals are for the other threads. */
+static bool download_start(struct client *c, pthread_t *thread)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool done = pthread_create(thread, NULL, download_run, c) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return done;
+}
+
+/* Whether the query has ended; waits a moment for that. */
+static bool download_has_ended(pthread_t thread)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += DOWNLOAD_GLANCE_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+}
+
+static const char *download_find_reason_to_stop(const struct download *d)
+{
     if (download_is_interrupted(d))
-        d->remark =
-            "Interrupted: debug files on servers were left alone; those of this machine were looked for.";
-    else if (now - c->heard_ms > d->patience_ms)
-        d->remark =
-            "The servers in DEBUGINFOD_URLS did not answer in time and were left alone; debug files of this "
-            "machine were looked for.";
-    d->gave_up = d->remark != NULL;
-    return d->gave_up ? 1 : 0;
+        return "Interrupted: debug files on servers were left alone; those of this machine were looked for.";
+    if (download_now_ms() - d->client->heard_ms > d->patience_ms)
+        return "The servers in DEBUGINFOD_URLS did not answer in time and were left alone; debug files of "
+               "this "
+               "machine were looked for.";
+    return NULL;
+}
+
+/* Also of a server that says nothing, or not how much is to come: whoever is told may want an end. */
+static void download_tell(const struct download *d, const char *name)
+{
+    char text[256];
+    long done = d->client->done, total = d->client->total;
+    bool is_known = total > 0 && done >= 0;
+    if (d->progress == NULL)
+        return;
+    snprintf(text, sizeof text, "Downloading debug information of %s", name);
+    d->progress(text, is_known ? (uint64_t)done : 0, is_known ? (uint64_t)total : 0, d->progress_context);
+}
+
+static void download_end(struct client *c, pthread_t thread)
+{
+    c->stop = true;
+    for (int i = 0; c->calls_back && i < DOWNLOAD_GLANCES; i++) {
+        if (download_has_ended(thread))
+            return;
+    }
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    c->handle = NULL;
 }
 
 static bool download_load(struct client *c)
@@ -117,7 +181,6 @@ static bool download_begin(struct download *d)
     d->client = memory_new_zeroed(1, sizeof *d->client);
     if (d->client == NULL)
         return false;
-    d->client->of = d;
     bool done = download_load(d->client);
     if (d->client->library == NULL)
         d->remark =
@@ -135,18 +198,28 @@ int download_file(struct download *d, enum download_kind kind, const struct buil
         return -1;
     }
     struct client *c = d->client;
-    char *path = NULL;
-    c->name = name;
-    c->done = 0;
+    pthread_t thread;
+    c->kind = kind;
+    c->id = id;
+    c->fd = -1;
+    c->done = c->total = 0;
+    c->calls_back = false;
     c->heard_ms = download_now_ms();
-    download_current = c;
-    int fd = c->find[kind](c->handle, id->bytes, (int)id->length, &path);
-    download_current = NULL;
-    free(path);
-    if (fd < 0)
+    if (!download_start(c, &thread))
         return -1;
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    return fd;
+    while (!download_has_ended(thread)) {
+        download_tell(d, name);
+        d->remark = download_find_reason_to_stop(d);
+        d->gave_up = d->remark != NULL;
+        if (d->gave_up) {
+            download_end(c, thread);
+            break;
+        }
+    }
+    if (c->fd < 0)
+        return -1;
+    (void)fcntl(c->fd, F_SETFD, FD_CLOEXEC);
+    return c->fd;
 }
 
 void download_release(struct download *d)
