@@ -101,7 +101,7 @@ def sql():
     yield "create table t(a integer primary key, b text, c real); create index i on t(b);"
     yield ("with recursive n(x) as (select 1 union all select x + 1 from n where x < 1000) "
            "insert into t select x, hex(randomblob(8)), x * 1.5 from n;")
-    for i in range(400):
+    for i in range(1500):
         yield (f"select count(*) from (select a, b, json_extract('{{\"k\": [{i}, 2]}}', '$.k[0]'), row_number() over "
                f"(partition by a % {i + 2} order by c) from t where b like '%{i}%' group by b having sum(c) > {i} "
                "order by 4 limit 20);")
