@@ -5,6 +5,7 @@ sound recording: redis (jemalloc linked in, threads, a fork for a snapshot), ngi
 PostgreSQL (a process for each connection, not as root). All of them are to be there: scripts/bootstrap
 installs them. They listen on sockets of the file system, so nobody's ports are taken."""
 # timeout: 600
+import glob
 import hashlib
 import os
 import pwd
@@ -18,7 +19,7 @@ import time
 
 from support import HEAPWAKE, PROBE, TIMEOUT_S, Check, put
 
-POSTGRES = "/usr/lib/postgresql/15/bin"
+POSTGRES = sorted(glob.glob("/usr/lib/postgresql/[0-9]*/bin"))[-1]
 # The database does not run as root, and whom it runs as has to reach the tool.
 HOME = tempfile.mkdtemp(prefix="heapwake-servers-", dir="/tmp")
 TOOL = os.path.join(HOME, "tool", "heapwake")
