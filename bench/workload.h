@@ -76,5 +76,5 @@ extern const node_fn node_table[8];
     const node_fn node_table[8] = {node0, node1, node2, node3, node4, node5, node6, node7};
 /* clang-format on */
 #define DESCEND(depth, path, leaf, arg) \
-    node_table[(path)&7]((depth), (path) >> 3 | (path) << 61, (leaf), (arg))
+    node_table[7 & (path)]((depth), (path) >> 3 | (path) << 61, (leaf), (arg))
 #endif

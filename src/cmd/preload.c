@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char preload_no_children[] = "HEAPWAKE_CHILDREN=no";
+
 static int preload_find(struct strbuf *path, struct err *err)
 {
     static const char *const places[] = {"", "../lib/heapwake/", "../lib/"};
@@ -93,7 +95,7 @@ int preload_init(struct preload *p, const struct listener *listener, bool childr
             code = err_set(err, ERR_MEMORY, "No memory for the environment.");
         p->more[0] = p->library;
         p->more[1] = p->socket;
-        p->more[2] = children ? NULL : (char *)(uintptr_t) "HEAPWAKE_CHILDREN=no";
+        p->more[2] = children ? NULL : (char *)(uintptr_t)preload_no_children;
     }
     strbuf_release(&path);
     strbuf_release(&text);

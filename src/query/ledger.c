@@ -272,7 +272,7 @@ static void ledger_enter(struct ledger_making *m, uint32_t row, uint64_t size, u
     size_t at = l->count++;
     l->rows[at] = row;
     l->mates[at] = mate;
-    l->classes[at] = (uint16_t) class;
+    l->classes[at] = (uint16_t)(class);
     l->sizes[at] = size < LEDGER_LARGE ? (uint32_t)size : LEDGER_LARGE;
     l->smallest = size < l->smallest ? size : l->smallest;
     l->largest = size > l->largest ? size : l->largest;
@@ -312,7 +312,7 @@ static void ledger_free(struct ledger_making *m, const struct wake_block *b, uin
     bool is_temporary = m->filter->knows_order && m->slots.all.data[slot].newest == b->number[i];
     uint32_t class = ledger_class_of_death(m, was->class, b->thread[i], is_temporary);
     l->mates[was->entry] = now;
-    l->classes[was->entry] = (uint16_t) class;
+    l->classes[was->entry] = (uint16_t)(class);
     uint64_t size = ledger_size(l, was->entry);
     l->groups[was->row].bytes -= size;
     ledger_enter(m, was->row | LEDGER_FALLS, size, was->time, class);

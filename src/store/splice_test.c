@@ -219,7 +219,8 @@ static void a_mask_hides_everything(void **state)
     make_file(1, 1);
     add_names(0, "first");
     add_names(1, "first");
-    const struct splice_mask mask = {.of = (void *)(uintptr_t) "token",
+    char token[] = "token";
+    const struct splice_mask mask = {.of = token,
                                      .show_program = show,
                                      .show_thread = show,
                                      .show_mark = show,
