@@ -501,6 +501,8 @@ static void replay_other(struct replay *r, uint32_t i)
         a->detail[i] = (uint8_t)cursor_uleb(&c);
         a->size[i] = cursor_uleb(&c);
         break;
+    default: /* of a later version of the format */
+        break;
     }
     r->bad = r->bad || cursor_is_bad(&c);
 }
