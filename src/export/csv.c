@@ -187,9 +187,11 @@ static int csv_row(struct csv *c, const struct follow_block *b, const struct fol
     const char *name = code == 0 ? csv_name(c, b->thread) : NULL;
     if (name == NULL)
         return code != 0 ? code : csv_no_memory(c);
-    strbuf_add(&c->out->buffer, part, (size_t)(csv_put_life(c, part, b, end) - part));
+    const char *to = csv_put_life(c, part, b, end);
+    strbuf_add(&c->out->buffer, part, (size_t)(to - part));
     strbuf_add_text(&c->out->buffer, name);
-    strbuf_add(&c->out->buffer, part, (size_t)(csv_put_rest(c, part, b, end) - part));
+    to = csv_put_rest(c, part, b, end);
+    strbuf_add(&c->out->buffer, part, (size_t)(to - part));
     out_text(c->out, c->places.data[b->stack]);
     return c->out->error == 0 ? 0 : OUT_STOP;
 }

@@ -69,7 +69,8 @@ void out_f(struct out *o, const char *format, ...)
 void out_number(struct out *o, uint64_t number)
 {
     char digits[DIGITS_MAX];
-    out_add(o, digits, (size_t)(digits_put(digits, number) - digits));
+    const char *end = digits_put(digits, number);
+    out_add(o, digits, (size_t)(end - digits));
 }
 
 bool out_is_closed(const struct out *o)

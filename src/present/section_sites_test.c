@@ -472,7 +472,7 @@ static void every_line_fits_the_page(void **state)
             char name[400];
             memset(name, 'n', sizeof name);
             memcpy(name, evil, sizeof evil - 1);
-            snprintf(name + 60 + i * 4, 100, "_%u_%u", width, i < 30 ? 0 : i);
+            snprintf(name + 60 + i * 4, 100, "_%u_%u", width, i < 30 ? 0U : i);
             struct frame f = {
                 name, "",   "/a/very/long/path/with\033[31m/a_long_file_name.cc", "/bin/app", i, 0, i, false,
                 0,    false};

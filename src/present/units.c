@@ -19,13 +19,13 @@ const char *units_count(char *text, uint64_t value)
 {
     char digits[UNITS_MAX];
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
-    char *to = text;
+    size_t at = 0;
     for (int i = 0; i < length; i++) {
         if (i > 0 && (length - i) % 3 == 0)
-            *to++ = ',';
-        *to++ = digits[i];
+            text[at++] = ',';
+        text[at++] = digits[i];
     }
-    *to = '\0';
+    text[at] = '\0';
     return text;
 }
 

@@ -26,9 +26,12 @@ static inline bool arch_is_address(uint32_t relocation)
 static inline long arch_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
+    register long r10 __asm__("r10");
+    register long r8 __asm__("r8");
+    register long r9 __asm__("r9");
+    r10 = d;
+    r8 = e;
+    r9 = f;
     __asm__ volatile("syscall"
                      : "=a"(result)
                      : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)

@@ -92,7 +92,7 @@ static void a_block_that_was_not_marked_is_known_not_to_be(void **state)
     static struct filter filter;
     (void)state;
     share.filter = &filter;
-    char blocks[64];
+    char blocks[64] = {0};
     assert_false(sampling_may_have(blocks));
     sampling_mark(blocks);
     assert_true(sampling_may_have(blocks));

@@ -196,7 +196,7 @@ static int see(const struct wake_block *b, void *context)
 
 static struct wake_reader *open_parts(int first, int count, struct seen *s)
 {
-    const char *paths[PARTS];
+    const char *paths[PARTS] = {NULL};
     struct wake_reader *r;
     struct err err;
     for (int i = 0; i < count; i++)

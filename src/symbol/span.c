@@ -43,7 +43,7 @@ static int span_compare(const void *left, const void *right)
 void spans_seal(struct spans *s)
 {
     struct span *list = s->list.data;
-    uint32_t open[SPAN_DEPTH]; /* the spans around the present place, outermost first */
+    uint32_t open[SPAN_DEPTH] = {0}; /* the spans around the present place, outermost first */
     size_t depth = 0, kept = 0;
     if (s->list.count == 0)
         return;
