@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * derive: what the collector would have written at the end of a process, from
- * its events, for recordings that have no end.
+ * its events, for recordings that have no end.  Of one that grows it goes on where it stood.
  *
  * The peak in one pass: each stack keeps its live bytes, those at the latest
  * peak, and the epoch of that note.  A new maximum only advances the epoch; a
@@ -12,6 +12,9 @@
 #include "store/recording.h"
 #include "store/weight.h"
 #include "tool/map.h"
+#include "tool/memory.h"
+
+#include <stdlib.h>
 
 struct derive_row {
     struct wake_stack_totals totals;
@@ -28,7 +31,8 @@ struct derive {
     uint64_t live_blocks, live_bytes, epoch;
     struct weight_rule rule;
     bool knows_order;
-    bool failed; /* no memory */
+    bool failed;  /* no memory */
+    size_t spans; /* chunks of events that have been read */
 };
 
 /* The row of a stack.  A number beyond all stacks that the file knows goes to
@@ -44,7 +48,7 @@ static struct derive_row *derive_row(struct derive *d, uint32_t stack)
     return row;
 }
 
-static void derive_alloc(struct derive *d, const struct wake_block *b, uint32_t i)
+static void derive_add_alloc(struct derive *d, const struct wake_block *b, uint32_t i)
 {
     struct derive_row *row = derive_row(d, b->stack[i]);
     struct weight weight = weight_of(&d->rule, b->number[i], b->size[i]);
@@ -67,7 +71,7 @@ static void derive_alloc(struct derive *d, const struct wake_block *b, uint32_t 
     }
 }
 
-static void derive_free(struct derive *d, const struct wake_block *b, uint32_t i)
+static void derive_add_free(struct derive *d, const struct wake_block *b, uint32_t i)
 {
     struct wake_live_block was;
     /* Its allocation was in a part that is lost. */
@@ -96,9 +100,9 @@ static int derive_block(const struct wake_block *b, void *context)
     struct derive *d = context;
     for (uint32_t i = 0; i < b->count && !d->failed; i++) {
         if (b->event[i] == WAKE_ALLOC)
-            derive_alloc(d, b, i);
+            derive_add_alloc(d, b, i);
         else if (b->event[i] == WAKE_FREE)
-            derive_free(d, b, i);
+            derive_add_free(d, b, i);
         else if (b->event[i] == WAKE_FREE_UNKNOWN)
             d->end.unknown_frees++;
         else if (b->event[i] == WAKE_LOST)
@@ -112,6 +116,7 @@ static int derive_block(const struct wake_block *b, void *context)
 /* Moves the results into the process. */
 static bool derive_settle(struct derive *d, struct wake_process *p)
 {
+    struct wake_process_end end = d->end;
     struct wake_live_block block;
     p->totals.count = p->live.count = 0;
     for (uint32_t i = 0; i < d->rows.count; i++)
@@ -123,39 +128,76 @@ static bool derive_settle(struct derive *d, struct wake_process *p)
     p->derived = true;
     if (p->ended)
         return true;
-    d->end.leaked_blocks = d->live_blocks;
-    d->end.leaked_bytes = d->live_bytes;
-    d->end.wait_status = -1;
-    d->end.threads = p->threads.count;
+    end.leaked_blocks = d->live_blocks;
+    end.leaked_bytes = d->live_bytes;
+    end.wait_status = -1;
+    end.threads = p->threads.count;
     for (size_t i = 0; i < p->stacks.count; i++)
-        d->end.cut_stacks += p->stacks.data[i].cut != 0;
+        end.cut_stacks += p->stacks.data[i].cut != 0;
     for (size_t i = 0; i < p->samples.count; i++)
-        if (p->samples.data[i].rss_bytes > d->end.peak_rss_bytes)
-            d->end.peak_rss_bytes = p->samples.data[i].rss_bytes;
-    if (d->end.end_ns < p->info.start_ns)
-        d->end.end_ns = p->info.start_ns;
-    p->end = d->end;
+        if (p->samples.data[i].rss_bytes > end.peak_rss_bytes)
+            end.peak_rss_bytes = p->samples.data[i].rss_bytes;
+    if (end.end_ns < p->info.start_ns)
+        end.end_ns = p->info.start_ns;
+    p->end = end;
     return true;
+}
+
+/* NULL: no memory. */
+static struct derive *derive_new(void)
+{
+    struct derive *d = memory_new_zeroed(1, sizeof *d);
+    if (d != NULL) {
+        wake_live_init(&d->live);
+        map_init(&d->latest);
+    }
+    return d;
+}
+
+void derive_free(struct derive *d)
+{
+    if (d == NULL)
+        return;
+    wake_live_release(&d->live);
+    map_release(&d->latest);
+    vec_release(&d->rows);
+    free(d);
+}
+
+/* The events that were not read yet; the first time what earlier files have made, too. */
+static int derive_read(struct derive *d, struct wake_reader *r, size_t process, struct err *err)
+{
+    size_t spans = wake_reader_span_count(r, process);
+    int code = d->spans == 0 ? wake_reader_visit(r, process, 0, UINT64_MAX, derive_block, d, err)
+                             : wake_reader_visit_spans(r, process, d->spans, spans, UINT64_MAX,
+                                                       WAKE_EVERYTHING, derive_block, d, err);
+    d->spans = spans;
+    return code;
 }
 
 int derive_process(struct wake_reader *r, size_t process, struct err *err)
 {
-    struct wake_process *p = &r->shelves.data[process]->process;
-    struct derive d = {.reader = r, .rule = p->rule, .knows_order = wake_process_knows_order(p)};
-    wake_live_init(&d.live);
-    map_init(&d.latest);
-    int code = ERR_MEMORY;
-    for (size_t i = 0; i < p->stacks.count; i++)
-        if (!vec_push(&d.rows, (struct derive_row){0}))
-            goto out;
-    code = wake_reader_visit(r, process, 0, UINT64_MAX, derive_block, &d, err);
-    if (code == 0 && !derive_settle(&d, p))
+    struct shelf *shelf = r->shelves.data[process];
+    struct wake_process *p = &shelf->process;
+    struct derive *d = shelf->derive != NULL ? shelf->derive : derive_new();
+    shelf->derive = d;
+    if (d == NULL)
+        return err_set(err, ERR_MEMORY, "There is no memory to read the events of %s.", r->path);
+    d->reader = r;
+    d->rule = p->rule;
+    d->knows_order = wake_process_knows_order(p);
+    int code = 0;
+    while (d->rows.count < p->stacks.count && code == 0)
+        code = vec_push(&d->rows, (struct derive_row){0}) ? 0 : ERR_MEMORY;
+    if (code == 0)
+        code = derive_read(d, r, process, err);
+    if (code == 0 && !derive_settle(d, p))
         code = ERR_MEMORY;
-out:
     if (code == ERR_MEMORY)
         err_set(err, code, "There is no memory to read the events of %s.", r->path);
-    wake_live_release(&d.live);
-    map_release(&d.latest);
-    vec_release(&d.rows);
+    if (code != 0 || !r->may_grow || r->summary.closed) {
+        derive_free(d);
+        shelf->derive = NULL;
+    }
     return code;
 }

@@ -24,9 +24,9 @@
 
 /* ------------------------------------------------------------------- names */
 
-static void lookup_load(struct wake_reader *r)
+void lookup_load(struct wake_reader *r, size_t first)
 {
-    for (size_t i = 0; i < r->index.entries.count; i++) {
+    for (size_t i = first; r->names != NULL && i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
         struct payload payload;
         if (e->type != FORMAT_SYMBOLS)
@@ -42,8 +42,7 @@ struct names *wake_reader_names(struct wake_reader *r)
 {
     if (r->names == NULL) {
         r->names = names_new();
-        if (r->names != NULL)
-            lookup_load(r);
+        lookup_load(r, 0);
     }
     return r->names;
 }
@@ -70,10 +69,15 @@ uint32_t wake_reader_image(struct wake_reader *r, size_t process, uint32_t modul
     struct shelf *shelf = r->shelves.data[process];
     if (module > shelf->process.modules.count)
         module = 0;
-    if (shelf->images == NULL)
-        shelf->images = memory_new_zeroed(shelf->process.modules.count + 1, sizeof *shelf->images);
-    if (shelf->images == NULL)
-        return 0;
+    size_t count = shelf->process.modules.count + 1;
+    if (shelf->image_count < count) {
+        uint32_t *images = memory_resize(shelf->images, count * sizeof *images);
+        if (images == NULL)
+            return 0;
+        memset(images + shelf->image_count, 0, (count - shelf->image_count) * sizeof *images);
+        shelf->images = images;
+        shelf->image_count = count;
+    }
     if (shelf->images[module] == 0)
         shelf->images[module] = lookup_new_image(r, (uint32_t)process, module);
     return shelf->images[module];

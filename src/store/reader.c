@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cursor.h"
 #include "store/format.h"
@@ -96,7 +97,7 @@ static int reader_add(struct wake_reader *r, size_t at)
 /* Takes in everything that the index names but events and levels themselves. */
 static int reader_load(struct wake_reader *r)
 {
-    for (size_t i = 0; i < r->index.entries.count; i++) {
+    for (size_t i = r->loaded; i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
         if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
             r->summary.added_size += index_entry_end(e) - e->offset;
@@ -116,6 +117,7 @@ static int reader_load(struct wake_reader *r)
         if (shelf != NULL && e->type == FORMAT_LIVE)
             shelf->live_damaged = true;
     }
+    r->loaded = r->index.entries.count;
     return 0;
 }
 
@@ -126,8 +128,11 @@ static int reader_complete(struct wake_reader *r, struct err *err)
         struct wake_process *p = &shelf->process;
         if (!p->known || !p->ended || !p->end.complete || p->missing_events > 0)
             r->summary.complete = false;
-        if (p->ended && !shelf->totals_damaged && !shelf->live_damaged)
+        if (p->ended && !shelf->totals_damaged && !shelf->live_damaged) {
+            derive_free(shelf->derive);
+            shelf->derive = NULL;
             continue;
+        }
         int code = derive_process(r, i, err);
         if (code != 0)
             return code;
@@ -200,6 +205,7 @@ int wake_reader_open(struct wake_reader **out, const char *path, struct err *err
     *out = NULL;
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
+    r->may_grow = true;
     int code = recording_open(r, path, err);
     if (code == 0)
         code = reader_take_in(r, err);
@@ -208,6 +214,55 @@ int wake_reader_open(struct wake_reader **out, const char *path, struct err *err
     else
         *out = r;
     return code;
+}
+
+/* What was made of the events gives way to what the file may say now. */
+static void reader_forget_derived(struct wake_reader *r)
+{
+    for (size_t i = 0; i < r->shelves.count; i++) {
+        struct wake_process *p = &r->shelves.data[i]->process;
+        if (p->derived && !p->ended)
+            p->totals.count = p->live.count = 0;
+        p->derived &= p->ended;
+    }
+    r->summary.complete = r->damages.count == 0;
+}
+
+int wake_reader_refresh(struct wake_reader *r, bool *has_grown, struct err *err)
+{
+    struct stat st;
+    *has_grown = false;
+    if (!r->may_grow || r->summary.closed || fstat(r->fd, &st) != 0 || (uint64_t)st.st_size <= r->size)
+        return 0;
+    size_t first = r->index.entries.count;
+    r->size = r->summary.file_size = (uint64_t)st.st_size;
+    if (salvage_scan(r) != 0)
+        return err_set(err, ERR_MEMORY, "There is no memory to read %s.", r->path);
+    if (r->index.entries.count == first)
+        return 0;
+    *has_grown = true;
+    r->generation++;
+    reader_forget_derived(r);
+    int code = reader_take_in(r, err);
+    lookup_load(r, first);
+    return code;
+}
+
+enum wake_state wake_reader_state(const struct wake_reader *r)
+{
+    struct stat here, there;
+    bool is_there = stat(r->path, &there) == 0;
+    if (fstat(r->fd, &here) != 0 ||
+        (is_there && (here.st_ino != there.st_ino || here.st_dev != there.st_dev)))
+        return WAKE_REPLACED;
+    if (r->summary.closed)
+        return WAKE_CLOSED;
+    return recording_is_being_written(r) ? WAKE_GROWING : WAKE_CUT;
+}
+
+uint64_t wake_reader_generation(const struct wake_reader *r)
+{
+    return r->generation;
 }
 
 void wake_reader_close(struct wake_reader *r)

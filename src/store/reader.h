@@ -136,6 +136,22 @@ struct wake_reader;
  * newer major version; ERR_ABSENT, ERR_IO, ERR_MEMORY. */
 int wake_reader_open(struct wake_reader **r, const char *path, struct err *err);
 void wake_reader_close(struct wake_reader *r);
+
+/* Takes in what the writer has appended to an unfinished recording since it was opened or refreshed, without reading
+ * again what was read.  *has_grown: there was something; pointers that functions below gave are then stale, but for
+ * texts.  Nobody else may use the reader meanwhile.  Files of a series that were opened together stay as they are. */
+int wake_reader_refresh(struct wake_reader *r, bool *has_grown, struct err *err);
+/* How often wake_reader_refresh has found something. */
+uint64_t wake_reader_generation(const struct wake_reader *r);
+
+enum wake_state {
+    WAKE_CLOSED,   /* by its writer: nothing more will come */
+    WAKE_GROWING,  /* it is being written */
+    WAKE_CUT,      /* its writer is gone and has not closed it */
+    WAKE_REPLACED, /* another file has its name now */
+};
+enum wake_state wake_reader_state(const struct wake_reader *r);
+
 /* Gives back what it takes to read chunks, 100 KiB and more, until one is read again: for those who have thousands open. */
 void wake_reader_rest(struct wake_reader *r);
 

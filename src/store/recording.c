@@ -7,9 +7,11 @@
  */
 #include "store/recording.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "store/format.h"
 #include "tool/file.h"
@@ -182,6 +184,14 @@ int recording_read(struct wake_reader *r, const struct index_entry *e, struct pa
     if (code == ERR_INPUT)
         recording_damage(r, fault.offset, "%s", fault.text);
     return code;
+}
+
+bool recording_is_being_written(const struct wake_reader *r)
+{
+    if (flock(r->fd, LOCK_SH | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK;
+    (void)flock(r->fd, LOCK_UN);
+    return false;
 }
 
 int recording_read_levels(struct wake_reader *r, size_t process, struct payload *payload)

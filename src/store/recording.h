@@ -36,6 +36,8 @@ struct shelf {
     uint64_t last_address[RECORDING_MODULE_SLOTS];
     size_t levels;    /* its levels chunk: where in the index, + 1; 0 = there is none */
     uint32_t *images; /* of modules, by number; 0 = not looked for yet; NULL: none looked for */
+    size_t image_count;
+    struct derive *derive; /* where its totals stand, while it goes on; NULL: they are in the file */
 };
 
 /* A binary in the file. */
@@ -67,6 +69,9 @@ struct wake_reader {
     uint64_t begin;      /* where chunks begin */
     uint64_t chunks_end; /* where they end: at the index of a closed file */
     bool is_scanned;     /* they were found by scanning */
+    bool may_grow;       /* opened alone: wake_reader_refresh takes in what is appended */
+    uint64_t generation; /* how often something was */
+    size_t loaded;       /* entries of the index that have been taken in */
     struct arena arena;
     struct chunk_scratch scratch; /* for chunks other than events */
     struct index index;
@@ -126,6 +131,11 @@ uint8_t *recording_reserve_raw(struct wake_reader *r, size_t need);
 /* The header at offset; false: none there.  *header is only set when true. */
 bool recording_read_header(struct wake_reader *r, uint64_t offset, struct chunk_header *header);
 
+/* Does another process hold the lock of a recording's writer? */
+bool recording_is_being_written(const struct wake_reader *r);
+
+/* salvage.c: adds the chunks behind r->chunks_end to the index, by scanning.  0 or ERR_MEMORY. */
+int salvage_scan(struct wake_reader *r);
 /* salvage.c: fills r->index from the end of the file, or by scanning.  0 or ERR_MEMORY. */
 int salvage_index(struct wake_reader *r);
 /* Opens the file, checks its header and finds its chunks; recording_close goes
@@ -147,7 +157,12 @@ void lookup_release(struct wake_reader *r);
 /* Reads all of them; what is wrong is noted.  0 or ERR_MEMORY. */
 int lookup_verify(struct wake_reader *r, struct err *err);
 
-/* derive.c: totals, live blocks and end of a process from its events. */
+/* derive.c: totals, live blocks and end of a process from its events, of which those that are new since the last call
+ * are read. */
 int derive_process(struct wake_reader *r, size_t process, struct err *err);
+/* Forgets where it stands: the process has ended, or its file.  Accepts NULL. */
+void derive_free(struct derive *d);
+/* lookup.c: takes in names of chunks from this entry of the index on, if any were asked for. */
+void lookup_load(struct wake_reader *r, size_t first);
 
 #endif

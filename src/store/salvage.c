@@ -152,17 +152,25 @@ static void salvage_note_end(struct wake_reader *r, uint64_t offset, const struc
         r->summary.closed = false;
 }
 
-static int salvage_scan(struct wake_reader *r)
+/* A chunk that is not whole yet is no damage while somebody writes it. */
+static bool salvage_is_growing(const struct wake_reader *r)
+{
+    return r->may_grow && recording_is_being_written(r);
+}
+
+int salvage_scan(struct wake_reader *r)
 {
     uint8_t *window = memory_new(SALVAGE_WINDOW);
     if (window == NULL)
         return ERR_MEMORY;
     int code = 0;
-    uint64_t offset = r->begin;
+    uint64_t offset = r->chunks_end;
     bool had_end = r->summary.closed;
     while (offset < r->size && code != ERR_MEMORY) {
         struct chunk_header h;
         if (!recording_read_header(r, offset, &h)) {
+            if (r->size - offset < FORMAT_CHUNK_HEADER_SIZE && salvage_is_growing(r))
+                break;
             uint64_t next = salvage_search(r, offset + 1, window);
             recording_damage(r, offset,
                              "%llu bytes from byte %llu on are not a whole chunk and are left out.",
@@ -174,6 +182,8 @@ static int salvage_scan(struct wake_reader *r)
             continue;
         }
         uint64_t end = offset + FORMAT_CHUNK_HEADER_SIZE + h.stored;
+        if (end > r->size && salvage_is_growing(r))
+            break;
         if (end > r->size) {
             recording_damage(r, offset, "The file ends inside the %s chunk at byte %llu.",
                              recording_type_name(h.type), (unsigned long long)offset);
@@ -203,5 +213,6 @@ int salvage_index(struct wake_reader *r)
     /* An end without a sound index still tells how the writer fared. */
     r->index.entries.count = 0;
     r->is_scanned = true;
+    r->chunks_end = r->begin;
     return salvage_scan(r);
 }

@@ -79,6 +79,7 @@ void shelf_free(struct shelf *shelf)
     vec_release(&shelf->path);
     map_release(&shelf->threads);
     free(shelf->images);
+    derive_free(shelf->derive);
     free(shelf);
 }
 
