@@ -7,7 +7,7 @@
  */
 #include "cmd/check_run.h"
 #include "cmd/command.h"
-#include "cmd/facts.h"
+#include "session/summary.h"
 #include "cmd/program.h"
 #include "cmd/report_verdicts.h"
 #include "cmd/screen.h"
@@ -313,7 +313,7 @@ static const char *const check_doubts[] = {
 };
 
 /* Reads all of it for that: totals are read without the events that they are of. */
-static enum check_trust check_trust(struct wake_reader *r, const struct facts *facts)
+static enum check_trust check_trust(struct wake_reader *r, const struct summary *facts)
 {
     struct err err;
     err_init(&err);
@@ -327,11 +327,11 @@ static enum check_trust check_trust(struct wake_reader *r, const struct facts *f
 
 static enum check_trust check_side(struct check *c, struct side *side, const char *path)
 {
-    struct facts facts;
+    struct summary facts;
     char off[UNITS_MAX];
     if (side->reader == NULL)
         return CHECK_WHOLE;
-    facts_gather(&facts, side->reader);
+    summary_gather(&facts, side->reader);
     enum check_trust trust = check_trust(side->reader, &facts);
     if (trust != CHECK_WHOLE) {
         (void)err_set(&c->doubt, ERR_INPUT, "%s %s", path, check_doubts[trust]);

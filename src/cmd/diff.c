@@ -3,7 +3,7 @@
  * diff: what changed between two recordings, or two moments of one.
  */
 #include "cmd/command.h"
-#include "cmd/facts.h"
+#include "session/summary.h"
 #include "cmd/nothing_fits.h"
 #include "cmd/screen.h"
 #include "cmd/side.h"
@@ -151,8 +151,8 @@ static struct section_diff_side diff_describe(const struct diff *d, size_t which
     const struct diff_options *o = d->options;
     const struct query_result *r = &d->sides[which].result;
     bool by_moment = (o->measures >> MEASURE_LIVE & 1) != 0;
-    struct facts facts;
-    facts_gather(&facts, d->sides[which].reader);
+    struct summary facts;
+    summary_gather(&facts, d->sides[which].reader);
     uint64_t end_ns = diff_find_end(d->sides[which].reader);
     uint64_t unneeded = by_moment ? r->later_blocks : 0;
     if (o->moments[which] == NULL)
@@ -237,8 +237,8 @@ static void diff_say_nothing_fits(const struct diff *d)
     struct metrics total = {0};
     uint64_t allocations = 0;
     for (size_t i = 0; i < 2; i++) {
-        struct facts facts;
-        facts_gather(&facts, d->sides[i].reader);
+        struct summary facts;
+        summary_gather(&facts, d->sides[i].reader);
         allocations += d->sides[i].is_asked_again ? 0 : facts.allocations;
         measure_add(&total, &d->sides[i].result.total);
     }

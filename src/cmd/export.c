@@ -7,8 +7,8 @@
 #include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/drawing.h"
-#include "cmd/facts.h"
-#include "cmd/known_leaks.h"
+#include "session/summary.h"
+#include "session/known_leaks.h"
 #include "cmd/nothing_fits.h"
 #include "cmd/unfinished.h"
 #include "cmd/where.h"
@@ -208,9 +208,9 @@ static int export_refuse(const struct export_request *q)
 
 static void export_say_more(const struct export_request *q, struct wake_reader *r)
 {
-    struct facts facts;
+    struct summary facts;
     asking_warn(r, q->input);
-    facts_gather(&facts, r);
+    summary_gather(&facts, r);
     if (q->conditions.length > 0)
         nothing_fits_say(&q->total, facts.allocations);
 }

@@ -4,7 +4,7 @@
  */
 #include "cmd/asking.h"
 #include "cmd/command.h"
-#include "cmd/facts.h"
+#include "session/summary.h"
 #include "cmd/screen.h"
 #include "present/labels.h"
 #include "present/section_history.h"
@@ -64,7 +64,7 @@ static int history_show(const struct history_options *o, struct section_history 
 {
     struct page page;
     struct json j;
-    struct facts facts;
+    struct summary facts;
     asking_warn(s->reader, o->file);
     if (asking_is_interrupted())
         command_say("Interrupted: shown is what had been read by then.");
@@ -75,7 +75,7 @@ static int history_show(const struct history_options *o, struct section_history 
     json_init(&j, out);
     json_open_object(&j, NULL);
     json_add_text(&j, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
-    facts_gather(&facts, s->reader);
+    summary_gather(&facts, s->reader);
     json_add_bool(&j, "complete", facts.is_whole);
     json_add_bool(&j, "interrupted", asking_is_interrupted());
     int code = section_history_json(&j, s, err);

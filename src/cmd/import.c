@@ -5,7 +5,7 @@
  */
 #include "import/import.h"
 #include "cmd/command.h"
-#include "cmd/facts.h"
+#include "session/summary.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/units.h"
@@ -98,11 +98,11 @@ static int import_close(const char *path, const char *name, struct err *err)
 {
     char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX], d[UNITS_MAX];
     struct wake_reader *r;
-    struct facts f;
+    struct summary f;
     int code = wake_reader_open(&r, path, err);
     if (code != 0)
         return code;
-    facts_gather(&f, r);
+    summary_gather(&f, r);
     command_say("%s events, peak %s, leaked %s in %s block%s, %s", units_count(a, f.events),
                 units_bytes(b, f.peak_bytes), units_bytes(c, f.leaked_bytes), units_count(d, f.leaked_blocks),
                 f.leaked_blocks == 1 ? "" : "s", name);

@@ -3,7 +3,7 @@
  * info: what a recording holds, in a few lines or as JSON with stable keys.
  */
 #include "cmd/command.h"
-#include "cmd/facts.h"
+#include "session/summary.h"
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
 #include "collect/pace.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Bytes that an event takes; names and binaries do not count. */
-static double info_density(const struct facts *f, const struct wake_summary *s)
+static double info_density(const struct summary *f, const struct wake_summary *s)
 {
     return f->events == 0 ? 0 : (double)(s->file_size - s->added_size) / (double)f->events;
 }
@@ -57,7 +57,7 @@ static void info_json_process(struct json *j, const struct wake_process *p)
     info_json_command(j, p);
     json_add_number(j, "start_ns", p->info.start_ns);
     json_add_number(j, "end_ns", e->end_ns);
-    facts_describe_end(p, end, sizeof end);
+    summary_describe_end(p, end, sizeof end);
     json_add_text(j, "end", end, strlen(end));
     json_add_number(j, "threads", p->threads.count);
     json_add_number(j, "modules", p->modules.count);
@@ -81,7 +81,7 @@ static void info_json_process(struct json *j, const struct wake_process *p)
     json_close_object(j);
 }
 
-static void info_json_totals(struct json *j, const struct facts *f, const struct wake_summary *s)
+static void info_json_totals(struct json *j, const struct summary *f, const struct wake_summary *s)
 {
     json_add_number(j, "processes", f->processes);
     json_add_number(j, "threads", f->threads);
@@ -118,7 +118,7 @@ static void info_json_totals(struct json *j, const struct facts *f, const struct
     json_add_number(j, "wall_ns", s->wall_ns);
 }
 
-static void info_json_names(struct json *j, const struct facts_names *n)
+static void info_json_names(struct json *j, const struct summary_names *n)
 {
     json_open_object(j, "symbols");
     json_add_number(j, "files", n->images);
@@ -131,8 +131,8 @@ static void info_json_names(struct json *j, const struct facts_names *n)
     json_close_object(j);
 }
 
-static void info_json(struct strbuf *out, const struct wake_reader *r, const struct facts *f,
-                      const struct facts_names *n)
+static void info_json(struct strbuf *out, const struct wake_reader *r, const struct summary *f,
+                      const struct summary_names *n)
 {
     struct json j;
     json_init(&j, out);
@@ -171,7 +171,7 @@ static void info_line(struct page *p, const char *label, struct strbuf *said)
     strbuf_clear(said);
 }
 
-static void info_text_omissions(struct page *p, struct strbuf *out, const struct facts *f)
+static void info_text_omissions(struct page *p, struct strbuf *out, const struct summary *f)
 {
     char a[UNITS_MAX];
     if (f->unknown_frees != 0) {
@@ -203,7 +203,7 @@ static void info_text_omissions(struct page *p, struct strbuf *out, const struct
 }
 
 static void info_text_losses(struct page *p, struct strbuf *out, const struct wake_reader *r,
-                             const struct facts *f)
+                             const struct summary *f)
 {
     char a[UNITS_MAX];
     const struct wake_summary *s = wake_reader_summary(r);
@@ -241,7 +241,7 @@ static void info_text_process(struct page *p, struct strbuf *out, const struct w
     page_add(p, COLOUR_PLAIN, strbuf_get(out));
     size_t used = width_of(strbuf_get(out)) + 1;
     strbuf_clear(out);
-    facts_describe_end(process, end, sizeof end);
+    summary_describe_end(process, end, sizeof end);
     strbuf_addf(out, "%s: ", end);
     safe_add_command(out, process->info.args, process->info.args_length);
     bool fits = used + width_of(strbuf_get(out)) <= p->width;
@@ -251,7 +251,7 @@ static void info_text_process(struct page *p, struct strbuf *out, const struct w
     strbuf_clear(out);
 }
 
-static void info_text_names(struct page *p, struct strbuf *out, const struct facts_names *n)
+static void info_text_names(struct page *p, struct strbuf *out, const struct summary_names *n)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     if (n->images == 0)
@@ -268,7 +268,7 @@ static void info_text_names(struct page *p, struct strbuf *out, const struct fac
     info_line(p, "binaries", out);
 }
 
-static void info_text_totals(struct page *p, struct strbuf *out, const struct facts *f)
+static void info_text_totals(struct page *p, struct strbuf *out, const struct summary *f)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     strbuf_addf(out, "%s, ", units_count(a, f->processes));
@@ -291,7 +291,7 @@ static void info_text_totals(struct page *p, struct strbuf *out, const struct fa
 }
 
 static void info_text_file(struct page *p, struct strbuf *out, const struct wake_summary *s,
-                           const struct facts *f)
+                           const struct summary *f)
 {
     char a[UNITS_MAX];
     if (f->peak_rss_bytes != 0) {
@@ -309,15 +309,15 @@ static void info_text_file(struct page *p, struct strbuf *out, const struct wake
     }
 }
 
-static void info_text(struct page *p, const struct wake_reader *r, const struct facts *f,
-                      const struct facts_names *n)
+static void info_text(struct page *p, const struct wake_reader *r, const struct summary *f,
+                      const struct summary_names *n)
 {
     char end[64];
     struct strbuf said;
     strbuf_init(&said);
     if (f->processes > 0) {
         const struct wake_process *first = wake_reader_process(r, 0);
-        facts_describe_end(facts_last_image(r), end, sizeof end);
+        summary_describe_end(summary_last_image(r), end, sizeof end);
         safe_add_command(&said, first->info.args, first->info.args_length);
         info_line(p, "command", &said);
         strbuf_addf(&said, "%u, %s", first->info.pid, end);
@@ -359,14 +359,14 @@ static int info_run(const struct command *self, int argc, char **argv)
     struct wake_reader *r = recording_file_open(o.file);
     if (r == NULL)
         return EXIT_FAILED;
-    struct facts f;
-    struct facts_names n;
+    struct summary f;
+    struct summary_names n;
     struct strbuf out;
     struct page page;
     strbuf_init(&out);
     screen_init(&page, &out);
-    facts_gather_names(&n, r);
-    facts_gather(&f, r);
+    summary_count_names(&n, r);
+    summary_gather(&f, r);
     if (o.as_json)
         info_json(&out, r, &f, &n);
     else

@@ -5,7 +5,7 @@
 #include "cmd/recording_file.h"
 
 #include "cmd/command.h"
-#include "cmd/parts.h"
+#include "session/series_files.h"
 #include "cmd/program.h"
 #include "cmd/unfinished.h"
 #include "collect/spool.h"
@@ -118,7 +118,7 @@ static struct wake_reader *recording_file_open_one(const char *path)
 static struct wake_reader *recording_file_open_pattern(const char *pattern, glob_t *found)
 {
     struct wake_reader *r = NULL;
-    struct parts parts = {0};
+    struct series_files parts = {0};
     struct err err;
     err_init(&err);
     int code = glob(pattern, 0, NULL, found);
@@ -127,7 +127,7 @@ static struct wake_reader *recording_file_open_pattern(const char *pattern, glob
     else if (code != 0)
         code = err_set(&err, ERR_IO, "The files '%s' cannot be looked for.", pattern);
     else
-        code = parts_init(&parts, (const char *const *)found->gl_pathv, found->gl_pathc, &err);
+        code = series_files_init(&parts, (const char *const *)found->gl_pathv, found->gl_pathc, &err);
     if (code == 0 && parts.first.count > 1)
         code = err_set(&err, ERR_INPUT, "'%s' is %zu recordings; one is needed, or the files of one series.",
                        pattern, parts.first.count);
@@ -135,7 +135,7 @@ static struct wake_reader *recording_file_open_pattern(const char *pattern, glob
         command_say("%s", err.text);
     else
         r = recording_file_open_series(parts.paths.data, parts.paths.count);
-    parts_release(&parts);
+    series_files_release(&parts);
     return r;
 }
 

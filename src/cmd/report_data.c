@@ -4,9 +4,9 @@
  */
 #include "cmd/report_data.h"
 
-#include "cmd/facts.h"
-#include "cmd/known_leaks.h"
-#include "cmd/parts.h"
+#include "session/summary.h"
+#include "session/known_leaks.h"
+#include "session/series_files.h"
 #include "cmd/report_findings.h"
 #include "present/safe.h"
 #include "query/combine.h"
@@ -52,8 +52,8 @@ void report_data_release(struct report_data *d)
 static void report_data_add_facts(struct report_data *d, const struct wake_reader *r)
 {
     struct section_head *h = &d->head;
-    struct facts f;
-    facts_gather(&f, r);
+    struct summary f;
+    summary_gather(&f, r);
     if (h->files++ == 0) {
         h->complete = true;
         h->end = "ended";
@@ -62,7 +62,7 @@ static void report_data_add_facts(struct report_data *d, const struct wake_reade
         const struct wake_process *first = wake_reader_process(r, 0);
         h->args = first->info.args;
         h->args_length = first->info.args_length;
-        facts_describe_end(facts_last_image(r), d->end, sizeof d->end);
+        summary_describe_end(summary_last_image(r), d->end, sizeof d->end);
         h->end = d->end;
     }
     if (f.processes > 0 && (h->files == 1 || f.peak_bytes > h->peak_bytes)) {
@@ -379,9 +379,9 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     if (o->worst != WORST_NONE)
         code = worst_pick(o->worst, o->files.data, o->files.count, &d->chosen, &d->chosen_value, err);
     const char *const *files = o->files.data;
-    struct parts parts = {0};
+    struct series_files parts = {0};
     if (code == 0)
-        code = parts_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
+        code = series_files_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
                           o->worst == WORST_NONE ? o->files.count : 1, err);
     d->recordings = parts.first.count;
     d->asking.has_several = d->recordings > 1;
@@ -389,9 +389,9 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
         code = err_set(err, ERR_USAGE, "--misuse is about one recording.");
     asking_begin(&d->asking);
     for (size_t i = 0; i < parts.first.count && code == 0; i++)
-        code = report_data_add(d, o, parts.paths.data + parts.first.data[i], parts_count(&parts, i), err);
+        code = report_data_add(d, o, parts.paths.data + parts.first.data[i], series_files_count(&parts, i), err);
     asking_end(&d->asking);
-    parts_release(&parts);
+    series_files_release(&parts);
     if (code == 0 && o->changes && asking_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: two moments are compared when both have been read.");
     if (code == 0)

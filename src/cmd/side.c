@@ -4,7 +4,7 @@
  */
 #include "cmd/side.h"
 
-#include "cmd/known_leaks.h"
+#include "session/known_leaks.h"
 #include "query/combine.h"
 
 #include <string.h>

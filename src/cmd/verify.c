@@ -9,7 +9,7 @@
  *     the recorder wrote.
  *  5. Made = recorded + culled + beyond the size of the file + lost: what is missing has been counted.
  */
-#include "cmd/audit.h"
+#include "session/audit.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"

@@ -4,7 +4,7 @@
  */
 #include "cmd/worst.h"
 
-#include "cmd/facts.h"
+#include "session/summary.h"
 #include "cmd/recording_file.h"
 
 #include <string.h>
@@ -35,8 +35,8 @@ const char *worst_describe(enum worst what)
 
 static uint64_t worst_value(enum worst what, const struct wake_reader *r)
 {
-    struct facts f;
-    facts_gather(&f, r);
+    struct summary f;
+    summary_gather(&f, r);
     return what == WORST_RSS ? f.peak_rss_bytes : what == WORST_PEAK ? f.peak_bytes : f.leaked_bytes;
 }
 

@@ -116,7 +116,7 @@ def check_completed_options():
         options = set(re.findall(r"--[a-z][a-z0-9-]+", " ".join(re.findall(r"^  (-.*?)(?:  |$)", listed, re.M))))
         if options - set(complete(command, "--")):
             problems.append(f"bash does not complete {sorted(options - set(complete(command, '--')))} of heapwake {command}.")
-    for words, expected in ((["report", "--maps", "--s"], {"--since", "--sort", "--suppressions"}),
+    for words, expected in ((["report", "--maps", "--so"], {"--sort"}),
                             (["report", "--by", "f"], {"function", "file"}), (["report", "--by", "=", "f"], {"function", "file"}),
                             (["record", "--logfile", "READ"], {"README.md"}), (["ctl", "1", "en"], {"enable"}),
                             (["ctl", ""], set()), (["export", "-f", "pp"], {"pprof"}), (["report", "--where", "size-m"], {"size-min=", "size-max="}),

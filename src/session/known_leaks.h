@@ -2,8 +2,8 @@
  *
  * known_leaks: the suppressions that a command was given.
  */
-#ifndef HW_CMD_KNOWN_LEAKS_H
-#define HW_CMD_KNOWN_LEAKS_H
+#ifndef HW_SESSION_KNOWN_LEAKS_H
+#define HW_SESSION_KNOWN_LEAKS_H
 
 #include "query/suppress.h"
 #include "tool/err.h"

@@ -2,7 +2,7 @@
  *
  * known_leaks: see known_leaks.h.
  */
-#include "cmd/known_leaks.h"
+#include "session/known_leaks.h"
 
 #include "tool/file.h"
 

@@ -3,8 +3,8 @@
  * audit: goes through the events of a recording and compares what they add up
  * to with what the recorder wrote.
  */
-#ifndef HW_CMD_AUDIT_H
-#define HW_CMD_AUDIT_H
+#ifndef HW_SESSION_AUDIT_H
+#define HW_SESSION_AUDIT_H
 
 #include "store/reader.h"
 #include "tool/err.h"

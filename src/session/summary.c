@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * facts: see facts.h.
+ * summary: see summary.h.
  */
-#include "cmd/facts.h"
+#include "session/summary.h"
 
 #include "store/names.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static void facts_add(struct facts *f, const struct wake_process *p, size_t index)
+static void summary_add(struct summary *f, const struct wake_process *p, size_t index)
 {
     const struct wake_process_end *e = &p->end;
     uint64_t threads = e->threads > p->threads.count ? e->threads : p->threads.count;
@@ -60,20 +60,20 @@ static void facts_add(struct facts *f, const struct wake_process *p, size_t inde
     f->complete &= e->complete && p->ended && !p->derived;
 }
 
-void facts_gather(struct facts *f, const struct wake_reader *r)
+void summary_gather(struct summary *f, const struct wake_reader *r)
 {
     const struct wake_summary *s = wake_reader_summary(r);
     memset(f, 0, sizeof *f);
     f->processes = wake_reader_process_count(r);
     f->complete = s->complete && wake_reader_damage_count(r) == 0;
     for (size_t i = 0; i < f->processes; i++)
-        facts_add(f, wake_reader_process(r, i), i);
+        summary_add(f, wake_reader_process(r, i), i);
     f->lost_events += s->not_kept;
     f->unrecorded_processes = s->unrecorded;
     f->is_whole = f->complete && s->unrecorded == 0;
 }
 
-void facts_gather_names(struct facts_names *f, struct wake_reader *r)
+void summary_count_names(struct summary_names *f, struct wake_reader *r)
 {
     const struct names *n = wake_reader_names(r);
     memset(f, 0, sizeof *f);
@@ -87,7 +87,7 @@ void facts_gather_names(struct facts_names *f, struct wake_reader *r)
         f->binary_bytes += wake_reader_binary(r, i)->length;
 }
 
-const struct wake_process *facts_last_image(const struct wake_reader *r)
+const struct wake_process *summary_last_image(const struct wake_reader *r)
 {
     const struct wake_process *p = wake_reader_process(r, 0);
     for (size_t i = 1; i < wake_reader_process_count(r); i++) {
@@ -98,7 +98,7 @@ const struct wake_process *facts_last_image(const struct wake_reader *r)
     return p;
 }
 
-void facts_describe_end(const struct wake_process *p, char *text, size_t size)
+void summary_describe_end(const struct wake_process *p, char *text, size_t size)
 {
     int status = p->end.wait_status;
     if (!p->ended)

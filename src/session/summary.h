@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * facts: the sums over all processes of a recording that `info` shows.
+ * summary: the sums over all processes of a recording that `info` shows.
  */
-#ifndef HW_CMD_FACTS_H
-#define HW_CMD_FACTS_H
+#ifndef HW_SESSION_SUMMARY_H
+#define HW_SESSION_SUMMARY_H
 
 #include "store/reader.h"
 
-struct facts {
+struct summary {
     size_t processes;
     uint64_t threads, runtime_ns, events;
     uint64_t allocations, frees, allocated_bytes;
@@ -32,7 +32,7 @@ struct facts {
 };
 
 /* What is known of addresses. */
-struct facts_names {
+struct summary_names {
     size_t images;  /* files that somebody has looked for */
     size_t missing; /* ... and not found */
     size_t places;  /* addresses that have a name */
@@ -40,12 +40,12 @@ struct facts_names {
     uint64_t binary_bytes;
 };
 
-void facts_gather(struct facts *f, const struct wake_reader *r);
+void summary_gather(struct summary *f, const struct wake_reader *r);
 /* Reads what the file says about names: may find damages. */
-void facts_gather_names(struct facts_names *f, struct wake_reader *r);
+void summary_count_names(struct summary_names *f, struct wake_reader *r);
 /* What the first process had become by exec when it ended. There must be one. */
-const struct wake_process *facts_last_image(const struct wake_reader *r);
+const struct wake_process *summary_last_image(const struct wake_reader *r);
 /* "killed by SIGKILL", "exit code 0", "exec", "not known". */
-void facts_describe_end(const struct wake_process *p, char *text, size_t size);
+void summary_describe_end(const struct wake_process *p, char *text, size_t size);
 
 #endif

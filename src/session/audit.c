@@ -2,7 +2,7 @@
  *
  * audit: see audit.h.
  */
-#include "cmd/audit.h"
+#include "session/audit.h"
 
 #include "store/live.h"
 #include "store/weight.h"
