@@ -76,7 +76,7 @@ static int history_show(const struct history_options *o, struct section_history 
     json_open_object(&j, NULL);
     json_add_text(&j, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
     summary_gather(&facts, s->reader);
-    json_add_bool(&j, "complete", facts.is_whole);
+    json_add_bool(&j, "complete", summary_is_whole(&facts));
     json_add_bool(&j, "interrupted", asking_is_interrupted());
     int code = section_history_json(&j, s, err);
     json_close_object(&j);

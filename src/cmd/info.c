@@ -111,7 +111,7 @@ static void info_json_totals(struct json *j, const struct summary *f, const stru
     json_add_number(j, "culled_bytes", f->culled_bytes);
     json_add_number(j, "limit_ns", f->limit_ns);
     json_add_number(j, "limited_events", f->limited_events);
-    json_add_bool(j, "complete", f->is_whole);
+    json_add_bool(j, "complete", summary_is_whole(f));
     json_add_number(j, "file_bytes", s->file_size);
     json_add_real(j, "bytes_per_event", info_density(f, s));
     json_add_number(j, "collector_cpu_ns", s->collector_cpu_ns);
@@ -207,7 +207,7 @@ static void info_text_losses(struct page *p, struct strbuf *out, const struct wa
 {
     char a[UNITS_MAX];
     const struct wake_summary *s = wake_reader_summary(r);
-    strbuf_addf(out, "%s", f->is_whole ? "yes" : "no");
+    strbuf_addf(out, "%s", summary_is_whole(f) ? "yes" : "no");
     if (f->unrecorded_processes != 0)
         strbuf_addf(out, ", %s more process%s could not be recorded", units_count(a, f->unrecorded_processes),
                     f->unrecorded_processes == 1 ? "" : "es");

@@ -134,11 +134,11 @@ static enum unknown report_unknown(const struct report *r, enum measure measure)
 {
     if (measure == MEASURE_LEAKED)
         return r->data.result.limited_blocks != 0 ? UNKNOWN_FULL : UNKNOWN_NONE;
-    return measure != MEASURE_TEMPORARY       ? UNKNOWN_NONE
-           : r->data.head.made_up             ? UNKNOWN_MADE_UP
-           : r->data.head.sample_rate != 0    ? UNKNOWN_SAMPLED
-           : r->data.result.lacks_temporaries ? UNKNOWN_CULLED
-                                              : UNKNOWN_NONE;
+    return measure != MEASURE_TEMPORARY        ? UNKNOWN_NONE
+           : r->data.head.sum.made_up          ? UNKNOWN_MADE_UP
+           : r->data.head.sum.sample_rate != 0 ? UNKNOWN_SAMPLED
+           : r->data.result.lacks_temporaries  ? UNKNOWN_CULLED
+                                               : UNKNOWN_NONE;
 }
 
 static int report_sites_by(struct report *r, struct sites *sites, struct programs *programs,
@@ -162,7 +162,7 @@ static int report_sites_by(struct report *r, struct sites *sites, struct program
         .verdicts = report_is_judged(measure) ? verdicts : NULL,
         .explain = o->verdicts,
         .details = o->details,
-        .sample_rate = r->data.head.sample_rate,
+        .sample_rate = r->data.head.sum.sample_rate,
         .unknown = report_unknown(r, measure),
     };
     struct sites *listed = report_listed(r, sites, programs, measure, s.limit);
@@ -362,7 +362,7 @@ static void report_say_beside_memtrail(const struct report *r)
     if (r->is_cut)
         command_say("Of stacks with more than %d frames the outer ones are not in the trees.",
                     MEMTRAIL_DEPTH);
-    if (!r->data.head.complete || r->data.head.lost_events != 0 || r->data.head.omitted_blocks != 0)
+    if (!r->data.head.sum.complete || r->data.head.sum.lost_events != 0 || r->data.head.omitted_blocks != 0)
         command_say("The recording is not whole: 'heapwake report' says what is missing.");
 }
 
@@ -386,7 +386,8 @@ static int report_text(struct report *r, struct err *err)
         page_end_line(&r->page);
     }
     section_head_text(&r->page, &r->data.head);
-    section_timeline_text(&r->page, &r->data.result, r->data.head.runtime_ns, r->data.head.sample_rate != 0);
+    section_timeline_text(&r->page, &r->data.result, r->data.head.sum.runtime_ns,
+                          r->data.head.sum.sample_rate != 0);
     page_fit(&r->page);
     return code;
 }
@@ -444,7 +445,7 @@ static int report_run(const struct command *self, int argc, char **argv)
     if (code == 0 && asking_is_interrupted())
         report_say_interrupted(&r.data.result);
     else if (code == 0 && options.conditions.length > 0 && report_options_list_blocks(&options))
-        nothing_fits_say(&r.data.result.total, r.data.head.allocations);
+        nothing_fits_say(&r.data.result.total, r.data.head.sum.allocations);
     if (code == 0)
         wrapping_warn(&r.data.traces);
     if (code == 0 && command_print(&r.head) && command_print(&r.out))

@@ -4,14 +4,14 @@
  */
 #include "cmd/report_data.h"
 
-#include "session/summary.h"
-#include "session/known_leaks.h"
-#include "session/series_files.h"
 #include "cmd/report_findings.h"
 #include "present/safe.h"
 #include "query/combine.h"
 #include "query/interpreter.h"
 #include "query/when.h"
+#include "session/known_leaks.h"
+#include "session/series_files.h"
+#include "session/summary.h"
 
 #include <string.h>
 
@@ -29,6 +29,7 @@ void report_data_init(struct report_data *d)
     query_result_init(&d->since);
     suppress_init(&d->suppress);
     accounts_init(&d->accounts);
+    summary_init(&d->head.sum);
 }
 
 void report_data_release(struct report_data *d)
@@ -40,83 +41,11 @@ void report_data_release(struct report_data *d)
     query_result_release(&d->result);
     query_result_release(&d->since);
     traces_release(&d->traces);
-    vec_release(&d->head.notes);
+    summary_release(&d->head.sum);
     for (size_t i = 0; i < d->readers.count; i++)
         wake_reader_close(d->readers.data[i]);
     vec_release(&d->readers);
     vec_release(&d->paths);
-}
-
-/* ----------------------------------------------------------------------- head */
-
-static void report_data_add_facts(struct report_data *d, const struct wake_reader *r)
-{
-    struct section_head *h = &d->head;
-    struct summary f;
-    summary_gather(&f, r);
-    if (h->files++ == 0) {
-        h->complete = true;
-        h->end = "ended";
-    }
-    if (h->args == NULL && f.processes > 0) {
-        const struct wake_process *first = wake_reader_process(r, 0);
-        h->args = first->info.args;
-        h->args_length = first->info.args_length;
-        summary_describe_end(summary_last_image(r), d->end, sizeof d->end);
-        h->end = d->end;
-    }
-    if (f.processes > 0 && (h->files == 1 || f.peak_bytes > h->peak_bytes)) {
-        h->peak_bytes = f.peak_bytes;
-        h->peak_blocks = f.peak_blocks;
-        h->peak_time_ns = f.peak_time_ns;
-        h->peak_pid = wake_reader_process(r, f.peak_process)->info.pid;
-    }
-    h->processes += f.processes;
-    h->threads += f.threads;
-    h->runtime_ns = f.runtime_ns > h->runtime_ns ? f.runtime_ns : h->runtime_ns;
-    h->allocations += f.allocations;
-    h->frees += f.frees;
-    h->allocated_bytes += f.allocated_bytes;
-    h->leaked_bytes += f.leaked_bytes;
-    h->leaked_blocks += f.leaked_blocks;
-    h->temporary_blocks += f.temporary_blocks;
-    h->lacks_temporaries |= f.lacks_temporaries;
-    h->peak_rss_bytes = f.peak_rss_bytes > h->peak_rss_bytes ? f.peak_rss_bytes : h->peak_rss_bytes;
-    h->lost_events += f.lost_events;
-    h->unrecorded_processes += f.unrecorded_processes;
-    h->unknown_frees += f.unknown_frees;
-    h->off_ns = f.off_ns > h->off_ns ? f.off_ns : h->off_ns;
-    h->stacks += f.stacks;
-    h->cut_stacks += f.cut_stacks;
-    if (f.cull_threshold_ns > h->cull_threshold_ns)
-        h->cull_threshold_ns = f.cull_threshold_ns;
-    if (f.sample_rate > h->sample_rate)
-        h->sample_rate = f.sample_rate;
-    h->samples += f.samples;
-    h->lacks_culled |= f.lacks_culled;
-    h->culled_blocks += f.culled_blocks;
-    h->culled_bytes += f.culled_bytes;
-    if (f.limit_ns != 0 && (h->limit_ns == 0 || f.limit_ns < h->limit_ns))
-        h->limit_ns = f.limit_ns;
-    h->limited_events += f.limited_events;
-    h->complete &= f.complete;
-    h->made_up |= f.made_up;
-}
-
-/* Each once: of a job's ranks all may say the same. */
-static int report_data_add_notes(struct report_data *d, const struct wake_reader *r, struct err *err)
-{
-    enum { NOTES_MAX = 100 }; /* more are nothing that somebody reads */
-    struct section_head *h = &d->head;
-    for (size_t i = 0; i < wake_reader_note_count(r) && h->notes.count < NOTES_MAX; i++) {
-        const char *note = wake_reader_note(r, i);
-        size_t at = 0;
-        while (at < h->notes.count && strcmp(h->notes.data[at], note) != 0)
-            at++;
-        if (at == h->notes.count && !vec_push(&h->notes, note))
-            return err_set(err, ERR_MEMORY, "There is no memory for what the recordings say.");
-    }
-    return 0;
 }
 
 /* --------------------------------------------------------------- suppressions */
@@ -174,10 +103,10 @@ static int report_data_find_interpreter(struct report_data *d, struct err *err)
     int code = interpreter_find(&d->traces, &d->whole, &sentence, err);
     if (code != 0 || sentence == NULL)
         return code;
-    if (!vec_push(&h->notes, sentence))
+    if (!vec_push(&h->sum.notes, sentence))
         return err_set(err, ERR_MEMORY, "There is no memory for what the recordings say.");
-    memmove(h->notes.data + 1, h->notes.data, (h->notes.count - 1) * sizeof *h->notes.data);
-    h->notes.data[0] = sentence;
+    memmove(h->sum.notes.data + 1, h->sum.notes.data, (h->sum.notes.count - 1) * sizeof *h->sum.notes.data);
+    h->sum.notes.data[0] = sentence;
     return 0;
 }
 
@@ -269,10 +198,8 @@ static int report_data_add(struct report_data *d, const struct report_options *o
     query_result_release(&answer);
     if (code == 0)
         code = accounts_read(&d->accounts, r, base, err);
-    if (code == 0) {
-        report_data_add_facts(d, r);
-        code = report_data_add_notes(d, r, err);
-    }
+    if (code == 0)
+        code = summary_add(&d->head.sum, r, err);
     wake_reader_rest(r);
     return code;
 }
@@ -382,14 +309,15 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     struct series_files parts = {0};
     if (code == 0)
         code = series_files_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
-                          o->worst == WORST_NONE ? o->files.count : 1, err);
+                                 o->worst == WORST_NONE ? o->files.count : 1, err);
     d->recordings = parts.first.count;
     d->asking.has_several = d->recordings > 1;
     if (code == 0 && o->misuse && d->recordings > 1)
         code = err_set(err, ERR_USAGE, "--misuse is about one recording.");
     asking_begin(&d->asking);
     for (size_t i = 0; i < parts.first.count && code == 0; i++)
-        code = report_data_add(d, o, parts.paths.data + parts.first.data[i], series_files_count(&parts, i), err);
+        code =
+            report_data_add(d, o, parts.paths.data + parts.first.data[i], series_files_count(&parts, i), err);
     asking_end(&d->asking);
     series_files_release(&parts);
     if (code == 0 && o->changes && asking_is_interrupted())
@@ -420,6 +348,6 @@ void report_data_settle(struct report_data *d)
 {
     for (size_t i = 0; i < d->readers.count; i++) {
         asking_warn(d->readers.data[i], d->paths.data[i]);
-        d->head.complete &= wake_reader_damage_count(d->readers.data[i]) == 0;
+        d->head.sum.complete &= wake_reader_damage_count(d->readers.data[i]) == 0;
     }
 }

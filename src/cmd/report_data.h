@@ -31,7 +31,6 @@ struct report_data {
     struct section_head head;
     struct asking asking;
     size_t recordings; /* of which some may be several files */
-    char end[64];
     struct nameless nameless; /* files without lines */
     size_t chosen;            /* --worst: which of the files; and what makes it the worst */
     uint64_t chosen_value;

@@ -62,7 +62,7 @@ static int report_findings_advice(struct report_data *d, const struct report_opt
     advices_init(&advices);
     int code = report_findings_visit(d, o, report_finding_advice, &advices, err);
     if (code == 0)
-        code = advices_build(&advices, &d->traces, d->head.peak_bytes, d->head.runtime_ns, err);
+        code = advices_build(&advices, &d->traces, d->head.sum.peak_bytes, d->head.sum.runtime_ns, err);
     struct section_advice s = {&d->traces, &advices, report_findings_limit(o),
                                o->has_limit ? 0 : REPORT_ADVICE_SHARE};
     if (code == 0 && o->json)

@@ -18,7 +18,7 @@
 
 static double section_head_rate(const struct section_head *h)
 {
-    return h->runtime_ns == 0 ? 0 : (double)h->allocations / ((double)h->runtime_ns / 1e9);
+    return h->sum.runtime_ns == 0 ? 0 : (double)h->sum.allocations / ((double)h->sum.runtime_ns / 1e9);
 }
 
 static double section_head_percent(uint64_t part, uint64_t whole)
@@ -63,11 +63,12 @@ static void section_head_ran(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     section_head_label(p, "ran");
-    page_addf(p, COLOUR_PLAIN, "%10s  %s; ", units_time(a, h->runtime_ns), h->end);
-    page_addf(p, COLOUR_PLAIN, "%s process%s, %s thread%s", units_count(a, h->processes),
-              h->processes == 1 ? "" : "es", units_count(b, h->threads), units_plural(h->threads));
-    if (h->files > 1)
-        page_addf(p, COLOUR_PLAIN, " in %s recordings", units_count(a, h->files));
+    page_addf(p, COLOUR_PLAIN, "%10s  %s; ", units_time(a, h->sum.runtime_ns), h->sum.end);
+    page_addf(p, COLOUR_PLAIN, "%s process%s, %s thread%s", units_count(a, h->sum.processes),
+              h->sum.processes == 1 ? "" : "es", units_count(b, h->sum.threads),
+              units_plural(h->sum.threads));
+    if (h->sum.files > 1)
+        page_addf(p, COLOUR_PLAIN, " in %s recordings", units_count(a, h->sum.files));
     page_end_line(p);
 }
 
@@ -75,22 +76,23 @@ static void section_head_peak(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     section_head_label(p, "peak");
-    page_addf(p, COLOUR_PLAIN, "%10s  at %s", units_bytes(a, h->peak_bytes), units_time(b, h->peak_time_ns));
-    if (h->processes > 1)
-        page_addf(p, COLOUR_PLAIN, " in process %u", h->peak_pid);
-    if (h->peak_rss_bytes != 0)
-        page_addf(p, COLOUR_PLAIN, "; resident at most %s", units_bytes(a, h->peak_rss_bytes));
+    page_addf(p, COLOUR_PLAIN, "%10s  at %s", units_bytes(a, h->sum.peak_bytes),
+              units_time(b, h->sum.peak_time_ns));
+    if (h->sum.processes > 1)
+        page_addf(p, COLOUR_PLAIN, " in process %u", h->sum.peak_pid);
+    if (h->sum.peak_rss_bytes != 0)
+        page_addf(p, COLOUR_PLAIN, "; resident at most %s", units_bytes(a, h->sum.peak_rss_bytes));
     page_end_line(p);
 }
 
 static void section_head_leaked(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX];
-    bool is_known = h->leaked_blocks == h->suppressed_blocks;
+    bool is_known = h->sum.leaked_blocks == h->suppressed_blocks;
     section_head_label(p, "leaked");
-    page_addf(p, is_known ? COLOUR_PLAIN : COLOUR_ALARM, "%10s", units_bytes(a, h->leaked_bytes));
-    page_addf(p, COLOUR_PLAIN, "  in %s block%s", units_count(a, h->leaked_blocks),
-              units_plural(h->leaked_blocks));
+    page_addf(p, is_known ? COLOUR_PLAIN : COLOUR_ALARM, "%10s", units_bytes(a, h->sum.leaked_bytes));
+    page_addf(p, COLOUR_PLAIN, "  in %s block%s", units_count(a, h->sum.leaked_blocks),
+              units_plural(h->sum.leaked_blocks));
     if (h->suppressed_blocks != 0)
         page_addf(p, COLOUR_PLAIN, "; %s of it suppressed",
                   is_known ? "all" : units_bytes(a, h->suppressed_bytes));
@@ -101,17 +103,18 @@ static void section_head_temporary(struct page *p, const struct section_head *h)
 {
     const char *said = "of the calls: freed before their thread's next one";
     bool is_known = false;
-    if (h->made_up)
+    if (h->sum.made_up)
         said = "";
-    else if (h->sample_rate != 0)
+    else if (h->sum.sample_rate != 0)
         said = "in a sampled recording";
-    else if (h->lacks_temporaries && h->temporary_blocks == 0)
+    else if (h->sum.lacks_temporaries && h->sum.temporary_blocks == 0)
         said = "in a culled recording without its end";
     else
         is_known = true;
     section_head_label(p, "temporary");
     if (is_known)
-        page_addf(p, COLOUR_PLAIN, "%8.1f %%", section_head_percent(h->temporary_blocks, h->allocations));
+        page_addf(p, COLOUR_PLAIN, "%8.1f %%",
+                  section_head_percent(h->sum.temporary_blocks, h->sum.allocations));
     else
         page_addf(p, COLOUR_PLAIN, "%10s", "not known");
     page_add(p, COLOUR_PLAIN, said[0] == '\0' ? "" : "  ");
@@ -126,11 +129,12 @@ static void section_head_notes(struct page *p, const struct section_head *h)
     struct strbuf line;
     char count[UNITS_MAX];
     strbuf_init(&line);
-    for (size_t i = 0; i < h->notes.count && i < HEAD_NOTES; i++) {
+    for (size_t i = 0; i < h->sum.notes.count && i < HEAD_NOTES; i++) {
         strbuf_clear(&line);
-        safe_add_text(&line, h->notes.data[i]);
-        if (i + 1 == HEAD_NOTES && h->notes.count > HEAD_NOTES)
-            strbuf_addf(&line, " (%s more: heapwake info)", units_count(count, h->notes.count - HEAD_NOTES));
+        safe_add_text(&line, h->sum.notes.data[i]);
+        if (i + 1 == HEAD_NOTES && h->sum.notes.count > HEAD_NOTES)
+            strbuf_addf(&line, " (%s more: heapwake info)",
+                        units_count(count, h->sum.notes.count - HEAD_NOTES));
         section_head_label(p, "note");
         page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
         page_end_line(p);
@@ -143,24 +147,25 @@ static void section_head_losses(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
     section_head_label(p, "recorded");
-    bool is_whole = h->complete && h->unrecorded_processes == 0 && h->off_ns == 0;
+    bool is_whole = summary_is_whole(&h->sum) && h->sum.off_ns == 0;
     const char *word = is_whole ? "whole" : "in part";
-    if (h->complete && h->lost_events == 0)
+    if (h->sum.complete && h->sum.lost_events == 0)
         page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", word);
-    else if (h->lost_events == 0)
+    else if (h->sum.lost_events == 0)
         page_addf(p, COLOUR_ALARM, "%10s  what is missing is not known; ", word);
     else
-        page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", word, units_count(a, h->lost_events),
-                  units_plural(h->lost_events));
-    page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->cut_stacks),
-              units_count(b, h->stacks));
+        page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", word, units_count(a, h->sum.lost_events),
+                  units_plural(h->sum.lost_events));
+    page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->sum.cut_stacks),
+              units_count(b, h->sum.stacks));
     page_end_line(p);
-    if (h->off_ns != 0)
+    if (h->sum.off_ns != 0)
         section_head_more(p, COLOUR_ALARM, "switched off for %s, of which nothing is known",
-                          units_time(a, h->off_ns));
-    if (h->unrecorded_processes != 0)
+                          units_time(a, h->sum.off_ns));
+    if (h->sum.unrecorded_processes != 0)
         section_head_more(p, COLOUR_ALARM, "%s more process%s could not be recorded",
-                          units_count(a, h->unrecorded_processes), h->unrecorded_processes == 1 ? "" : "es");
+                          units_count(a, h->sum.unrecorded_processes),
+                          h->sum.unrecorded_processes == 1 ? "" : "es");
 }
 
 enum { HEAD_NAMELESS = 2 }; /* files that are named */
@@ -189,7 +194,7 @@ static void section_head_blame(struct strbuf *line, const struct section_head *h
         bool goes_on = !is_last && nameless_is_packaged(m) == nameless_is_packaged(m + 1);
         strbuf_add_text(line, i == 0 ? "" : ", ");
         if (n->modules.count > 1)
-            strbuf_addf(line, "%.0f %% ", section_head_percent(m->bytes, h->allocated_bytes));
+            strbuf_addf(line, "%.0f %% ", section_head_percent(m->bytes, h->sum.allocated_bytes));
         safe_add_text(line, m->name);
         if (h->nameless_remark == NULL && !goes_on)
             section_head_remedy(line, m, several);
@@ -203,12 +208,12 @@ static void section_head_blame(struct strbuf *line, const struct section_head *h
 static void section_head_misuse(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX];
-    if (h->unknown_frees == 0)
+    if (h->sum.unknown_frees == 0)
         return;
     section_head_label(p, "misuse");
-    page_addf(p, COLOUR_ALARM, "%10s", units_count(a, h->unknown_frees));
+    page_addf(p, COLOUR_ALARM, "%10s", units_count(a, h->sum.unknown_frees));
     page_addf(p, COLOUR_PLAIN, "  %s of what was not live: see --misuse",
-              h->unknown_frees == 1 ? "release" : "releases");
+              h->sum.unknown_frees == 1 ? "release" : "releases");
     page_end_line(p);
 }
 
@@ -216,7 +221,8 @@ static void section_head_misuse(struct page *p, const struct section_head *h)
 static void section_head_names(struct page *p, const struct section_head *h)
 {
     enum { MATTERS_PERCENT = 5 };
-    double percent = h->nameless == NULL ? 0 : section_head_percent(h->nameless->bytes, h->allocated_bytes);
+    double percent =
+        h->nameless == NULL ? 0 : section_head_percent(h->nameless->bytes, h->sum.allocated_bytes);
     if (percent < MATTERS_PERCENT)
         return;
     section_head_label(p, "no lines");
@@ -240,46 +246,47 @@ static void section_head_names(struct page *p, const struct section_head *h)
 static void section_head_omissions(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
-    if (h->cull_threshold_ns != 0) {
+    if (h->sum.cull_threshold_ns != 0) {
         section_head_label(p, "culled");
-        if (h->lacks_culled)
+        if (h->sum.lacks_culled)
             page_addf(p, COLOUR_PLAIN, "%10s  what lived less than ", "not known");
-        else if (h->sample_rate != 0)
-            page_addf(p, COLOUR_PLAIN, "%10s  sample%s lived less than ", units_count(b, h->culled_blocks),
-                      units_plural(h->culled_blocks));
+        else if (h->sum.sample_rate != 0)
+            page_addf(p, COLOUR_PLAIN, "%10s  sample%s lived less than ",
+                      units_count(b, h->sum.culled_blocks), units_plural(h->sum.culled_blocks));
         else
             page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, lived less than ",
-                      units_bytes(a, h->culled_bytes), units_count(b, h->culled_blocks),
-                      units_plural(h->culled_blocks));
-        page_addf(p, COLOUR_PLAIN, "%s:", units_time(a, h->cull_threshold_ns));
+                      units_bytes(a, h->sum.culled_bytes), units_count(b, h->sum.culled_blocks),
+                      units_plural(h->sum.culled_blocks));
+        page_addf(p, COLOUR_PLAIN, "%s:", units_time(a, h->sum.cull_threshold_ns));
         page_end_line(p);
         section_head_more(p, COLOUR_PLAIN,
-                          h->lacks_culled ? "it is not in the file before the process ends"
-                                          : "they are in the totals, not among the events");
+                          h->sum.lacks_culled ? "it is not in the file before the process ends"
+                                              : "they are in the totals, not among the events");
     }
-    if (h->sample_rate != 0) {
+    if (h->sum.sample_rate != 0) {
         section_head_label(p, "sampled");
         page_addf(p, COLOUR_PLAIN, "%10s  blocks, one in %s: all figures are estimates,",
-                  units_count(a, h->samples), units_bytes(b, h->sample_rate));
+                  units_count(a, h->sum.samples), units_bytes(b, h->sum.sample_rate));
         page_end_line(p);
         section_head_more(
             p, COLOUR_PLAIN, "allocated within %.1f %%, peak %.1f %%, leaked %.1f %%,",
-            section_head_percent(weight_error(h->sample_rate, h->allocated_bytes), h->allocated_bytes),
-            section_head_percent(weight_error(h->sample_rate, h->peak_bytes), h->peak_bytes),
-            section_head_percent(weight_error(h->sample_rate, h->leaked_bytes), h->leaked_bytes));
+            section_head_percent(weight_error(h->sum.sample_rate, h->sum.allocated_bytes),
+                                 h->sum.allocated_bytes),
+            section_head_percent(weight_error(h->sum.sample_rate, h->sum.peak_bytes), h->sum.peak_bytes),
+            section_head_percent(weight_error(h->sum.sample_rate, h->sum.leaked_bytes), h->sum.leaked_bytes));
         section_head_more(p, COLOUR_PLAIN, "19 of 20 times; counts of small blocks vary more");
     }
-    if (h->limited_events != 0) {
+    if (h->sum.limited_events != 0) {
         section_head_label(p, "limited");
         page_addf(p, COLOUR_ALARM,
-                  "%10s  later events are in the totals only:", units_count(a, h->limited_events));
+                  "%10s  later events are in the totals only:", units_count(a, h->sum.limited_events));
         page_end_line(p);
-        section_head_more(p, COLOUR_ALARM, "the file was full at %s", units_time(b, h->limit_ns));
+        section_head_more(p, COLOUR_ALARM, "the file was full at %s", units_time(b, h->sum.limit_ns));
     }
     if (h->omitted_blocks != 0) {
         section_head_label(p, "not shown");
         page_addf(p, COLOUR_ALARM, "%10s  %s are not in what follows,", units_count(a, h->omitted_blocks),
-                  h->sample_rate != 0 ? "samples" : "calls");
+                  h->sum.sample_rate != 0 ? "samples" : "calls");
         page_end_line(p);
         section_head_more(p, COLOUR_ALARM, "which is made of single events");
     }
@@ -312,13 +319,13 @@ static void section_head_command(struct page *p, const struct section_head *h)
     struct strbuf line, title;
     strbuf_init(&line);
     strbuf_init(&title);
-    safe_add_command(&line, h->args, h->args_length);
+    safe_add_command(&line, h->sum.args, h->sum.args_length);
     if (width_of(strbuf_get(&line)) > p->width) {
         size_t folders = 0;
-        for (size_t i = 0; i + 1 < h->args_length && h->args[i] != '\0'; i++)
-            folders = h->args[i] == '/' && h->args[i + 1] != '\0' ? i + 1 : folders;
+        for (size_t i = 0; i + 1 < h->sum.args_length && h->sum.args[i] != '\0'; i++)
+            folders = h->sum.args[i] == '/' && h->sum.args[i + 1] != '\0' ? i + 1 : folders;
         strbuf_clear(&line);
-        safe_add_command(&line, h->args + folders, h->args_length - folders);
+        safe_add_command(&line, h->sum.args + folders, h->sum.args_length - folders);
     }
     width_add_begin(&title, strbuf_get(&line), p->width, p->unicode);
     page_add(p, COLOUR_TITLE, strbuf_get(&title));
@@ -334,8 +341,8 @@ void section_head_text(struct page *p, const struct section_head *h)
     section_head_command(p, h);
     section_head_ran(p, h);
     section_head_label(p, "allocated");
-    page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, ", units_bytes(a, h->allocated_bytes),
-              units_count(b, h->allocations), units_plural(h->allocations));
+    page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, ", units_bytes(a, h->sum.allocated_bytes),
+              units_count(b, h->sum.allocations), units_plural(h->sum.allocations));
     page_addf(p, COLOUR_PLAIN, "%s a second", section_head_round(a, section_head_rate(h)));
     page_end_line(p);
     section_head_peak(p, h);
@@ -353,53 +360,53 @@ void section_head_json(struct json *j, const struct section_head *h)
 {
     struct strbuf line;
     strbuf_init(&line);
-    safe_add_command(&line, h->args, h->args_length);
+    safe_add_command(&line, h->sum.args, h->sum.args_length);
     json_open_object(j, "summary");
     json_add_text(j, "command", strbuf_get(&line), line.length);
-    json_add_text(j, "end", h->end, strlen(h->end));
-    json_add_number(j, "files", h->files);
-    json_add_number(j, "processes", h->processes);
-    json_add_number(j, "threads", h->threads);
-    json_add_number(j, "runtime_ns", h->runtime_ns);
-    json_add_number(j, "allocations", h->allocations);
-    json_add_number(j, "frees", h->frees);
-    json_add_number(j, "allocated_bytes", h->allocated_bytes);
+    json_add_text(j, "end", h->sum.end, strlen(h->sum.end));
+    json_add_number(j, "files", h->sum.files);
+    json_add_number(j, "processes", h->sum.processes);
+    json_add_number(j, "threads", h->sum.threads);
+    json_add_number(j, "runtime_ns", h->sum.runtime_ns);
+    json_add_number(j, "allocations", h->sum.allocations);
+    json_add_number(j, "frees", h->sum.frees);
+    json_add_number(j, "allocated_bytes", h->sum.allocated_bytes);
     json_add_real(j, "allocations_per_second", section_head_rate(h));
-    json_add_number(j, "peak_bytes", h->peak_bytes);
-    json_add_number(j, "peak_blocks", h->peak_blocks);
-    json_add_number(j, "peak_time_ns", h->peak_time_ns);
-    json_add_number(j, "peak_pid", h->peak_pid);
-    json_add_number(j, "leaked_bytes", h->leaked_bytes);
-    json_add_number(j, "leaked_blocks", h->leaked_blocks);
+    json_add_number(j, "peak_bytes", h->sum.peak_bytes);
+    json_add_number(j, "peak_blocks", h->sum.peak_blocks);
+    json_add_number(j, "peak_time_ns", h->sum.peak_time_ns);
+    json_add_number(j, "peak_pid", h->sum.peak_pid);
+    json_add_number(j, "leaked_bytes", h->sum.leaked_bytes);
+    json_add_number(j, "leaked_blocks", h->sum.leaked_blocks);
     json_add_number(j, "suppressed_bytes", h->suppressed_bytes);
     json_add_number(j, "suppressed_blocks", h->suppressed_blocks);
-    json_add_number(j, "temporary_blocks", h->temporary_blocks);
-    json_add_real(j, "temporary_percent", section_head_percent(h->temporary_blocks, h->allocations));
-    json_add_number(j, "peak_rss_bytes", h->peak_rss_bytes);
-    json_add_number(j, "lost_events", h->lost_events);
-    json_add_number(j, "unrecorded_processes", h->unrecorded_processes);
-    json_add_number(j, "unknown_frees", h->unknown_frees);
-    json_add_number(j, "off_ns", h->off_ns);
-    json_add_number(j, "stacks", h->stacks);
-    json_add_number(j, "cut_stacks", h->cut_stacks);
-    json_add_number(j, "sample_rate", h->sample_rate);
-    json_add_number(j, "samples", h->samples);
-    json_add_number(j, "allocated_error_bytes", weight_error(h->sample_rate, h->allocated_bytes));
-    json_add_number(j, "peak_error_bytes", weight_error(h->sample_rate, h->peak_bytes));
-    json_add_number(j, "leaked_error_bytes", weight_error(h->sample_rate, h->leaked_bytes));
-    json_add_number(j, "cull_threshold_ns", h->cull_threshold_ns);
-    json_add_number(j, "culled_blocks", h->culled_blocks);
-    json_add_number(j, "culled_bytes", h->culled_bytes);
-    json_add_number(j, "limit_ns", h->limit_ns);
-    json_add_number(j, "limited_events", h->limited_events);
+    json_add_number(j, "temporary_blocks", h->sum.temporary_blocks);
+    json_add_real(j, "temporary_percent", section_head_percent(h->sum.temporary_blocks, h->sum.allocations));
+    json_add_number(j, "peak_rss_bytes", h->sum.peak_rss_bytes);
+    json_add_number(j, "lost_events", h->sum.lost_events);
+    json_add_number(j, "unrecorded_processes", h->sum.unrecorded_processes);
+    json_add_number(j, "unknown_frees", h->sum.unknown_frees);
+    json_add_number(j, "off_ns", h->sum.off_ns);
+    json_add_number(j, "stacks", h->sum.stacks);
+    json_add_number(j, "cut_stacks", h->sum.cut_stacks);
+    json_add_number(j, "sample_rate", h->sum.sample_rate);
+    json_add_number(j, "samples", h->sum.samples);
+    json_add_number(j, "allocated_error_bytes", weight_error(h->sum.sample_rate, h->sum.allocated_bytes));
+    json_add_number(j, "peak_error_bytes", weight_error(h->sum.sample_rate, h->sum.peak_bytes));
+    json_add_number(j, "leaked_error_bytes", weight_error(h->sum.sample_rate, h->sum.leaked_bytes));
+    json_add_number(j, "cull_threshold_ns", h->sum.cull_threshold_ns);
+    json_add_number(j, "culled_blocks", h->sum.culled_blocks);
+    json_add_number(j, "culled_bytes", h->sum.culled_bytes);
+    json_add_number(j, "limit_ns", h->sum.limit_ns);
+    json_add_number(j, "limited_events", h->sum.limited_events);
     json_add_number(j, "omitted_blocks", h->omitted_blocks);
     json_add_number(j, "timeline_omitted_blocks", h->timeline_omitted_blocks);
     json_add_number(j, "releases_without_stack", h->releases_without_stack);
-    json_add_bool(j, "complete", h->complete && h->unrecorded_processes == 0);
-    json_add_bool(j, "made_up", h->made_up);
+    json_add_bool(j, "complete", summary_is_whole(&h->sum));
+    json_add_bool(j, "made_up", h->sum.made_up);
     json_open_array(j, "notes");
-    for (size_t i = 0; i < h->notes.count; i++)
-        json_add_text(j, NULL, h->notes.data[i], strlen(h->notes.data[i]));
+    for (size_t i = 0; i < h->sum.notes.count; i++)
+        json_add_text(j, NULL, h->sum.notes.data[i], strlen(h->sum.notes.data[i]));
     json_close_array(j);
     json_close_object(j);
     strbuf_release(&line);

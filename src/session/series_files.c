@@ -21,13 +21,13 @@ struct series_file {
 static int series_files_compare(const void *a, const void *b)
 {
     const struct series_file *x = *(const struct series_file *const *)a,
-                            *y = *(const struct series_file *const *)b;
+                             *y = *(const struct series_file *const *)b;
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
 /* All files of the series that files[i] begins. */
 static bool series_files_gather(struct series_files *p, struct series_file *files, size_t count, size_t i,
-                         struct series_file **list)
+                                struct series_file **list)
 {
     size_t found = 0;
     for (size_t n = i; n < count; n++) {

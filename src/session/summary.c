@@ -10,67 +10,114 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static void summary_add(struct summary *f, const struct wake_process *p, size_t index)
+static uint64_t summary_larger(uint64_t a, uint64_t b)
 {
-    const struct wake_process_end *e = &p->end;
-    uint64_t threads = e->threads > p->threads.count ? e->threads : p->threads.count;
-    f->threads += threads == 0 ? 1 : threads; /* one that never allocated has told of no thread */
-    if (e->end_ns > f->runtime_ns)
-        f->runtime_ns = e->end_ns;
-    f->events += p->events;
-    f->allocations += e->allocations;
-    f->frees += e->frees;
-    f->allocated_bytes += e->allocated_bytes;
-    if (index == 0 || e->peak_bytes > f->peak_bytes) {
-        f->peak_bytes = e->peak_bytes;
-        f->peak_blocks = e->peak_blocks;
-        f->peak_time_ns = e->peak_time_ns;
-        f->peak_process = index;
-    }
-    f->leaked_blocks += e->leaked_blocks;
-    f->leaked_bytes += e->leaked_bytes;
-    for (size_t i = 0; i < p->totals.count; i++) {
-        f->temporary_blocks += p->totals.data[i].temporary;
-        f->temporary_bytes += p->totals.data[i].temporary_bytes;
-    }
-    f->lacks_temporaries |= p->derived && !wake_process_knows_order(p);
-    f->stacks += p->stacks.count == 0 ? 0 : p->stacks.count - 1;
-    f->cut_stacks += e->cut_stacks;
-    f->made_up |= e->made_up;
-    f->lost_events += e->lost_events + p->missing_events;
-    f->unknown_frees += e->unknown_frees;
-    f->inherited_frees += e->inherited_frees;
-    f->implied_frees += e->implied_frees;
-    if (e->peak_rss_bytes > f->peak_rss_bytes)
-        f->peak_rss_bytes = e->peak_rss_bytes;
-    const struct wake_omissions *o = &p->omitted;
-    if (o->threshold_ns > f->cull_threshold_ns)
-        f->cull_threshold_ns = o->threshold_ns;
-    if (o->sample_rate > f->sample_rate)
-        f->sample_rate = o->sample_rate;
-    f->samples += o->samples;
-    uint64_t off_ns = wake_process_off_time(p);
-    f->off_ns = off_ns > f->off_ns ? off_ns : f->off_ns;
-    f->lacks_culled |= wake_process_lacks_culled(p);
-    f->culled_blocks += o->culled_blocks;
-    f->culled_bytes += o->culled_bytes;
-    if (o->limit_ns != 0 && (f->limit_ns == 0 || o->limit_ns < f->limit_ns))
-        f->limit_ns = o->limit_ns;
-    f->limited_events += o->allocations + o->frees + o->others;
-    f->complete &= e->complete && p->ended && !p->derived;
+    return a > b ? a : b;
 }
 
-void summary_gather(struct summary *f, const struct wake_reader *r)
+static void summary_add_omissions(struct summary *s, const struct wake_process *p)
 {
-    const struct wake_summary *s = wake_reader_summary(r);
-    memset(f, 0, sizeof *f);
-    f->processes = wake_reader_process_count(r);
-    f->complete = s->complete && wake_reader_damage_count(r) == 0;
-    for (size_t i = 0; i < f->processes; i++)
-        summary_add(f, wake_reader_process(r, i), i);
-    f->lost_events += s->not_kept;
-    f->unrecorded_processes = s->unrecorded;
-    f->is_whole = f->complete && s->unrecorded == 0;
+    const struct wake_omissions *o = &p->omitted;
+    s->cull_threshold_ns = summary_larger(s->cull_threshold_ns, o->threshold_ns);
+    s->lacks_culled |= wake_process_lacks_culled(p);
+    s->culled_blocks += o->culled_blocks;
+    s->culled_bytes += o->culled_bytes;
+    s->sample_rate = summary_larger(s->sample_rate, o->sample_rate);
+    s->samples += o->samples;
+    s->off_ns = summary_larger(s->off_ns, wake_process_off_time(p));
+    if (o->limit_ns != 0 && (s->limit_ns == 0 || o->limit_ns < s->limit_ns))
+        s->limit_ns = o->limit_ns;
+    s->limited_events += o->allocations + o->frees + o->others;
+}
+
+static void summary_add_process(struct summary *s, const struct wake_process *p)
+{
+    const struct wake_process_end *e = &p->end;
+    uint64_t threads = summary_larger(e->threads, p->threads.count);
+    s->threads += threads == 0 ? 1 : threads; /* one that never allocated has told of no thread */
+    s->runtime_ns = summary_larger(s->runtime_ns, e->end_ns);
+    s->events += p->events;
+    s->allocations += e->allocations;
+    s->frees += e->frees;
+    s->allocated_bytes += e->allocated_bytes;
+    if (s->processes++ == 0 || e->peak_bytes > s->peak_bytes) {
+        s->peak_bytes = e->peak_bytes;
+        s->peak_blocks = e->peak_blocks;
+        s->peak_time_ns = e->peak_time_ns;
+        s->peak_pid = p->info.pid;
+    }
+    s->leaked_blocks += e->leaked_blocks;
+    s->leaked_bytes += e->leaked_bytes;
+    for (size_t i = 0; i < p->totals.count; i++) {
+        s->temporary_blocks += p->totals.data[i].temporary;
+        s->temporary_bytes += p->totals.data[i].temporary_bytes;
+    }
+    s->lacks_temporaries |= p->derived && !wake_process_knows_order(p);
+    s->stacks += p->stacks.count == 0 ? 0 : p->stacks.count - 1;
+    s->cut_stacks += e->cut_stacks;
+    s->made_up |= e->made_up;
+    s->lost_events += e->lost_events + p->missing_events;
+    s->unknown_frees += e->unknown_frees;
+    s->inherited_frees += e->inherited_frees;
+    s->implied_frees += e->implied_frees;
+    s->peak_rss_bytes = summary_larger(s->peak_rss_bytes, e->peak_rss_bytes);
+    s->complete &= e->complete && p->ended && !p->derived;
+    summary_add_omissions(s, p);
+}
+
+static void summary_add_figures(struct summary *s, const struct wake_reader *r)
+{
+    const struct wake_summary *file = wake_reader_summary(r);
+    size_t count = wake_reader_process_count(r);
+    s->complete = (s->files++ == 0 || s->complete) && file->complete && wake_reader_damage_count(r) == 0;
+    if (s->args == NULL && count > 0) {
+        const struct wake_process *first = wake_reader_process(r, 0);
+        s->args = first->info.args;
+        s->args_length = first->info.args_length;
+        summary_describe_end(summary_last_image(r), s->end, sizeof s->end);
+    }
+    for (size_t i = 0; i < count; i++)
+        summary_add_process(s, wake_reader_process(r, i));
+    s->lost_events += file->not_kept;
+    s->unrecorded_processes += file->unrecorded;
+}
+
+/* Each once: of a job's ranks all may say the same. */
+static int summary_add_notes(struct summary *s, const struct wake_reader *r, struct err *err)
+{
+    enum { NOTES_MAX = 100 }; /* no one reads more */
+    for (size_t i = 0; i < wake_reader_note_count(r) && s->notes.count < NOTES_MAX; i++) {
+        const char *note = wake_reader_note(r, i);
+        size_t at = 0;
+        while (at < s->notes.count && strcmp(s->notes.data[at], note) != 0)
+            at++;
+        if (at == s->notes.count && !vec_push(&s->notes, note))
+            return err_set(err, ERR_MEMORY, "There is no memory for what the recordings say.");
+    }
+    return 0;
+}
+
+void summary_init(struct summary *s)
+{
+    memset(s, 0, sizeof *s);
+    strcpy(s->end, "ended");
+}
+
+void summary_release(struct summary *s)
+{
+    vec_release(&s->notes);
+}
+
+int summary_add(struct summary *s, const struct wake_reader *r, struct err *err)
+{
+    summary_add_figures(s, r);
+    return summary_add_notes(s, r, err);
+}
+
+void summary_gather(struct summary *s, const struct wake_reader *r)
+{
+    summary_init(s);
+    summary_add_figures(s, r);
 }
 
 void summary_count_names(struct summary_names *f, struct wake_reader *r)
