@@ -3,8 +3,8 @@
  * anonymize: a recording that can be given to others: tokens instead of names,
  * no arguments, no binaries, every figure as it was.
  */
-#include "cmd/asking.h"
 #include "cmd/command.h"
+#include "cmd/interactive_query.h"
 #include "cmd/unfinished.h"
 #include "present/safe.h"
 #include "present/units.h"
@@ -49,7 +49,7 @@ static int anonymize_write(const struct anonymize_options *o, struct wake_reader
         code = wake_splice_open(&splice, o->output, wake_reader_summary(r)->wall_ns, err);
     if (splice != NULL) {
         unfinished_guard(wake_splice_get_temp(splice));
-        wake_splice_heed(splice, asking_is_interrupted);
+        wake_splice_heed(splice, interactive_query_is_interrupted);
         code = wake_splice_add(splice, r, &disguise.mask, err);
         unfinished_settle();
         int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
@@ -76,7 +76,8 @@ static bool anonymize_tell(const struct anonymize_options *o, const struct wake_
 static int anonymize_run(const struct command *self, int argc, char **argv)
 {
     struct anonymize_options o = {.level = VEIL_FULL};
-    struct asking asking = {0};
+    struct interactive_query i = {0};
+    struct session *session = NULL;
     struct wake_reader *r = NULL;
     struct err err;
     err_init(&err);
@@ -85,21 +86,23 @@ static int anonymize_run(const struct command *self, int argc, char **argv)
         code = anonymize_agree(&o, &err);
     if (code == 0) {
         command_bear_limits();
-        asking_begin(&asking);
-        r = asking_open(&asking, o.file, &err);
-        if (r != NULL)
-            progress_watch(&asking.progress, r, "Copying", 1);
-        code = r == NULL ? ERR_INPUT : anonymize_write(&o, r, &err);
-        asking_end(&asking);
+        interactive_query_begin(&i);
+        code = interactive_query_open(&i, &session, &o.file, 1, &err);
+        if (code == 0) {
+            r = session_reader(session, 0);
+            progress_watch(&i.progress, r, "Copying", 1);
+            code = anonymize_write(&o, r, &err);
+        }
+        interactive_query_end(&i);
     }
     if (r != NULL)
-        asking_warn(r, o.file);
+        interactive_query_warn(r, o.file);
     if (code != 0 && err.text[0] != '\0')
         command_say("%s", err.text);
     int status = code == ERR_USAGE                    ? EXIT_USAGE
                  : code == 0 && anonymize_tell(&o, r) ? EXIT_DONE
                                                       : EXIT_FAILED;
-    wake_reader_close(r);
+    session_close(session);
     return status;
 }
 

@@ -7,16 +7,17 @@
  */
 #include "cmd/check_run.h"
 #include "cmd/command.h"
-#include "session/summary.h"
+#include "cmd/interactive_query.h"
 #include "cmd/program.h"
-#include "cmd/report_verdicts.h"
 #include "cmd/screen.h"
-#include "cmd/side.h"
 #include "cmd/whole_file.h"
 #include "present/section_check.h"
 #include "present/units.h"
 #include "query/budget.h"
 #include "query/fold.h"
+#include "session/diff_input.h"
+#include "session/site_verdicts.h"
+#include "session/summary.h"
 #include "symbol/bundled_allocators.h"
 #include "tool/file.h"
 
@@ -126,9 +127,9 @@ static int check_settle(struct check_options *o, struct err *err)
 
 struct check {
     struct check_options *options;
-    struct asking asking;
+    struct interactive_query asking;
     struct traces traces;
-    struct side now, base;
+    struct diff_input now, base;
     struct sites sites;       /* of now, those that reports show as one row together */
     struct verdicts verdicts; /* on these, where a limit asks for them */
     struct compare compare;
@@ -176,13 +177,24 @@ static int check_record(struct check *c, struct err *err)
     return code;
 }
 
+static int check_read_input(struct check *c, struct diff_input *input, const struct query *q,
+                            const char *path, struct err *err)
+{
+    struct session *session;
+    int code = interactive_query_open(&c->asking, &session, &path, 1, err);
+    if (code != 0)
+        return code;
+    diff_input_set_session(input, session);
+    return diff_input_read(input, &c->asking.ask, &c->traces, q, err);
+}
+
 static int check_compare(struct check *c, const struct query *q, struct err *err)
 {
     const struct budget *b = &c->options->budget;
-    int code =
-        side_suppress(&c->base, b->suppressions.data, b->suppressions.count, !c->options->no_built_in, err);
+    int code = diff_input_suppress(&c->base, b->suppressions.data, b->suppressions.count,
+                                   !c->options->no_built_in, err);
     if (code == 0)
-        code = side_read(&c->base, &c->asking, &c->traces, q, b->base, err);
+        code = check_read_input(c, &c->base, q, b->base, err);
     if (code != 0)
         return code;
     bool same = compare_is_same_code(c->base.reader, c->now.reader);
@@ -193,14 +205,14 @@ static bool check_has_lives(const struct wake_reader *r)
 {
     bool all = true;
     for (size_t i = 0; i < wake_reader_process_count(r); i++)
-        all = all && report_verdicts_have_lives(wake_reader_process(r, i));
+        all = all && site_verdicts_have_lives(wake_reader_process(r, i));
     return all;
 }
 
 /* On all that leak. */
 static int check_judge(struct check *c, struct err *err)
 {
-    const struct judged judged = {&c->now.reader, 1, &c->traces, &c->now.result, &c->asking};
+    const struct judged judged = {c->now.session, &c->asking.ask, &c->traces, &c->now.result};
     VEC(uint32_t) traces = {0};
     int code = 0;
     if (!check_has_lives(c->now.reader))
@@ -213,7 +225,7 @@ static int check_judge(struct check *c, struct err *err)
             code = err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
     }
     if (code == 0)
-        code = report_verdicts_find(&judged, &c->verdicts, traces.data, traces.count, true, err);
+        code = site_verdicts_find(&judged, &c->verdicts, traces.data, traces.count, true, err);
     vec_release(&traces);
     return code;
 }
@@ -223,20 +235,20 @@ static int check_read(struct check *c, struct err *err)
     const struct budget *b = &c->options->budget;
     struct query q;
     query_init(&q);
-    asking_begin(&c->asking);
-    int code =
-        side_suppress(&c->now, b->suppressions.data, b->suppressions.count, !c->options->no_built_in, err);
+    interactive_query_begin(&c->asking);
+    int code = diff_input_suppress(&c->now, b->suppressions.data, b->suppressions.count,
+                                   !c->options->no_built_in, err);
     if (code == 0)
-        code = side_read(&c->now, &c->asking, &c->traces, &q, c->options->file, err);
+        code = check_read_input(c, &c->now, &q, c->options->file, err);
     if (code == 0 && b->has_growth)
         code = check_compare(c, &q, err);
     if (code == 0)
         code = fold_sites(&c->sites, &c->now.sites, &c->traces, MEASURE_LEAKED, false, err);
     if (code == 0 && budget_has_verdicts(b))
         code = check_judge(c, err);
-    asking_end(&c->asking);
+    interactive_query_end(&c->asking);
     query_release(&q);
-    if (code == 0 && asking_is_interrupted())
+    if (code == 0 && interactive_query_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: limits are held against what has been read to its end.");
     if (code != 0)
         return code;
@@ -325,7 +337,7 @@ static enum check_trust check_trust(struct wake_reader *r, const struct summary 
     return facts->off_ns != 0 && facts->allocations == 0 ? CHECK_NOTHING : CHECK_WHOLE;
 }
 
-static enum check_trust check_side(struct check *c, struct side *side, const char *path)
+static enum check_trust check_side(struct check *c, struct diff_input *side, const char *path)
 {
     struct summary facts;
     char off[UNITS_MAX];
@@ -384,8 +396,8 @@ static void check_release(struct check *c)
     compare_release(&c->compare);
     sites_release(&c->sites);
     verdicts_release(&c->verdicts);
-    side_release(&c->now);
-    side_release(&c->base);
+    diff_input_release(&c->now);
+    diff_input_release(&c->base);
     traces_release(&c->traces);
     if (c->folder[0] != '\0') {
         unlink(c->path);
@@ -405,8 +417,8 @@ static int check_main(const struct command *self, int argc, char **argv)
     traces_init(&c.traces);
     sites_init(&c.sites);
     verdicts_init(&c.verdicts);
-    side_init(&c.now);
-    side_init(&c.base);
+    diff_input_init(&c.now);
+    diff_input_init(&c.base);
     compare_init(&c.compare);
     int end, code = options_parse(self, &o, argc, argv, &end, &err);
     o.program = strcmp(argv[end - 1], "--") == 0 ? argv + end : NULL;

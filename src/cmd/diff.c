@@ -3,10 +3,9 @@
  * diff: what changed between two recordings, or two moments of one.
  */
 #include "cmd/command.h"
-#include "session/summary.h"
+#include "cmd/interactive_query.h"
 #include "cmd/nothing_fits.h"
 #include "cmd/screen.h"
-#include "cmd/side.h"
 #include "cmd/where.h"
 #include "cmd/whole_file.h"
 #include "cmd/wrapping.h"
@@ -14,6 +13,8 @@
 #include "present/section_diff.h"
 #include "query/parse.h"
 #include "query/quantity.h"
+#include "session/diff_input.h"
+#include "session/summary.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -104,33 +105,53 @@ static int diff_agree(struct diff_options *o, struct err *err)
 
 struct diff {
     const struct diff_options *options;
-    struct asking asking;
+    struct interactive_query asking;
     struct traces traces;
-    struct side sides[2];
+    struct diff_input sides[2];
+    bool is_one_file; /* asked twice */
     struct compare compare;
     struct strbuf out;
 };
+
+static int diff_read_side(struct diff *d, size_t which, struct err *err)
+{
+    const struct diff_options *o = d->options;
+    struct diff_input *side = &d->sides[which];
+    const char *path = o->files[which];
+    const struct session_options options = {.remembers = d->is_one_file};
+    struct session *session;
+    int code =
+        side->session != NULL ? 0 : interactive_query_open_with(&d->asking, &session, &path, 1, options, err);
+    if (code == 0 && side->session == NULL)
+        diff_input_set_session(side, session);
+    if (code == 0)
+        code = diff_input_read(side, &d->asking.ask, &d->traces, &o->queries[which], err);
+    if (code == 0)
+        interactive_query_tell_moments(&d->asking, &o->queries[which], side->reader, &side->result);
+    return code;
+}
 
 static int diff_read(struct diff *d, struct err *err)
 {
     const struct diff_options *o = d->options;
     int code = 0;
-    asking_begin(&d->asking);
-    d->sides[0].is_asked_again = strcmp(o->files[0], o->files[1]) == 0;
+    interactive_query_begin(&d->asking);
+    d->is_one_file = strcmp(o->files[0], o->files[1]) == 0;
     for (size_t i = 0; i < 2 && code == 0; i++) {
-        if (i == 1 && d->sides[0].is_asked_again)
-            side_borrow(&d->sides[1], &d->sides[0]);
-        code = side_suppress(&d->sides[i], o->suppressions.data, o->suppressions.count, o->built_in, err);
+        if (i == 1 && d->is_one_file)
+            diff_input_borrow(&d->sides[1], &d->sides[0]);
+        code =
+            diff_input_suppress(&d->sides[i], o->suppressions.data, o->suppressions.count, o->built_in, err);
         if (code == 0)
-            code = side_read(&d->sides[i], &d->asking, &d->traces, &o->queries[i], o->files[i], err);
+            code = diff_read_side(d, i, err);
     }
-    asking_end(&d->asking);
-    if (code == 0 && asking_is_interrupted())
+    interactive_query_end(&d->asking);
+    if (code == 0 && interactive_query_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: recordings are compared when both have been read.");
     if (code != 0)
         return code;
-    for (size_t i = 0; i < (d->sides[0].is_asked_again ? 1 : 2); i++)
-        asking_warn(d->sides[i].reader, o->files[i]);
+    for (size_t i = 0; i < (d->is_one_file ? 1 : 2); i++)
+        interactive_query_warn(d->sides[i].reader, o->files[i]);
     bool same = compare_is_same_code(d->sides[0].reader, d->sides[1].reader);
     return compare_build(&d->compare, &d->traces, &d->sides[0].sites, &d->sides[1].sites, same, err);
 }
@@ -239,7 +260,7 @@ static void diff_say_nothing_fits(const struct diff *d)
     for (size_t i = 0; i < 2; i++) {
         struct summary facts;
         summary_gather(&facts, d->sides[i].reader);
-        allocations += d->sides[i].is_asked_again ? 0 : facts.allocations;
+        allocations += i == 0 && d->is_one_file ? 0 : facts.allocations;
         measure_add(&total, &d->sides[i].result.total);
     }
     nothing_fits_say(&total, allocations);
@@ -256,8 +277,8 @@ static int diff_run(const struct command *self, int argc, char **argv)
     query_init(&o.queries[0]);
     query_init(&o.queries[1]);
     traces_init(&d.traces);
-    side_init(&d.sides[0]);
-    side_init(&d.sides[1]);
+    diff_input_init(&d.sides[0]);
+    diff_input_init(&d.sides[1]);
     compare_init(&d.compare);
     strbuf_init(&d.out);
     o.where = (struct where){.query = &o.queries[0], .other = &o.queries[1]};
@@ -286,8 +307,8 @@ static int diff_run(const struct command *self, int argc, char **argv)
         command_say("%s", err.text);
     strbuf_release(&d.out);
     compare_release(&d.compare);
-    side_release(&d.sides[0]);
-    side_release(&d.sides[1]);
+    diff_input_release(&d.sides[0]);
+    diff_input_release(&d.sides[1]);
     traces_release(&d.traces);
     vec_release(&o.suppressions);
     vec_release(&o.wrappers);

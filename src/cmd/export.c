@@ -4,15 +4,15 @@
  * output.  A file gets its name when it is whole.
  */
 #include "export/export.h"
-#include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/drawing.h"
-#include "session/summary.h"
-#include "session/known_leaks.h"
+#include "cmd/interactive_query.h"
 #include "cmd/nothing_fits.h"
 #include "cmd/unfinished.h"
 #include "cmd/where.h"
 #include "query/interpreter.h"
+#include "session/known_leaks.h"
+#include "session/summary.h"
 #include "tool/file.h"
 #include "tool/memory.h"
 #include "tool/vec.h"
@@ -79,9 +79,10 @@ static int export_suppress(const struct export_request *q, struct wake_reader *r
 }
 
 /* Answers the query and lets the exporter write. */
-static int export_write(struct export_request *q, struct asking *a, struct wake_reader *r,
+static int export_write(struct export_request *q, struct interactive_query *a, struct session *s,
                         struct export_target *t, struct err *err)
 {
+    struct wake_reader *r = session_reader(s, 0);
     struct veil veil;
     struct traces traces;
     struct query_result result;
@@ -95,7 +96,7 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
     suppress_init(&suppress);
     sites_init(&sites);
     struct query query;
-    asking_prepare(a, &query, &q->query, r);
+    session_prepare(s, 0, &q->query, &a->ask, &query);
     query.want |= export_want(q->format, &query, r);
     query.ticks = q->format->ticks;
     int code = 0;
@@ -107,7 +108,7 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
     if (code == 0)
         code = query_run(&query, r, &result, err);
     if (code == 0)
-        asking_tell_moments(a, &q->query, r, &result);
+        interactive_query_tell_moments(a, &q->query, r, &result);
     q->total = result.total;
     if (code == 0)
         code = export_suppress(q, r, &suppress, &traces, &result, err);
@@ -125,7 +126,7 @@ static int export_write(struct export_request *q, struct asking *a, struct wake_
         export_note_omissions(&job, q->format);
     if (code == 0)
         export_note_suppressed(&job, q->format);
-    if (code == 0 && asking_is_interrupted())
+    if (code == 0 && interactive_query_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted; nothing was written.");
     sites_release(&sites);
     suppress_release(&suppress);
@@ -182,13 +183,13 @@ static int export_end(const struct export_request *q, struct export_target *t, i
     return code == 0 ? closed : code;
 }
 
-static int export_to(struct export_request *q, struct asking *a, struct wake_reader *r, bool *is_unheard,
-                     struct err *err)
+static int export_to(struct export_request *q, struct interactive_query *a, struct session *s,
+                     bool *is_unheard, struct err *err)
 {
     struct export_target t;
     int code = export_begin(q, &t, err);
     if (code == 0)
-        code = export_write(q, a, r, &t, err);
+        code = export_write(q, a, s, &t, err);
     code = export_end(q, &t, code, err);
     *is_unheard = t.is_unheard;
     return code;
@@ -209,7 +210,7 @@ static int export_refuse(const struct export_request *q)
 static void export_say_more(const struct export_request *q, struct wake_reader *r)
 {
     struct summary facts;
-    asking_warn(r, q->input);
+    interactive_query_warn(r, q->input);
     summary_gather(&facts, r);
     if (q->conditions.length > 0)
         nothing_fits_say(&q->total, facts.allocations);
@@ -217,7 +218,7 @@ static void export_say_more(const struct export_request *q, struct wake_reader *
 
 static int export_run(struct export_request *q)
 {
-    struct asking a = {0};
+    struct interactive_query a = {0};
     struct err err;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     if (export_refuse(q) != EXIT_DONE)
@@ -225,17 +226,16 @@ static int export_run(struct export_request *q)
     err_init(&err);
     sigaction(SIGPIPE, &ignore, NULL);
     command_bear_limits();
-    asking_begin(&a);
-    struct wake_reader *r = asking_open(&a, q->input, &err);
-    int code = ERR_INPUT;
+    interactive_query_begin(&a);
+    struct session *s;
     bool is_unheard = false;
-    if (r != NULL)
-        code = export_to(q, &a, r, &is_unheard, &err);
-    asking_end(&a);
-    if (r != NULL && code == 0)
-        export_say_more(q, r);
-    if (r != NULL)
-        wake_reader_close(r);
+    int code = interactive_query_open(&a, &s, &q->input, 1, &err);
+    if (code == 0)
+        code = export_to(q, &a, s, &is_unheard, &err);
+    interactive_query_end(&a);
+    if (code == 0)
+        export_say_more(q, session_reader(s, 0));
+    session_close(s);
     if (code != 0 && err.text[0] != '\0')
         command_say("%s", err.text);
     if (code == 0 && !is_unheard && q->format->cannot != NULL)

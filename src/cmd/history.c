@@ -2,15 +2,15 @@
  *
  * history: every event that touched an address.
  */
-#include "cmd/asking.h"
 #include "cmd/command.h"
-#include "session/summary.h"
+#include "cmd/interactive_query.h"
 #include "cmd/screen.h"
 #include "present/labels.h"
 #include "present/section_history.h"
 #include "query/quantity.h"
 #include "query/touch.h"
 #include "query/trace.h"
+#include "session/summary.h"
 
 #include <string.h>
 
@@ -38,14 +38,15 @@ static int history_take(void *options, char *word, struct err *err)
                                     word);
 }
 
-static int history_read(const struct history_options *o, struct asking *a, struct wake_reader *r,
+static int history_read(const struct history_options *o, struct interactive_query *a, struct session *s,
                         struct touches *t, struct err *err)
 {
+    struct wake_reader *r = session_reader(s, 0);
     struct query plain, q;
     bool found = false;
     int code = 0;
     query_init(&plain);
-    asking_prepare(a, &q, &plain, r);
+    session_prepare(s, 0, &plain, &a->ask, &q);
     for (size_t i = 0; i < wake_reader_process_count(r) && code == 0; i++) {
         if (o->pid.is_given && wake_reader_process(r, i)->info.pid != o->pid.value)
             continue;
@@ -65,8 +66,8 @@ static int history_show(const struct history_options *o, struct section_history 
     struct page page;
     struct json j;
     struct summary facts;
-    asking_warn(s->reader, o->file);
-    if (asking_is_interrupted())
+    interactive_query_warn(s->reader, o->file);
+    if (interactive_query_is_interrupted())
         command_say("Interrupted: shown is what had been read by then.");
     if (!o->json) {
         screen_init(&page, out);
@@ -77,7 +78,7 @@ static int history_show(const struct history_options *o, struct section_history 
     json_add_text(&j, "heapwake", HEAPWAKE_VERSION, strlen(HEAPWAKE_VERSION));
     summary_gather(&facts, s->reader);
     json_add_bool(&j, "complete", summary_is_whole(&facts));
-    json_add_bool(&j, "interrupted", asking_is_interrupted());
+    json_add_bool(&j, "interrupted", interactive_query_is_interrupted());
     int code = section_history_json(&j, s, err);
     json_close_object(&j);
     return code;
@@ -86,13 +87,13 @@ static int history_show(const struct history_options *o, struct section_history 
 static int history_run(const struct command *self, int argc, char **argv)
 {
     struct history_options o = {0};
-    struct asking asking = {0};
+    struct interactive_query i = {0};
+    struct session *session = NULL;
     struct traces traces;
     struct touches touches;
     struct strbuf out;
     struct err err;
     struct wake_reader *r = NULL;
-    uint32_t base;
     err_init(&err);
     traces_init(&traces);
     touches_init(&touches);
@@ -102,12 +103,15 @@ static int history_run(const struct command *self, int argc, char **argv)
         code =
             err_set(&err, ERR_USAGE, "A recording and an address are needed: heapwake history FILE ADDRESS");
     if (code == 0) {
-        asking_begin(&asking);
-        r = asking_open(&asking, o.file, &err);
-        code = r == NULL ? ERR_INPUT : traces_add_reader(&traces, r, &base, &err);
+        interactive_query_begin(&i);
+        code = interactive_query_open(&i, &session, &o.file, 1, &err);
+        if (code == 0) {
+            r = session_reader(session, 0);
+            code = session_add_traces(session, &traces, &err);
+        }
         if (code == 0)
-            code = history_read(&o, &asking, r, &touches, &err);
-        asking_end(&asking);
+            code = history_read(&o, &i, session, &touches, &err);
+        interactive_query_end(&i);
     }
     struct section_history s = {&traces, &touches, r, o.address, labels_event, labels_detail};
     if (code == 0)
@@ -118,8 +122,7 @@ static int history_run(const struct command *self, int argc, char **argv)
     strbuf_release(&out);
     touches_release(&touches);
     traces_release(&traces);
-    if (r != NULL)
-        wake_reader_close(r);
+    session_close(session);
     return status;
 }
 

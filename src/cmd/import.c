@@ -5,11 +5,11 @@
  */
 #include "import/import.h"
 #include "cmd/command.h"
-#include "session/summary.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/units.h"
 #include "query/quantity.h"
+#include "session/summary.h"
 #include "symbol/symbolize_file.h"
 
 #include <string.h>

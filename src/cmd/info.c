@@ -3,7 +3,6 @@
  * info: what a recording holds, in a few lines or as JSON with stable keys.
  */
 #include "cmd/command.h"
-#include "session/summary.h"
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
 #include "collect/pace.h"
@@ -12,6 +11,7 @@
 #include "present/safe.h"
 #include "present/units.h"
 #include "present/width.h"
+#include "session/summary.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
  *
  * merge: several recordings in one file, on one clock.
  */
-#include "cmd/asking.h"
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
+#include "cmd/interactive_query.h"
 #include "cmd/unfinished.h"
 #include "present/safe.h"
 #include "present/units.h"
@@ -13,6 +13,7 @@
 struct merge {
     const char *output;
     VEC(const char *) files;
+    VEC(struct session *) sessions; /* all are open at once: the earliest begins the new one */
     VEC(struct wake_reader *) readers;
 };
 
@@ -35,23 +36,25 @@ static int merge_agree(struct merge *m, struct err *err)
     return code;
 }
 
-/* All are open at once: the earliest begins the new one. */
-static int merge_open(struct merge *m, struct asking *a, struct err *err)
+static int merge_open(struct merge *m, struct interactive_query *i, struct err *err)
 {
-    for (size_t i = 0; i < m->files.count; i++) {
-        struct wake_reader *r = asking_open(a, m->files.data[i], err);
-        if (r == NULL)
-            return err->code != 0 ? err->code : ERR_INPUT;
-        if (!vec_push(&m->readers, r)) {
-            wake_reader_close(r);
+    int code = 0;
+    for (size_t k = 0; k < m->files.count && code == 0; k++) {
+        struct session *s;
+        code = interactive_query_open(i, &s, &m->files.data[k], 1, err);
+        if (code != 0)
+            return code;
+        if (!vec_push(&m->sessions, s)) {
+            session_close(s);
             return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
         }
-        wake_reader_rest(r);
+        if (!vec_push(&m->readers, session_reader(s, 0)))
+            code = err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
     }
-    return 0;
+    return code;
 }
 
-static int merge_write(const struct merge *m, struct asking *a, struct err *err)
+static int merge_write(const struct merge *m, struct interactive_query *a, struct err *err)
 {
     struct wake_splice *splice = NULL;
     struct err ignored;
@@ -61,7 +64,7 @@ static int merge_write(const struct merge *m, struct asking *a, struct err *err)
     if (code != 0)
         return code;
     unfinished_guard(wake_splice_get_temp(splice));
-    wake_splice_heed(splice, asking_is_interrupted);
+    wake_splice_heed(splice, interactive_query_is_interrupted);
     for (size_t i = 0; i < m->readers.count && code == 0; i++) {
         progress_watch(&a->progress, m->readers.data[i], "Copying", 1);
         code = wake_splice_add(splice, m->readers.data[i], NULL, err);
@@ -95,7 +98,7 @@ static bool merge_tell(const struct merge *m)
 static int merge_run(const struct command *self, int argc, char **argv)
 {
     struct merge m = {0};
-    struct asking asking = {0};
+    struct interactive_query i = {0};
     struct err err;
     err_init(&err);
     int code = options_parse(self, &m, argc, argv, NULL, &err);
@@ -103,19 +106,20 @@ static int merge_run(const struct command *self, int argc, char **argv)
         code = merge_agree(&m, &err);
     if (code == 0) {
         command_bear_limits();
-        asking_begin(&asking);
-        code = merge_open(&m, &asking, &err);
+        interactive_query_begin(&i);
+        code = merge_open(&m, &i, &err);
         if (code == 0)
-            code = merge_write(&m, &asking, &err);
-        asking_end(&asking);
+            code = merge_write(&m, &i, &err);
+        interactive_query_end(&i);
     }
-    for (size_t i = 0; i < m.readers.count; i++)
-        asking_warn(m.readers.data[i], m.files.data[i]);
+    for (size_t k = 0; k < m.readers.count; k++)
+        interactive_query_warn(m.readers.data[k], m.files.data[k]);
     if (code != 0 && err.text[0] != '\0')
         command_say("%s", err.text);
     int status = code == ERR_USAGE ? EXIT_USAGE : code == 0 && merge_tell(&m) ? EXIT_DONE : EXIT_FAILED;
-    for (size_t i = 0; i < m.readers.count; i++)
-        wake_reader_close(m.readers.data[i]);
+    for (size_t k = 0; k < m.sessions.count; k++)
+        session_close(m.sessions.data[k]);
+    vec_release(&m.sessions);
     vec_release(&m.readers);
     vec_release(&m.files);
     return status;

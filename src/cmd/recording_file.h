@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * recording_file: how commands get at a recording: a .wake file, or a spool,
- * which is turned into one first; and how they make one.
+ * recording_file: how commands open a recording that they look at themselves, and how they make one.
  */
 #ifndef HW_CMD_RECORDING_FILE_H
 #define HW_CMD_RECORDING_FILE_H
@@ -13,8 +12,8 @@
 /* The name may be a pattern (glob(7)) for the files of one series, where no file is called so.
  * NULL: it has been said why. */
 struct wake_reader *recording_file_open(const char *path);
-/* Parts of one series, in their order, as one recording (store/series.h). */
-struct wake_reader *recording_file_open_series(const char *const *paths, size_t count);
+/* A better sentence about a file that is no recording, where there is one.  For session_options. */
+void recording_file_explain(void *of, const char *path, struct err *err);
 
 /* A recording that is being made is called NAME.partial, which *partial becomes.  Not 0: what is called NAME is
  * nothing that a recording replaces, or there is no memory.  If 0, recording_file_end() has to follow; a

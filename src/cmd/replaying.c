@@ -4,8 +4,8 @@
  * allocators.
  */
 #include "cmd/allocators.h"
-#include "cmd/asking.h"
 #include "cmd/command.h"
+#include "cmd/interactive_query.h"
 #include "cmd/playing.h"
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
@@ -280,7 +280,7 @@ static int replaying_run(struct replaying *o, struct wake_reader *r, struct err 
     int code = replaying_choose(o, r, &process, err);
     if (code == 0) {
         code = compose_read(&compose, r, process, err);
-        asking_warn(r, o->file);
+        interactive_query_warn(r, o->file);
     }
     if (code == 0)
         code = replaying_check_room(o, &compose, err);

@@ -14,7 +14,6 @@
 #include "cmd/report_data.h"
 #include "cmd/report_findings.h"
 #include "cmd/report_options.h"
-#include "cmd/report_verdicts.h"
 #include "cmd/screen.h"
 #include "cmd/wrapping.h"
 #include "present/labels.h"
@@ -29,6 +28,7 @@
 #include "present/section_tree.h"
 #include "present/units.h"
 #include "query/fold.h"
+#include "session/site_verdicts.h"
 #include "store/reader.h"
 
 #include <string.h>
@@ -122,10 +122,11 @@ static int report_judge(struct report *r, struct sites *sites, struct programs *
         }
         sites_release(&folded);
     }
-    const struct judged judged = {r->data.readers.data, r->data.readers.count, &r->data.traces,
-                                  &r->data.result, &r->data.asking};
+    const struct judged judged = {r->data.session, &r->data.asking.ask, &r->data.traces, &r->data.result};
+    interactive_query_begin(&r->data.asking);
     if (code == 0)
-        code = report_verdicts_find(&judged, verdicts, traces.data, traces.count, o->verdicts, err);
+        code = site_verdicts_find(&judged, verdicts, traces.data, traces.count, o->verdicts, err);
+    interactive_query_end(&r->data.asking);
     vec_release(&traces);
     return code;
 }
@@ -288,8 +289,8 @@ static int report_pools(struct report *r, bool brief, struct err *err)
 {
     struct section_pools s = {&r->data.traces, &r->data.accounts,
                               report_limit(r->options, REPORT_SITES_SHOWN), brief};
-    for (size_t i = 0; i < r->data.readers.count; i++)
-        asking_tell_begin(&r->data.asking, r->data.readers.data[i], "put into pools");
+    for (size_t i = 0; i < session_count(r->data.session); i++)
+        interactive_query_tell_begin(&r->data.asking, session_reader(r->data.session, i), "put into pools");
     if (r->options->json)
         return section_pools_json(&r->json, &s, err);
     page_end_line(&r->page);
@@ -409,7 +410,7 @@ static int report_json(struct report *r, struct err *err)
     }
     json_close_array(&r->json);
     section_head_json(&r->json, &r->data.head);
-    json_add_bool(&r->json, "interrupted", asking_is_interrupted());
+    json_add_bool(&r->json, "interrupted", interactive_query_is_interrupted());
     if (r->data.result.timeline.count > 0)
         section_timeline_json(&r->json, &r->data.result);
     return code;
@@ -442,7 +443,7 @@ static int report_run(const struct command *self, int argc, char **argv)
         code = report_data_read(&r.data, &options, &err);
     if (code == 0)
         code = options.json ? report_json(&r, &err) : report_text(&r, &err);
-    if (code == 0 && asking_is_interrupted())
+    if (code == 0 && interactive_query_is_interrupted())
         report_say_interrupted(&r.data.result);
     else if (code == 0 && options.conditions.length > 0 && report_options_list_blocks(&options))
         nothing_fits_say(&r.data.result.total, r.data.head.sum.allocations);

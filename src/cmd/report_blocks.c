@@ -87,17 +87,17 @@ static int report_blocks_left(void *context, const struct follow_block *b)
     return 0;
 }
 
-static int report_blocks_read(struct report_blocks *r, const struct report_options *o,
-                              struct wake_reader *reader)
+static int report_blocks_read(struct report_blocks *r, const struct report_options *o, size_t recording)
 {
     static const struct follow_calls calls = {report_blocks_begin, report_blocks_alloc, report_blocks_release,
                                               report_blocks_left};
+    struct wake_reader *reader = session_reader(r->data->session, recording);
     struct query q;
     for (size_t i = 0; i < wake_reader_process_count(reader); i++) {
         if (!vec_push(&r->walls, wake_reader_summary(reader)->wall_ns))
             return report_blocks_no_memory(r->err);
     }
-    asking_prepare(&r->data->asking, &q, &o->query, reader);
+    session_prepare(r->data->session, recording, &o->query, &r->data->asking.ask, &q);
     q.filter.states |= STATE_LEAKED;
     q.keeps_stack = report_kept_has;
     q.keeps_context = &r->kept;
@@ -111,10 +111,10 @@ int report_blocks_add(struct report_data *d, const struct report_options *o, siz
 {
     struct report_blocks r = {.data = d, .limit = limit, .err = err};
     int code = report_kept_init(&r.kept, &d->result, true, err);
-    asking_begin(&d->asking);
-    for (size_t i = 0; i < d->readers.count && code == 0; i++)
-        code = report_blocks_read(&r, o, d->readers.data[i]);
-    asking_end(&d->asking);
+    interactive_query_begin(&d->asking);
+    for (size_t i = 0; i < session_count(d->session) && code == 0; i++)
+        code = report_blocks_read(&r, o, i);
+    interactive_query_end(&d->asking);
     if (code == 0) {
         report_blocks_order(&r);
         for (size_t i = 0; i < r.list.count; i++) {

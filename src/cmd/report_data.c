@@ -42,10 +42,7 @@ void report_data_release(struct report_data *d)
     query_result_release(&d->since);
     traces_release(&d->traces);
     summary_release(&d->head.sum);
-    for (size_t i = 0; i < d->readers.count; i++)
-        wake_reader_close(d->readers.data[i]);
-    vec_release(&d->readers);
-    vec_release(&d->paths);
+    session_close(d->session);
 }
 
 /* --------------------------------------------------------------- suppressions */
@@ -74,8 +71,8 @@ static int report_data_suppress_head(struct report_data *d, const struct report_
 /* Why there is no file for a module: it has gone, or another one stands in its place; NULL = there is one. */
 static const char *report_data_find_refusal(const struct report_data *d, const char *module)
 {
-    for (size_t i = 0; i < d->readers.count; i++) {
-        const struct names *names = wake_reader_names(d->readers.data[i]);
+    for (size_t i = 0; i < session_count(d->session); i++) {
+        const struct names *names = wake_reader_names(session_reader(d->session, i));
         for (uint32_t k = 1; names != NULL && k <= names_image_count(names); k++) {
             const struct name_image *image = names_get_image(names, k);
             if (image->source == NAME_SOURCE_MISSING && strcmp(image->path, module) == 0)
@@ -124,7 +121,7 @@ static size_t report_data_count_spans(struct wake_reader *r)
 }
 
 /* moment: NULL = that of the query. */
-static int report_data_ask(struct report_data *d, const struct report_options *o, struct wake_reader *r,
+static int report_data_ask(struct report_data *d, const struct report_options *o, size_t recording,
                            const struct query_time *moment, struct query_result *answer, struct err *err)
 {
     struct query q = o->query; /* its lists and texts stay the options' */
@@ -132,65 +129,56 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
                      !o->pools && !report_findings_are_wanted(o);
     if (moment != NULL) {
         q.moment = *moment;
-    } else if (is_screen && d->recordings == 1) {
+    } else if (is_screen && session_count(d->session) == 1) {
         /* A large process has enough chunks for a plot from their headers alone; the events of a
          * small one are read in a moment. */
-        size_t rough = report_data_count_spans(r) / 2;
+        size_t rough = report_data_count_spans(session_reader(d->session, recording)) / 2;
         q.rough_ticks = rough >= REPORT_TICKS_MIN;
         q.ticks = q.rough_ticks && rough < REPORT_TICKS ? (uint32_t)rough : REPORT_TICKS;
     }
     q.sums_only = o->measures != 0 && (o->measures & 1u << MEASURE_PEAK) == 0;
-    return asking_run(&d->asking, &q, r, answer, err);
+    return interactive_query_run(&d->asking, d->session, recording, &q, answer, err);
 }
 
 /* Nearly always told by the totals at the file's end. */
-static int report_data_ask_whole(struct report_data *d, struct wake_reader *r, struct query_result *answer,
+static int report_data_ask_whole(struct report_data *d, size_t recording, struct query_result *answer,
                                  struct err *err)
 {
     struct query q;
     query_init(&q);
-    int code = asking_run(&d->asking, &q, r, answer, err);
+    int code = interactive_query_run(&d->asking, d->session, recording, &q, answer, err);
     query_release(&q);
     return code;
 }
 
 /* One recording, in one file or several. */
-static int report_data_add(struct report_data *d, const struct report_options *o, const char *const *paths,
-                           size_t count, struct err *err)
+static int report_data_add(struct report_data *d, const struct report_options *o, size_t recording,
+                           struct err *err)
 {
-    if (d->readers.count > 0 && o->query.filter.blocks != NULL)
-        return err_set(err, ERR_USAGE,
-                       "--where blocks lists the blocks of one recording; name no more than one.");
-    struct wake_reader *r = asking_open_series(&d->asking, paths, count, err);
+    struct wake_reader *r = session_reader(d->session, recording);
     struct query_result answer;
     uint32_t base;
-    if (r == NULL)
-        return ERR_INPUT;
-    if (!vec_push(&d->paths, paths[0]) || !vec_push(&d->readers, r)) {
-        wake_reader_close(r);
-        return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
-    }
     query_result_init(&answer);
     int code = traces_add_reader(&d->traces, r, &base, err);
     if (code == 0)
-        code = report_data_ask_whole(d, r, &answer, err);
+        code = report_data_ask_whole(d, recording, &answer, err);
     if (code == 0)
         code = combine_add(&d->whole, &answer, base, err);
     if (code == 0 && report_options_list_blocks(o)) /* otherwise the filter is for mappings */
-        code = report_data_ask(d, o, r, NULL, &answer, err);
+        code = report_data_ask(d, o, recording, NULL, &answer, err);
     if (code == 0)
         code = combine_add(&d->result, &answer, base, err);
     uint64_t until_ns = answer.moment_ns;
     query_result_release(&answer);
     query_result_init(&answer);
     if (code == 0 && o->since.when != WHEN_UNSET)
-        code = report_data_ask(d, o, r, &o->since, &answer, err);
+        code = report_data_ask(d, o, recording, &o->since, &answer, err);
     bool is_backward =
         answer.moment_ns > until_ns ||
         (o->since.when == WHEN_NS && o->query.moment.when == WHEN_NS && o->query.moment.ns < o->since.ns);
     bool is_open = o->until_text == NULL && o->query.to.when == WHEN_UNSET;
     if (code == 0 && o->since.when != WHEN_UNSET && is_backward && is_open) /* it was over by then */
-        code = report_data_ask(d, o, r, &o->query.moment, &answer, err);
+        code = report_data_ask(d, o, recording, &o->query.moment, &answer, err);
     else if (code == 0 && o->since.when != WHEN_UNSET && is_backward)
         code = err_set(err, ERR_USAGE, "%s lies before --since.", o->until_text != NULL ? "--until" : "--to");
     if (code == 0)
@@ -239,19 +227,19 @@ static int report_data_sieve_histograms(struct report_data *d, const struct repo
     query_result_init(&sum);
     query_result_init(&answer);
     int code = report_kept_init(&kept, &d->result, false, err);
-    asking_begin(&d->asking);
-    for (size_t i = 0; i < d->readers.count && code == 0; i++) {
+    interactive_query_begin(&d->asking);
+    for (size_t i = 0; i < session_count(d->session) && code == 0; i++) {
         struct query q = o->query; /* its lists and texts stay the options' */
         q.want |= WANT_HISTOGRAMS;
         q.sums_only = true;
         q.keeps_stack = report_kept_has;
         q.keeps_context = &kept;
-        code = asking_run(&d->asking, &q, d->readers.data[i], &answer, err);
+        code = interactive_query_run(&d->asking, d->session, i, &q, &answer, err);
         if (code == 0)
             code = combine_add(&sum, &answer, kept.base, err);
-        kept.base += (uint32_t)wake_reader_process_count(d->readers.data[i]);
+        kept.base += (uint32_t)wake_reader_process_count(session_reader(d->session, i));
     }
-    asking_end(&d->asking);
+    interactive_query_end(&d->asking);
     d->result.sizes = sum.sizes;
     d->result.lifetimes = sum.lifetimes;
     d->result.interrupted |= sum.interrupted;
@@ -283,12 +271,12 @@ static int report_data_check_mark(const struct report_data *d, const struct repo
 {
     const char *mark = o->query.filter.mark;
     int code = 0;
-    for (size_t i = 0; i < d->readers.count && mark != NULL; i++) {
+    for (size_t i = 0; i < session_count(d->session) && mark != NULL; i++) {
         struct query q = o->query; /* its lists and texts stay the options' */
         struct when when = {0};
         q.moment = (struct query_time){.when = WHEN_MARK, .mark = mark};
         err_init(err);
-        code = when_resolve(&when, &q, d->readers.data[i], err);
+        code = when_resolve(&when, &q, session_reader(d->session, i), err);
         when_release(&when);
         if (code == 0)
             break;
@@ -305,22 +293,22 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     d->traces.wrapper_count = o->wrappers.count;
     if (o->worst != WORST_NONE)
         code = worst_pick(o->worst, o->files.data, o->files.count, &d->chosen, &d->chosen_value, err);
-    const char *const *files = o->files.data;
-    struct series_files parts = {0};
+    const char *const *files = o->worst == WORST_NONE ? o->files.data : o->files.data + d->chosen;
+    interactive_query_begin(&d->asking);
     if (code == 0)
-        code = series_files_init(&parts, o->worst == WORST_NONE ? files : files + d->chosen,
-                                 o->worst == WORST_NONE ? o->files.count : 1, err);
-    d->recordings = parts.first.count;
-    d->asking.has_several = d->recordings > 1;
+        code = interactive_query_open_with(
+            &d->asking, &d->session, files, o->worst == WORST_NONE ? o->files.count : 1,
+            (struct session_options){.remembers = o->since.when != WHEN_UNSET}, err);
+    d->recordings = session_count(d->session);
     if (code == 0 && o->misuse && d->recordings > 1)
         code = err_set(err, ERR_USAGE, "--misuse is about one recording.");
-    asking_begin(&d->asking);
-    for (size_t i = 0; i < parts.first.count && code == 0; i++)
-        code =
-            report_data_add(d, o, parts.paths.data + parts.first.data[i], series_files_count(&parts, i), err);
-    asking_end(&d->asking);
-    series_files_release(&parts);
-    if (code == 0 && o->changes && asking_is_interrupted())
+    if (code == 0 && d->recordings > 1 && o->query.filter.blocks != NULL)
+        code = err_set(err, ERR_USAGE,
+                       "--where blocks lists the blocks of one recording; name no more than one.");
+    for (size_t i = 0; i < d->recordings && code == 0; i++)
+        code = report_data_add(d, o, i, err);
+    interactive_query_end(&d->asking);
+    if (code == 0 && o->changes && interactive_query_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: two moments are compared when both have been read.");
     if (code == 0)
         code = report_data_check_mark(d, o, err);
@@ -346,8 +334,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
 
 void report_data_settle(struct report_data *d)
 {
-    for (size_t i = 0; i < d->readers.count; i++) {
-        asking_warn(d->readers.data[i], d->paths.data[i]);
-        d->head.sum.complete &= wake_reader_damage_count(d->readers.data[i]) == 0;
+    for (size_t i = 0; i < session_count(d->session); i++) {
+        interactive_query_warn(session_reader(d->session, i), session_path(d->session, i));
+        d->head.sum.complete &= wake_reader_damage_count(session_reader(d->session, i)) == 0;
     }
 }

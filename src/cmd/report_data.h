@@ -6,7 +6,7 @@
 #ifndef HW_CMD_REPORT_DATA_H
 #define HW_CMD_REPORT_DATA_H
 
-#include "cmd/asking.h"
+#include "cmd/interactive_query.h"
 #include "cmd/report_options.h"
 #include "present/section_head.h"
 #include "query/account.h"
@@ -14,14 +14,13 @@
 #include "query/result.h"
 #include "query/suppress.h"
 #include "query/trace.h"
-#include "store/reader.h"
+#include "session/session.h"
 #include "tool/map.h"
 #include "tool/strbuf.h"
 #include "tool/vec.h"
 
 struct report_data {
-    VEC(struct wake_reader *) readers;
-    VEC(const char *) paths; /* of each its first file; the texts are the options' */
+    struct session *session;
     struct traces traces;
     struct query_result whole;  /* all that the recordings have: what the head is about */
     struct query_result result; /* what was asked for, sieved, suppressed leaks taken out */
@@ -29,8 +28,8 @@ struct report_data {
     struct suppress suppress;
     struct accounts accounts; /* of pools */
     struct section_head head;
-    struct asking asking;
-    size_t recordings; /* of which some may be several files */
+    struct interactive_query asking;
+    size_t recordings;        /* of which some may be several files */
     struct nameless nameless; /* files without lines */
     size_t chosen;            /* --worst: which of the files; and what makes it the worst */
     uint64_t chosen_value;

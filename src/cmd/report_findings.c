@@ -27,20 +27,18 @@ typedef int report_finding_fn(void *of, const struct query *q, struct wake_reade
 static int report_findings_visit(struct report_data *d, const struct report_options *o,
                                  report_finding_fn *visit, void *of, struct err *err)
 {
-    uint32_t base = 0;
     int code = 0;
-    asking_begin(&d->asking);
-    for (size_t i = 0; i < d->readers.count && code == 0; i++) {
-        struct wake_reader *r = d->readers.data[i];
+    interactive_query_begin(&d->asking);
+    for (size_t i = 0; i < session_count(d->session) && code == 0; i++) {
+        struct wake_reader *r = session_reader(d->session, i);
         struct query q;
-        asking_prepare(&d->asking, &q, &o->query, r);
+        session_prepare(d->session, i, &o->query, &d->asking.ask, &q);
         for (uint32_t k = 0; k < wake_reader_process_count(r) && code == 0; k++) {
             if (when_chooses(&o->query, wake_reader_process(r, k)))
-                code = visit(of, &q, r, k, base, err);
+                code = visit(of, &q, r, k, session_base(d->session, i), err);
         }
-        base += (uint32_t)wake_reader_process_count(r);
     }
-    asking_end(&d->asking);
+    interactive_query_end(&d->asking);
     return code;
 }
 
@@ -112,7 +110,7 @@ static int report_findings_misuse(struct report_data *d, const struct report_opt
     struct misuses misuses;
     misuses_init(&misuses);
     int code = report_findings_visit(d, o, report_finding_misuse, &misuses, err);
-    struct section_misuse s = {&d->traces, &misuses, d->readers.data[0], 0, labels_detail};
+    struct section_misuse s = {&d->traces, &misuses, session_reader(d->session, 0), 0, labels_detail};
     if (code == 0)
         code = o->json ? section_misuse_json(j, &s, err) : section_misuse_text(p, &s, err);
     misuses_release(&misuses);
@@ -156,15 +154,15 @@ static int report_findings_maps(struct report_data *d, const struct report_optio
     struct report_finding_maps f = {.sieve = &o->sieve, .traces = &d->traces};
     maps_init(&f.maps);
     int code = report_findings_visit(d, o, report_finding_maps, &f, err);
-    for (size_t i = 0; i < d->readers.count && code == 0; i++)
-        asking_tell_begin(&d->asking, d->readers.data[i], "mapped");
+    for (size_t i = 0; i < session_count(d->session) && code == 0; i++)
+        interactive_query_tell_begin(&d->asking, session_reader(d->session, i), "mapped");
     struct section_maps s = {&d->traces, &f.maps, report_findings_limit(o),
                              o->query.filter.mappings.count > 0};
     if (code == 0)
         maps_order(&f.maps, o->sort, o->is_reverse);
     if (code == 0)
         code = o->json ? section_maps_json(j, &s, err) : section_maps_text(p, &s, err);
-    if (code == 0 && o->conditions.length > 0 && !asking_is_interrupted())
+    if (code == 0 && o->conditions.length > 0 && !interactive_query_is_interrupted())
         nothing_fits_say_mappings(f.maps.chosen.count, f.maps.list.count);
     maps_release(&f.maps);
     return code;
@@ -181,9 +179,9 @@ uint64_t report_findings_omitted(const struct report_data *d, const struct repor
     bool says_advice = o->advice && o->json; /* as text it says so itself */
     if (o->what_if.without.count == 0 && !says_advice)
         return 0;
-    for (size_t i = 0; i < d->readers.count; i++) {
-        for (size_t k = 0; k < wake_reader_process_count(d->readers.data[i]); k++) {
-            const struct wake_process *p = wake_reader_process(d->readers.data[i], k);
+    for (size_t i = 0; i < session_count(d->session); i++) {
+        for (size_t k = 0; k < wake_reader_process_count(session_reader(d->session, i)); k++) {
+            const struct wake_process *p = wake_reader_process(session_reader(d->session, i), k);
             blocks += when_chooses(&o->query, p) ? wake_process_omitted(p) : 0;
         }
     }

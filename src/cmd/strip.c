@@ -2,8 +2,8 @@
  *
  * strip: copies a recording without the events of short-lived blocks.
  */
-#include "cmd/asking.h"
 #include "cmd/command.h"
+#include "cmd/interactive_query.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
@@ -50,7 +50,7 @@ static int strip_run(const char *path, const char *to, uint64_t threshold)
         code = wake_thin(r, strbuf_get(&partial), &options, &err);
         progress_end(&progress);
         code = recording_file_end(&partial, to, code, &err);
-        asking_warn(r, path);
+        interactive_query_warn(r, path);
     }
     strbuf_release(&partial);
     if (code != 0)

@@ -9,12 +9,12 @@
  *     the recorder wrote.
  *  5. Made = recorded + culled + beyond the size of the file + lost: what is missing has been counted.
  */
-#include "session/audit.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "present/units.h"
+#include "session/audit.h"
 
 #include <string.h>
 

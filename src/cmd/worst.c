@@ -4,8 +4,8 @@
  */
 #include "cmd/worst.h"
 
-#include "session/summary.h"
 #include "cmd/recording_file.h"
+#include "session/summary.h"
 
 #include <string.h>
 

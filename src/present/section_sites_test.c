@@ -417,25 +417,25 @@ static void the_head_fits_the_page(void **state)
     struct nameless nameless = {.bytes = 1000};
     nameless.modules.data = modules;
     nameless.modules.count = 3;
-    struct section_head head = {.end = "exit code 0",
-                                .args = "app",
-                                .args_length = 3,
-                                .allocated_bytes = 1000,
+    struct section_head head = {.sum.end = "exit code 0",
+                                .sum.args = "app",
+                                .sum.args_length = 3,
+                                .sum.allocated_bytes = 1000,
                                 .nameless = &nameless,
                                 .nameless_remark =
                                     "/usr/lib/gcc/cc1 has been replaced: its build id is 0123456789abcdef, "
                                     "that of the recorded file is 1123456789abcdef.",
-                                .cull_threshold_ns = UINT64_C(3599) * 1000000000,
-                                .culled_blocks = count,
-                                .culled_bytes = count,
-                                .sample_rate = UINT64_C(1000) << 10,
-                                .samples = 999999999,
-                                .limit_ns = UINT64_C(3599) * 1000000000,
-                                .limited_events = count,
-                                .lost_events = 9999999,
-                                .stacks = 999999,
-                                .cut_stacks = 999999,
-                                .unrecorded_processes = count,
+                                .sum.cull_threshold_ns = UINT64_C(3599) * 1000000000,
+                                .sum.culled_blocks = count,
+                                .sum.culled_bytes = count,
+                                .sum.sample_rate = UINT64_C(1000) << 10,
+                                .sum.samples = 999999999,
+                                .sum.limit_ns = UINT64_C(3599) * 1000000000,
+                                .sum.limited_events = count,
+                                .sum.lost_events = 9999999,
+                                .sum.stacks = 999999,
+                                .sum.cut_stacks = 999999,
+                                .sum.unrecorded_processes = count,
                                 .omitted_blocks = count,
                                 .releases_without_stack = count};
     (void)state;

@@ -60,6 +60,8 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     to->from_ns = from->from_ns;
     to->to_ns = from->to_ns;
     to->moment_ns = from->moment_ns;
+    if (from->later_ns > to->later_ns)
+        to->later_ns = from->later_ns;
     histogram_join(&to->sizes, &from->sizes);
     histogram_join(&to->lifetimes, &from->lifetimes);
     to->omitted_blocks += from->omitted_blocks;

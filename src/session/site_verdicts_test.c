@@ -47,7 +47,7 @@ static void world_open(struct world *w, uint32_t stacks, uint64_t sample_rate)
 {
     *w = (struct world){
         .stacks = stacks, .sample_rate = sample_rate, .now_ns = START, .seed = 88172645463325252u};
-    snprintf(w->path, sizeof w->path, "/tmp/report_verdicts_test.%d.wake", (int)getpid());
+    snprintf(w->path, sizeof w->path, "/tmp/site_verdicts_test.%d.wake", (int)getpid());
     assert_int_equal(wake_writer_open(&w->writer, w->path, NULL), 0);
     w->process = wake_writer_add_process(
         w->writer, &(struct wake_process_info){

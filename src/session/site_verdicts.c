@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * report_verdicts: see report_verdicts.h.
+ * site_verdicts: see site_verdicts.h.
  */
-#include "cmd/report_verdicts.h"
+#include "session/site_verdicts.h"
 
 #include "query/lifeline.h"
 #include "tool/map.h"
@@ -14,32 +14,32 @@
 enum { REPORT_VERDICTS_EVENTS = 20000000 };
 
 /* A trace and the row that stands for it. */
-struct report_verdict {
+struct site_verdict {
     uint32_t trace, process, stack;
     uint64_t leaked, held;
     bool found;
 };
 
-struct report_verdict_list {
-    VEC(struct report_verdict) list;
+struct site_verdict_list {
+    VEC(struct site_verdict) list;
     struct map by_trace; /* -> index */
 };
 
-static bool report_verdicts_are_slow(const struct judged *d)
+static bool site_verdicts_are_slow(const struct judged *d)
 {
     uint64_t events = 0;
-    for (size_t i = 0; i < d->count; i++)
-        events += wake_reader_summary(d->readers[i])->events;
+    for (size_t i = 0; i < session_count(d->session); i++)
+        events += wake_reader_summary(session_reader(d->session, i))->events;
     return events > REPORT_VERDICTS_EVENTS;
 }
 
-static int report_verdicts_memory(struct err *err)
+static int site_verdicts_memory(struct err *err)
 {
     return err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
 }
 
 /* For each trace, the row that leaks most, or else held most: calls in one line may have several. */
-static int report_verdicts_choose(const struct judged *d, struct report_verdict_list *w, struct err *err)
+static int site_verdicts_choose(const struct judged *d, struct site_verdict_list *w, struct err *err)
 {
     for (size_t i = 0; i < d->result->rows.count; i++) {
         const struct query_row *row = &d->result->rows.data[i];
@@ -50,8 +50,8 @@ static int report_verdicts_choose(const struct judged *d, struct report_verdict_
             return code;
         if (at == NULL)
             continue;
-        struct report_verdict *one = &w->list.data[*at];
-        const struct report_verdict this = {
+        struct site_verdict *one = &w->list.data[*at];
+        const struct site_verdict this = {
             trace, row->process, row->stack, row->m.leaked_bytes, row->m.peak_bytes, true};
         bool holds_more = this.leaked == one->leaked && this.held > one->held;
         if (!one->found || this.leaked > one->leaked || holds_more)
@@ -61,29 +61,30 @@ static int report_verdicts_choose(const struct judged *d, struct report_verdict_
 }
 
 /* All rows of one process, which is number `process` of the reader. */
-static int report_verdicts_judge(const struct judged *d, struct verdicts *v,
-                                 const struct report_verdict_list *w, struct wake_reader *r, uint32_t process,
-                                 uint32_t base, bool may_read, struct err *err)
+static int site_verdicts_judge(const struct judged *d, struct verdicts *v, const struct site_verdict_list *w,
+                               size_t recording, uint32_t process, bool may_read, struct err *err)
 {
+    struct wake_reader *r = session_reader(d->session, recording);
+    uint32_t base = session_base(d->session, recording);
     VEC(uint32_t) stacks = {0};
     VEC(uint32_t) traces = {0};
     struct query q, ready;
     bool fine = true;
     for (size_t i = 0; i < w->list.count && fine; i++) {
-        const struct report_verdict *one = &w->list.data[i];
+        const struct site_verdict *one = &w->list.data[i];
         if (one->found && one->process == base + process)
             fine = vec_push(&stacks, one->stack) && vec_push(&traces, one->trace);
     }
     query_init(&q);
-    asking_prepare(d->asking, &ready, &q, r);
+    session_prepare(d->session, recording, &q, d->ask, &ready);
     struct verdict *found = memory_new_zeroed(stacks.count + 1, sizeof *found);
-    int code = !fine || found == NULL ? report_verdicts_memory(err)
+    int code = !fine || found == NULL ? site_verdicts_memory(err)
                : stacks.count == 0
                    ? 0
                    : lifeline_judge(found, &ready, r, process, stacks.data, stacks.count, may_read, err);
     for (size_t i = 0; i < stacks.count && code == 0; i++) {
         if (found[i].kind != VERDICT_NONE && !verdicts_add(v, traces.data[i], found[i]))
-            code = report_verdicts_memory(err);
+            code = site_verdicts_memory(err);
     }
     query_release(&q);
     free(found);
@@ -92,38 +93,34 @@ static int report_verdicts_judge(const struct judged *d, struct verdicts *v,
     return code == ERR_ABSENT ? 0 : code; /* interrupted: no verdicts */
 }
 
-bool report_verdicts_have_lives(const struct wake_process *p)
+bool site_verdicts_have_lives(const struct wake_process *p)
 {
     return !p->end.made_up && !p->end.no_clock;
 }
 
-int report_verdicts_find(const struct judged *d, struct verdicts *v, const uint32_t *traces, size_t count,
-                         bool is_asked_for, struct err *err)
+int site_verdicts_find(const struct judged *d, struct verdicts *v, const uint32_t *traces, size_t count,
+                       bool is_asked_for, struct err *err)
 {
-    bool may_read = is_asked_for || !report_verdicts_are_slow(d);
-    struct report_verdict_list w = {0};
+    bool may_read = is_asked_for || !site_verdicts_are_slow(d);
+    struct site_verdict_list w = {0};
     int code = 0;
     map_init(&w.by_trace);
     for (size_t i = 0; i < count && code == 0; i++) {
         if (map_find(&w.by_trace, traces[i]) == NULL &&
             (!map_set(&w.by_trace, traces[i], w.list.count) ||
-             !vec_push(&w.list, (struct report_verdict){.trace = traces[i]})))
-            code = report_verdicts_memory(err);
+             !vec_push(&w.list, (struct site_verdict){.trace = traces[i]})))
+            code = site_verdicts_memory(err);
     }
     if (code == 0)
-        code = report_verdicts_choose(d, &w, err);
-    asking_begin(d->asking);
-    uint32_t base = 0;
-    for (size_t i = 0; i < d->count && code == 0; i++) {
-        uint32_t processes = (uint32_t)wake_reader_process_count(d->readers[i]);
-        for (uint32_t k = 0; k < processes && code == 0; k++) {
-            if (!report_verdicts_have_lives(wake_reader_process(d->readers[i], k)))
+        code = site_verdicts_choose(d, &w, err);
+    for (size_t i = 0; i < session_count(d->session) && code == 0; i++) {
+        const struct wake_reader *r = session_reader(d->session, i);
+        for (uint32_t k = 0; k < wake_reader_process_count(r) && code == 0; k++) {
+            if (!site_verdicts_have_lives(wake_reader_process(r, k)))
                 continue; /* nothing is known of the life of its blocks */
-            code = report_verdicts_judge(d, v, &w, d->readers[i], k, base, may_read, err);
+            code = site_verdicts_judge(d, v, &w, i, k, may_read, err);
         }
-        base += processes;
     }
-    asking_end(d->asking);
     vec_release(&w.list);
     map_release(&w.by_trace);
     return code;
