@@ -332,7 +332,8 @@ static enum check_trust check_trust(struct wake_reader *r, const struct summary 
     bool is_sound = wake_reader_verify(r, &err) == 0 && wake_reader_damage_count(r) == 0;
     if (facts->sample_rate != 0)
         return CHECK_SAMPLES;
-    if (!is_sound || !facts->complete || facts->unrecorded_processes != 0 || facts->lost_events != 0)
+    if (!is_sound || !facts->complete || wake_reader_summary(r)->goes_on ||
+        facts->unrecorded_processes != 0 || facts->lost_events != 0)
         return CHECK_PART;
     return facts->off_ns != 0 && facts->allocations == 0 ? CHECK_NOTHING : CHECK_WHOLE;
 }

@@ -16,6 +16,7 @@
 #include "present/units.h"
 #include "session/audit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { VERIFY_READINGS = 3 }; /* bytes, events, accounts */
@@ -66,6 +67,16 @@ static void verify_add_notes(struct strbuf *out, const struct wake_reader *r)
     }
 }
 
+/* One file of a series can be read alone; of several the last must be there. */
+static void verify_last_part(struct verify *v, const struct wake_summary *s)
+{
+    char text[64];
+    if (!s->goes_on || s->part == s->last_part)
+        return;
+    snprintf(text, sizeof text, "Part %u of the series is not there.", s->last_part + 1);
+    verify_note(v, text);
+}
+
 static int verify_run(struct wake_reader *r)
 {
     struct err err;
@@ -87,6 +98,7 @@ static int verify_run(struct wake_reader *r)
     progress_end(&v.progress);
     v.at = &v.of_recording;
     audit_recording(&audit);
+    verify_last_part(&v, wake_reader_summary(r));
     verify_say(&v, r);
     strbuf_release(&v.of_recording);
     strbuf_release(&v.of_processes);

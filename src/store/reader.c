@@ -182,6 +182,17 @@ static bool reader_note_culled(struct wake_reader *r)
     return note != NULL && (wake_reader_has_note(r, note) || vec_push(&r->notes, note));
 }
 
+/* Each file of a series is sound alone: that another follows it is said as a note. */
+static bool reader_note_rest(struct wake_reader *r)
+{
+    static const char text[] =
+        "The recording goes on in another file of its series, which was not read: figures are those of "
+        "the moment when that began, and blocks that were live then count as leaked.";
+    for (size_t i = 0; i < r->shelves.count; i++)
+        r->summary.goes_on |= r->shelves.data[i]->process.end.goes_on;
+    return !r->summary.goes_on || wake_reader_has_note(r, text) || vec_push(&r->notes, text);
+}
+
 int reader_take_in(struct wake_reader *r, struct err *err)
 {
     if (reader_load(r) != 0)
@@ -194,7 +205,7 @@ int reader_take_in(struct wake_reader *r, struct err *err)
         r->summary.complete = false;
     int code = reader_complete(r, err);
     reader_find_elsewhere(r);
-    if (code == 0 && !reader_note_culled(r))
+    if (code == 0 && (!reader_note_culled(r) || !reader_note_rest(r)))
         code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", r->path);
     return code;
 }

@@ -122,6 +122,7 @@ struct wake_summary {
     unsigned major, minor;
     uint64_t series;          /* of files that follow each other; 0 = it is alone */
     uint32_t part, last_part; /* which of them: from 1 */
+    bool goes_on;             /* in a file of the series that is not among these */
     bool complete;            /* closed in order, nothing damaged, every process ended, nothing left out */
     bool closed;              /* has its end record */
     int write_error;          /* errno that stopped the writer, 0 = none */

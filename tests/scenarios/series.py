@@ -4,6 +4,7 @@
 pattern it gives the answers that a single file of the same program gives."""
 import glob
 import json
+import os
 import shutil
 
 from support import Check, ask, events, record, tool, workload
@@ -90,6 +91,23 @@ for part in parts[1:3]:
                                   f"lifetime-min={least}ns", part))["allocated"]
         meant = [size for ns, size in lived if ns >= least]
         check.equal(f"{part}: blocks that lived for {least} ns", (len(meant), sum(meant)), (found["total_blocks"], found["total_bytes"]))
+
+# Without its last file a series is not whole; a file that is read alone says that another follows it.
+os.mkdir("cut")
+for path in sorted(glob.glob("s.wake.*"))[:2]:
+    shutil.copy(path, "cut")
+GOES_ON = "The recording goes on in another file of its series"
+for path, goes_on in (("cut/s.wake.*", True), ("cut/s.wake.1", True), (SERIES, False)):
+    check.about(path)
+    is_gap = path.startswith("cut") and "*" in path
+    verified, checked = ask("verify", path), ask("check", "--max-leak", "10G", path)
+    check.equal("verify", 1 if is_gap else 0, verified.returncode)
+    check.equal("verify: the missing file", is_gap, "Part 3 of the series is not there." in verified.stderr)
+    check.equal("check", 2 if goes_on else 0, checked.returncode)
+    for what, said in (("info --json", answer("info", "--json", path)), ("report --json", answer("report", "--json", path)),
+                       ("verify", verified.stdout), ("check", checked.stderr), ("info", " ".join(answer("info", path).split()))):
+        check.equal(f"{what} says that it goes on", goes_on, GOES_ON in said)
+check.about("")
 
 # What is no series, and names that only look like a pattern.
 for argv, status, sentence in ((["info", "*.wake*"], 1, "recordings; one is needed"), (["info", "none.*"], 1, "No file is called"),
