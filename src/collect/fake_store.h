@@ -217,6 +217,13 @@ void wake_stream_brk(struct wake_stream *s, uint64_t time_ns, uint32_t thread, u
     fake_add(FAKE_OTHER, time_ns, thread);
 }
 
+void wake_writer_add_note(struct wake_writer *w, const char *text, size_t length)
+{
+    (void)w;
+    (void)text;
+    (void)length;
+}
+
 void wake_stream_lost(struct wake_stream *s, uint64_t time_ns, unsigned reason, uint64_t count)
 {
     (void)s, (void)reason, (void)count;

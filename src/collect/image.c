@@ -10,6 +10,7 @@
 #include "tool/memory.h"
 #include "wire/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,12 +62,32 @@ static void image_add_process(struct image *m, uint64_t base_ns, uint32_t parent
     m->line.last = info.start_ns;
 }
 
+/* A library that was asked for with RTLD_DEEPBIND. Each name once. */
+static void image_note_deep(struct image *m, const char *name)
+{
+    enum { DEEP_MAX = 64 };
+    char text[400];
+    for (size_t i = 0; i < m->deep_libraries.count; i++)
+        if (strcmp(m->deep_libraries.data[i], name) == 0)
+            return;
+    if (m->deep_libraries.count >= DEEP_MAX || !vec_push(&m->deep_libraries, name))
+        return;
+    int length = snprintf(
+        text, sizeof text,
+        "%.256s is loaded with RTLD_DEEPBIND: its own calls of malloc go to libc, past heapwake, and "
+        "are not recorded.",
+        name);
+    wake_writer_add_note(m->writer, text, (size_t)length);
+}
+
 /* At the event itself: what a report says is true of this moment. */
 static void image_note(void *of, enum record_mark mark, const char *name, uint64_t request)
 {
     struct image *m = of;
     struct image_request r = {.mark = mark, .number = request, .name = name};
-    m->usage.is_due = true;
+    if (mark == MARK_DEEP)
+        image_note_deep(m, name);
+    m->usage.is_due |= mark != MARK_DEEP;
     if (mark != MARK_REPORT && request == 0)
         return;
     if (m->requests.count >= IMAGE_REQUESTS_MAX ||
@@ -313,6 +334,7 @@ static void image_free(struct image *m)
     for (size_t i = 0; i < m->requests.count; i++)
         vec_release(&m->requests.data[i].changes.list);
     vec_release(&m->requests);
+    vec_release(&m->deep_libraries);
     if (m->is_ticking)
         ticker_remove(m->ticker, &m->view.head->clock);
     changes_release(&m->changes);

@@ -72,8 +72,9 @@ struct image {
     uint32_t wishes[SEGMENT_WISHES]; /* that have been heard */
     struct changes changes;
     VEC(struct image_request) requests;
-    uint32_t reports; /* made so far */
-    bool failed;      /* no memory: the segment is closed and nothing more is read */
+    VEC(const char *) deep_libraries; /* that have a note */
+    uint32_t reports;                 /* made so far */
+    bool failed;                      /* no memory: the segment is closed and nothing more is read */
 };
 
 /* Begins a section for a mapped segment; takes the view over.  usage_ns: between samples of

@@ -53,7 +53,7 @@ static void pair_mark(struct pair *p, const struct item *i)
     const char *name = book_text(p->book, i->stack);
     if (i->kind == MARK_ON || i->kind == MARK_OFF)
         name = i->kind == MARK_ON ? FORMAT_MARK_ON : FORMAT_MARK_OFF;
-    if (i->kind != MARK_FLUSH && i->kind != MARK_END) {
+    if (i->kind != MARK_FLUSH && i->kind != MARK_END && i->kind != MARK_DEEP) {
         p->events++;
         wake_stream_mark(p->stream, time, i->thread, name, strlen(name));
     }

@@ -155,6 +155,25 @@ static inline __attribute__((always_inline)) void arch_registers(struct cfi_regi
             ".cfi_endproc\n"                                                                       \
             ".size syscall, . - syscall\n"                                                         \
             ".popsection\n");
+
+/* The function `name` of two arguments: jumps to where choose(first, second) says, so that it sees the caller as its own. */
+#define ARCH_JUMP_STUB(name, choose)                                                               \
+    __asm__(".pushsection .text\n"                                                                 \
+            ".globl " #name "\n"                                                                   \
+            ".type " #name ", @function\n"                                                         \
+            #name ":\n"                                                                            \
+            ".cfi_startproc\n"                                                                     \
+            "    endbr64\n"                                                                        \
+            ARCH_PUSH("%rdi") ARCH_PUSH("%rsi") ARCH_PUSH("%rax")                                  \
+            "    call " #choose "\n"                                                               \
+            ARCH_POP("%rsi") ARCH_POP("%rsi") ARCH_POP("%rdi")                                     \
+            "    testq %rax, %rax\n"                                                               \
+            "    jz 1f\n"                                                                          \
+            "    jmp *%rax\n"                                                                      \
+            "1:  ret\n"                                                                            \
+            ".cfi_endproc\n"                                                                       \
+            ".size " #name ", . - " #name "\n"                                                     \
+            ".popsection\n");
 /* clang-format on */
 #define ARCH_PUSH(register) "pushq " register "\n.cfi_adjust_cfa_offset 8\n"
 #define ARCH_POP(register) "popq " register "\n.cfi_adjust_cfa_offset -8\n"

@@ -42,6 +42,7 @@ typedef void (*real_handler)(int);
     X(sbrk, "sbrk", void *, (intptr_t))                                                                     \
     X(prctl, "prctl", int, (int, unsigned long, unsigned long, unsigned long, unsigned long))               \
     X(pthread_setname_np, "pthread_setname_np", int, (unsigned long, const char *))                         \
+    X(dlopen, "dlopen", void *, (const char *, int))                                                        \
     X(dlclose, "dlclose", int, (void *))                                                                    \
     X(sigaction, "sigaction", int, (int, const struct sigaction *, struct sigaction *))                     \
     X(signal, "signal", real_handler, (int, real_handler))                                                  \

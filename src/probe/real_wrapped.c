@@ -14,11 +14,12 @@ extern void (*const heapwake_wrapped[])(void);
 REAL_FUNCTIONS(X)
 #undef X
 
-/* Not every libc has these, and dlclose and _Fork are not wrapped. */
+/* Not every libc has these, and dlclose, dlopen and _Fork are not wrapped. */
 extern __typeof__(*real.pvalloc) __real_pvalloc __attribute__((weak));
 extern __typeof__(*real._Fork) __real__Fork __attribute__((weak));
 extern __typeof__(*real.execveat) __real_execveat __attribute__((weak));
 extern __typeof__(*real.dlclose) __real_dlclose __attribute__((weak));
+extern __typeof__(*real.dlopen) __real_dlopen __attribute__((weak));
 
 extern long __real_syscall(long number, ...);
 

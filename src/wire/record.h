@@ -160,7 +160,8 @@ enum record_mark {
     MARK_FLUSH = 3,  /* no mark: everything up to here is to be in the file */
     MARK_ON = 4,     /* the program has switched recording on; nameless, as the next */
     MARK_OFF = 5,
-    MARK_END = 6, /* no mark: the process ends here, and waits until that is in a file that cannot be lost */
+    MARK_END = 6,  /* no mark: the process ends here, and waits until that is in a file that cannot be lost */
+    MARK_DEEP = 7, /* no mark: a library is asked for with RTLD_DEEPBIND */
     MARK_COUNT
 };
 
