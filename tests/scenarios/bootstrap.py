@@ -26,7 +26,7 @@ def bootstrap(purpose="build", missing="", user=1000, played=tuple(PLAYED), stal
         with open(path, "w", encoding="ascii") as f:
             f.write(f"#!/bin/sh\n{text}\n")
         os.chmod(path, 0o755 if name in played else 0o644)
-    for name in ("sh", "sed", "tr", "env", "printf", "cat", "rm", "fmt"):  # and nothing else of the system's
+    for name in ("sh", "sed", "tr", "grep", "env", "printf", "cat", "rm", "fmt"):  # and nothing else of the system's
         if not os.path.lexists(os.path.join(folder, name)):
             os.symlink(f"/usr/bin/{name}", os.path.join(folder, name))
     open(log, "w", encoding="ascii").close()
@@ -39,7 +39,7 @@ def bootstrap(purpose="build", missing="", user=1000, played=tuple(PLAYED), stal
 
 
 INSTALL = "apt-get satisfy -y -q --no-install-recommends libdw-dev"
-for purpose in ("build", "check", "bench"):
+for purpose in ("build", "check", "bench", "distros"):
     check.about(f"{purpose}, all is there")
     for user in (0, 1000):
         check.equal(f"user {user}", (0, "", []), bootstrap(purpose, user=user))
@@ -47,7 +47,7 @@ check.about("root")
 check.equal("one is missing", (0, "scripts/bootstrap: installing libdw-dev\n", [INSTALL]), bootstrap(missing="libdw-dev", user=0))
 check.equal("two are missing", [f"{INSTALL}, libelf-dev"], bootstrap(missing="lib[de][wl]*-dev", user=0)[2])
 check.about("names that differ between releases")
-names = "libpython3.11-testsuite|libpython3.12-testsuite|libpython3.13-testsuite"
+names = "libpython3.11-testsuite|libpython3.12-testsuite|libpython3.13-testsuite|libpython3.14-testsuite"
 check.equal("none is there", [INSTALL.replace("libdw-dev", names)], bootstrap("check", missing="libpython3.*-testsuite", user=0)[2])
 check.equal("one is there", [], bootstrap("check", missing="libpython3.1[12]-testsuite", user=0)[2])
 check.about("a user with sudo")
