@@ -9,13 +9,13 @@
  * often they are read.  WORD: only questions whose names have one of them.
  *
  *     alone    to a recording that nothing is remembered of: time, and CPU time in parentheses (taskset -c 0 for one CPU)
- *     second   to one that stays open for many questions (query/memo.h): time; how many events were read */
+ *     second   to one that stays open for many questions (query/ledger.h): time; how many events were read */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "query/memo.h"
+#include "query/ledger.h"
 #include "query/parse.h"
 #include "query/query.h"
 
@@ -184,7 +184,7 @@ static struct wake_reader *open_attached(const char *path, double *spent_ms)
         return NULL;
     query_init(&q);
     query_result_init(&result);
-    if (memo_attach(reader, NULL, &err) != 0 || query_parse(&q, "detail", "yes", &err) != 0 ||
+    if (ledger_attach(reader, NULL, &err) != 0 || query_parse(&q, "detail", "yes", &err) != 0 ||
         query_parse(&q, "from", "33%", &err) != 0 || (*spent_ms = measure(&q, reader, &result, 1).time) < 0) {
         wake_reader_close(reader);
         reader = NULL;

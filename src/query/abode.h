@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * abode: where the blocks of a ledger (query/ledger.h) lie, in 4 bytes an entry.
+ * abode: where the blocks of a ledger (query/entries.h) lie, in 4 bytes an entry.
  *
  *     31            24 23                                  0
  *     | its region    | how far into it, in units of 8 bytes |

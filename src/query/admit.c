@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * admit: see admit.h.  The loops look at LEDGER_AT_ONCE entries whether all are wanted or not: compilers do more with a
+ * admit: see admit.h.  The loops look at ENTRIES_AT_ONCE entries whether all are wanted or not: compilers do more with a
  * number that they know.
  */
 #include "query/admit.h"
@@ -24,37 +24,35 @@
 
 bool admit_suits(const struct query *q, const struct filter *f, const struct wake_process *p)
 {
-    /* A ledger takes chains for leaked that were released when the file was full. */
+    /* Entries take chains for leaked that were released when the file was full. */
     bool asks_too_much = (q->filter.states & STATE_CHAIN_LEAKED) != 0 && p->omitted.is_limited;
     return (f->checks & ~(unsigned)ADMIT_ALL) == 0 && p->omitted.sample_rate == 0 && p->carried.count == 0 &&
            !asks_too_much && (q->temporary_ns != 0 || q->temporary_allocations == 1);
 }
 
-unsigned admit_needs(const struct filter *f)
+bool admit_knows(const struct entries *l, const struct filter *f, uint64_t until_ns)
 {
-    return ((f->checks & CHECK_ADDRESS) != 0 ? LEDGER_ADDRESSES : 0U) |
-           ((f->checks & CHECK_CHAIN) != 0 ? LEDGER_CHAINS : 0U);
-}
-
-bool admit_knows(const struct ledger *l, const struct filter *f)
-{
-    return (l->knows_marks || (f->checks & CHECK_MARK) == 0) &&
-           (l->knows_usable || (f->checks & CHECK_USABLE) == 0) && (admit_needs(f) & ~l->has) == 0;
+    bool asks_fates = (f->checks & (CHECK_AT_DEATH | CHECK_GROUPS)) != 0;
+    return (l->is_whole || (until_ns < l->until_ns && !asks_fates)) &&
+           (l->knows_marks || (f->checks & CHECK_MARK) == 0) &&
+           (l->knows_usable || (f->checks & CHECK_USABLE) == 0) &&
+           (l->knows_addresses || (f->checks & CHECK_ADDRESS) == 0) &&
+           (l->knows_chains || (f->checks & CHECK_CHAIN) == 0);
 }
 
 /* ----------------------------------------------------------------- classes */
 
 /* If it does not live too long for that. */
-static bool admit_may_be_temporary(const struct query *q, const struct ledger_class *c)
+static bool admit_may_be_temporary(const struct query *q, const struct entries_class *c)
 {
     return c->is_freed && (q->temporary_ns != 0 ? c->freer == c->thread : c->is_temporary);
 }
 
-static bool admit_class(const struct filter *f, struct slots *slots, const struct ledger *l, size_t number,
+static bool admit_class(const struct filter *f, struct slots *slots, const struct entries *l, size_t number,
                         unsigned checks)
 {
     const struct query_filter *q = &f->query->filter;
-    const struct ledger_class *c = &l->class_list.data[number];
+    const struct entries_class *c = &l->class_list.data[number];
     const char *mark = l->marks.data[c->mark];
     uint32_t maker = slots_get(slots, c->thread), freer = slots_get(slots, c->freer);
     bool is_other = (q->states & (c->is_leaked ? STATE_FREED : STATE_LEAKED)) != 0;
@@ -69,7 +67,7 @@ static bool admit_class(const struct filter *f, struct slots *slots, const struc
 }
 
 /* Of some of the conditions on classes.  False: no memory, or not all pass. */
-static bool admit_all_classes(const struct filter *f, struct slots *slots, const struct ledger *l,
+static bool admit_all_classes(const struct filter *f, struct slots *slots, const struct entries *l,
                               unsigned checks)
 {
     bool all = true;
@@ -78,7 +76,7 @@ static bool admit_all_classes(const struct filter *f, struct slots *slots, const
     return all && !slots->failed;
 }
 
-void admit_relax(struct filter *f, const struct ledger *l)
+void admit_relax(struct filter *f, const struct entries *l)
 {
     const unsigned alone = ADMIT_CLASSES & ~(unsigned)ADMIT_FATES; /* the others change more */
     struct slots slots;
@@ -99,7 +97,7 @@ void admit_relax(struct filter *f, const struct ledger *l)
 /* Which chains pass.  False: no memory. */
 static bool admit_init_chains(struct admit *a)
 {
-    const struct lineage *lineage = &a->ledger->lineage;
+    const struct lineage *lineage = &a->entries->lineage;
     if ((a->filter->checks & CHECK_CHAIN) == 0)
         return true;
     a->chains = memory_new(lineage->chains.count + 1);
@@ -108,11 +106,11 @@ static bool admit_init_chains(struct admit *a)
     return a->chains != NULL;
 }
 
-bool admit_init(struct admit *a, const struct ledger *l, const struct filter *f)
+bool admit_init(struct admit *a, const struct entries *l, const struct filter *f)
 {
     const struct query *q = f->query;
     struct slots slots;
-    a->ledger = l;
+    a->entries = l;
     a->filter = f;
     a->asks_classes = false;
     /* Where all that pass are temporary nobody has to ask them again. */
@@ -153,7 +151,7 @@ void admit_release(struct admit *a)
 /* Of entries that follow. */
 static void admit_tell_times(struct admit *a, size_t first, size_t count)
 {
-    const struct ledger *l = a->ledger;
+    const struct entries *l = a->entries;
     for (size_t i = 0; i < count;) {
         while (a->time + 1 < l->firsts.count && l->firsts.data[a->time + 1] <= first + i)
             a->time++;
@@ -167,8 +165,8 @@ static void admit_tell_times(struct admit *a, size_t first, size_t count)
 
 size_t admit_find(const struct admit *a, uint64_t ns)
 {
-    const struct ledger *l = a->ledger;
-    size_t low = a->time > LEDGER_NEVER ? a->time : LEDGER_NEVER + 1, high = l->times.count;
+    const struct entries *l = a->entries;
+    size_t low = a->time > ENTRIES_NEVER ? a->time : ENTRIES_NEVER + 1, high = l->times.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (l->times.data[middle] < ns)
@@ -176,16 +174,16 @@ size_t admit_find(const struct admit *a, uint64_t ns)
         else
             high = middle;
     }
-    return low < l->times.count ? l->firsts.data[low] : l->count;
+    return low < l->times.count ? l->firsts.data[low] : l->published;
 }
 
 static void admit_born(struct admit *a, size_t first, const struct query_range *range, bool inside)
 {
-    const uint32_t *rows = a->ledger->rows + first, *mates = a->ledger->mates + first;
-    const uint64_t *times = a->ledger->times.data, min = range->min, width = range->max - min;
+    const uint32_t *rows = a->entries->rows + first, *mates = a->entries->mates + first;
+    const uint64_t *times = a->entries->times.data, min = range->min, width = range->max - min;
     const bool some = range->min <= range->max;
-    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) {
-        uint64_t born = rows[i] >= LEDGER_FALLS ? times[mates[i]] : a->time_ns[i];
+    for (size_t i = 0; i < ENTRIES_AT_ONCE; i++) {
+        uint64_t born = rows[i] >= ENTRIES_FALLS ? times[mates[i]] : a->time_ns[i];
         a->pass[i] &= (some & (born - min <= width)) == inside;
     }
 }
@@ -193,11 +191,11 @@ static void admit_born(struct admit *a, size_t first, const struct query_range *
 /* Of blocks that are freed, this and the next. */
 static void admit_died(struct admit *a, size_t first, const struct query_range *range, bool inside)
 {
-    const uint32_t *rows = a->ledger->rows + first, *mates = a->ledger->mates + first;
-    const uint64_t *times = a->ledger->times.data, min = range->min, width = range->max - min;
+    const uint32_t *rows = a->entries->rows + first, *mates = a->entries->mates + first;
+    const uint64_t *times = a->entries->times.data, min = range->min, width = range->max - min;
     const bool some = range->min <= range->max;
-    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) {
-        uint64_t died = rows[i] >= LEDGER_FALLS ? a->time_ns[i] : times[mates[i]];
+    for (size_t i = 0; i < ENTRIES_AT_ONCE; i++) {
+        uint64_t died = rows[i] >= ENTRIES_FALLS ? a->time_ns[i] : times[mates[i]];
         a->pass[i] &= (some & (died - min <= width)) == inside;
     }
 }
@@ -206,7 +204,7 @@ static void admit_died(struct admit *a, size_t first, const struct query_range *
 static void admit_fates(struct admit *a, size_t first, size_t count)
 {
     const struct filter *f = a->filter;
-    const struct ledger *l = a->ledger;
+    const struct entries *l = a->entries;
     if (f->none_freed)
         memset(a->pass, 0, sizeof a->pass);
     if (!f->none_freed && !range_is_whole(&f->died))
@@ -217,7 +215,7 @@ static void admit_fates(struct admit *a, size_t first, size_t count)
         outlive_look(&a->lifetimes, l, first, count, a->first_time, a->pass);
     for (size_t i = a->lasting; i < l->lasting.count && l->lasting.data[i] < first + count; i++) {
         size_t at = l->lasting.data[i] - first;
-        if (l->mates[first + at] == LEDGER_NEVER)
+        if (l->mates[first + at] == ENTRIES_NEVER)
             a->pass[at] = filter_fate(f, &(struct fate){.born_ns = a->time_ns[at]});
     }
 }
@@ -227,54 +225,54 @@ static void admit_fates(struct admit *a, size_t first, size_t count)
 static void admit_sizes(const uint32_t *restrict sizes, const struct query_range *range,
                         uint8_t *restrict pass)
 {
-    const uint32_t min = range->min < LEDGER_LARGE ? (uint32_t)range->min : LEDGER_LARGE;
-    const uint32_t max = range->max < LEDGER_LARGE ? (uint32_t)range->max : LEDGER_LARGE;
+    const uint32_t min = range->min < ENTRIES_LARGE ? (uint32_t)range->min : ENTRIES_LARGE;
+    const uint32_t max = range->max < ENTRIES_LARGE ? (uint32_t)range->max : ENTRIES_LARGE;
     const uint32_t width = max - min;
     if (range->min > range->max)
-        memset(pass, 0, LEDGER_AT_ONCE);
-    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) /* large ones are looked up later on */
+        memset(pass, 0, ENTRIES_AT_ONCE);
+    for (size_t i = 0; i < ENTRIES_AT_ONCE; i++) /* large ones are looked up later on */
         pass[i] &= sizes[i] - min <= width;
 }
 
 static void admit_usable(const struct admit *a, size_t first, uint8_t *restrict pass)
 {
     const struct query_range *range = &a->filter->query->filter.usable;
-    const uint32_t *sizes = a->ledger->sizes + first, *slacks = a->slacks;
-    const uint16_t *classes = a->ledger->classes + first;
+    const uint32_t *sizes = a->entries->sizes + first, *slacks = a->slacks;
+    const uint16_t *classes = a->entries->classes + first;
     const uint64_t min = range->min, width = range->max - min;
     const bool some = range->min <= range->max;
-    for (size_t i = 0; i < LEDGER_AT_ONCE; i++) {
+    for (size_t i = 0; i < ENTRIES_AT_ONCE; i++) {
         uint64_t usable = (uint64_t)sizes[i] + slacks[classes[i]];
-        pass[i] &= (some & (usable - min <= width)) | (sizes[i] == LEDGER_LARGE);
+        pass[i] &= (some & (usable - min <= width)) | (sizes[i] == ENTRIES_LARGE);
     }
 }
 
 static void admit_stacks(const uint32_t *rows, const uint8_t *allowed, uint8_t *restrict pass)
 {
-    for (size_t i = 0; i < LEDGER_AT_ONCE; i++)
-        pass[i] &= allowed[rows[i] & ~LEDGER_FALLS];
+    for (size_t i = 0; i < ENTRIES_AT_ONCE; i++)
+        pass[i] &= allowed[rows[i] & ~ENTRIES_FALLS];
 }
 
 static void admit_classes(const uint16_t *numbers, const uint8_t *classes, uint8_t *restrict pass)
 {
-    for (size_t i = 0; i < LEDGER_AT_ONCE; i++)
+    for (size_t i = 0; i < ENTRIES_AT_ONCE; i++)
         pass[i] &= classes[numbers[i]];
 }
 
 static void admit_addresses(const struct admit *a, size_t first, uint8_t *restrict pass)
 {
-    const struct abode *abode = &a->ledger->abode;
+    const struct abode *abode = &a->entries->abode;
     struct query_range codes;
     if (abode_find(abode, &a->filter->query->filter.address, &codes))
         admit_sizes(abode->codes + first, &codes, pass);
     else
-        memset(pass, 0, LEDGER_AT_ONCE);
+        memset(pass, 0, ENTRIES_AT_ONCE);
 }
 
 /* Chains of one block that is never freed. */
 static bool admit_lasting_single(const struct admit *a, size_t entry, uint64_t born_ns)
 {
-    uint64_t size = ledger_size(a->ledger, entry);
+    uint64_t size = entries_size(a->entries, entry);
     const struct lineage_chain single = {
         .first_size = size, .last_size = size, .born_ns = born_ns, .length = 1, .is_leaked = true};
     return range_has(&a->filter->query->filter.chain_position, 1) && lineage_passes(a->filter, &single);
@@ -283,10 +281,10 @@ static bool admit_lasting_single(const struct admit *a, size_t entry, uint64_t b
 /* First all as if they were chains of their own; then those that are never freed, and then links, have their say. */
 static void admit_chains(struct admit *a, size_t first, size_t count)
 {
-    const struct ledger *l = a->ledger;
+    const struct entries *l = a->entries;
     const struct query_range *position = &a->filter->query->filter.chain_position;
     struct query_range sizes, lifetimes;
-    uint8_t before[LEDGER_AT_ONCE];
+    uint8_t before[ENTRIES_AT_ONCE];
     memcpy(before, a->pass, sizeof before);
     if (!lineage_find_singles(a->filter, &sizes, &lifetimes))
         memset(a->pass, 0, sizeof a->pass);
@@ -296,7 +294,7 @@ static void admit_chains(struct admit *a, size_t first, size_t count)
         outlive_look(&a->chain_lifetimes, l, first, count, a->first_time, a->pass);
     for (size_t i = a->lasting; i < l->lasting.count && l->lasting.data[i] < first + count; i++) {
         size_t entry = l->lasting.data[i], at = entry - first;
-        if (l->mates[entry] == LEDGER_NEVER)
+        if (l->mates[entry] == ENTRIES_NEVER)
             a->pass[at] = before[at] != 0 && admit_lasting_single(a, entry, a->time_ns[at]);
     }
     for (; a->link < l->lineage.links.count && l->lineage.links.data[a->link].entry < first + count;
@@ -311,11 +309,11 @@ static void admit_chains(struct admit *a, size_t first, size_t count)
 static void admit_large(struct admit *a, size_t first, size_t count)
 {
     const struct query_filter *q = &a->filter->query->filter;
-    const struct ledger *l = a->ledger;
+    const struct entries *l = a->entries;
     a->has_large = false;
     for (size_t i = 0; i < count && map_count(&l->large) > 0; i++)
-        if (__builtin_expect(l->sizes[first + i] == LEDGER_LARGE && a->pass[i] != 0, 0)) {
-            uint64_t size = ledger_large_size(l, first + i);
+        if (__builtin_expect(l->sizes[first + i] == ENTRIES_LARGE && a->pass[i] != 0, 0)) {
+            uint64_t size = entries_large_size(l, first + i);
             uint64_t usable = size + l->class_list.data[l->classes[first + i]].slack;
             a->pass[i] = range_has(&q->size, size) && (a->slacks == NULL || range_has(&q->usable, usable));
             a->has_large = a->has_large || a->pass[i] != 0;
@@ -324,7 +322,7 @@ static void admit_large(struct admit *a, size_t first, size_t count)
 
 void admit_entries(struct admit *a, size_t first, size_t count)
 {
-    const struct ledger *l = a->ledger;
+    const struct entries *l = a->entries;
     const struct filter *f = a->filter;
     while (a->lasting < l->lasting.count && l->lasting.data[a->lasting] < first)
         a->lasting++;

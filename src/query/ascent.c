@@ -10,7 +10,7 @@
 enum { ASCENT_GROUP = 64 };
 
 /* Lists those of a group that pass. */
-static inline void ascent_list(struct ascent *c, struct ascent_lists *lists, const struct ledger *l,
+static inline void ascent_list(struct ascent *c, struct ascent_lists *lists, const struct entries *l,
                                size_t first, size_t from, const uint8_t *pass)
 {
     for (size_t i = from; i < from + ASCENT_GROUP; i += ONES_EIGHT) {
@@ -59,12 +59,12 @@ static __attribute__((noinline)) void ascent_climb(struct ascent *c, const struc
     c->deaths_before = deaths_before;
 }
 
-void ascent_follow(struct ascent *ascent, struct ascent_lists *lists, const struct ledger *l, size_t first,
+void ascent_follow(struct ascent *ascent, struct ascent_lists *lists, const struct entries *l, size_t first,
                    size_t count, uint8_t *pass)
 {
     const uint32_t *rows = l->rows + first, *sizes = l->sizes + first;
     struct ascent c = *ascent;
-    memset(pass + count, 0, LEDGER_AT_ONCE - count);
+    memset(pass + count, 0, ENTRIES_AT_ONCE - count);
     for (size_t i = 0; i < count; i += ASCENT_GROUP) {
         const struct ascent was = c;
         ascent_list(&c, lists, l, first, i, pass);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * ascent: how the level goes through some entries of a ledger (query/ledger.h), and which of those that pass are births and
+ * ascent: how the level goes through some entries of a ledger (query/entries.h), and which of those that pass are births and
  * which deaths.
  *
  * Its order matters only where the level may be higher than ever, so 64 entries are added up before any of them is
@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 #include "base/ones.h"
-#include "query/ledger.h"
+#include "query/entries.h"
 
 /* Where those are that pass.  As many are written as there could be among eight. */
 struct ascent_lists {
-    uint16_t births[LEDGER_AT_ONCE + ONES_EIGHT], deaths[LEDGER_AT_ONCE + ONES_EIGHT];
+    uint16_t births[ENTRIES_AT_ONCE + ONES_EIGHT], deaths[ENTRIES_AT_ONCE + ONES_EIGHT];
     struct ones ones; /* ones_init comes before the first use */
 };
 
@@ -30,9 +30,9 @@ struct ascent {
         deaths_before; /* up to where it is highest for the first time; 0: it is no higher */
 };
 
-/* Follows the entries first..first+count-1, LEDGER_AT_ONCE at most and none with a size of LEDGER_LARGE that passes.
+/* Follows the entries first..first+count-1, ENTRIES_AT_ONCE at most and none with a size of ENTRIES_LARGE that passes.
  * pass: 1 or 0 for each; what is behind them is set to 0. */
-void ascent_follow(struct ascent *c, struct ascent_lists *lists, const struct ledger *l, size_t first,
+void ascent_follow(struct ascent *c, struct ascent_lists *lists, const struct entries *l, size_t first,
                    size_t count, uint8_t *pass);
 
 #endif

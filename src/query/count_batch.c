@@ -10,6 +10,7 @@
 #include "query/scan.h"
 
 #include "query/ahead.h"
+#include "query/checkpoint.h"
 
 /* What is kept of a live block: the loops are compiled for each. */
 enum batch_entry {
@@ -227,6 +228,10 @@ void count_batch_begin(struct scan *s, const struct wake_block *b)
     s->match_count = b->match_count;
     if (s->chosen != NULL)
         batch_choose(s, b);
+    if (s->filter->start != NULL && !b->is_carried && !s->is_restored) {
+        checkpoint_restore(s->filter->start, &s->slots);
+        s->is_restored = true;
+    }
     if (!s->is_plain)
         slots_count_made(&s->slots, b, s->slot, s->made);
     else if (s->asks_newest)

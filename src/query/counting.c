@@ -31,20 +31,20 @@ struct counting {
 
     /* Of the entries at hand: */
     size_t first, count;
-    const uint32_t *rows; /* and LEDGER_FALLS; means nothing where an entry does not pass */
-    uint32_t split_rows[LEDGER_AT_ONCE];
+    const uint32_t *rows; /* and ENTRIES_FALLS; means nothing where an entry does not pass */
+    uint32_t split_rows[ENTRIES_AT_ONCE];
     struct ascent_lists lists;
     /* Of those births or deaths of them for which more than sums is wanted, in the order of their list: */
-    uint64_t values[LEDGER_AT_ONCE]; /* sizes, lifetimes */
-    uint32_t sizes[LEDGER_AT_ONCE];
-    uint32_t dead_rows[LEDGER_AT_ONCE]; /* of deaths */
+    uint64_t values[ENTRIES_AT_ONCE]; /* sizes, lifetimes */
+    uint32_t sizes[ENTRIES_AT_ONCE];
+    uint32_t dead_rows[ENTRIES_AT_ONCE]; /* of deaths */
 };
 
 /* -------------------------------------------------------------------- rows */
 
 static uint32_t counting_part(const struct counting *c, size_t class)
 {
-    const struct ledger_class *l = &c->admit.ledger->class_list.data[class];
+    const struct entries_class *l = &c->admit.entries->class_list.data[class];
     return c->scan->tally.split == SPLIT_THREAD ? l->thread : l->kind;
 }
 
@@ -52,7 +52,7 @@ static uint32_t counting_part(const struct counting *c, size_t class)
 static bool counting_split_init(struct counting *c)
 {
     struct counting_split *split = &c->split;
-    size_t classes = c->admit.ledger->class_list.count, stacks = c->scan->stack_count;
+    size_t classes = c->admit.entries->class_list.count, stacks = c->scan->stack_count;
     struct map numbers;
     map_init(&numbers);
     split->parts = memory_new(classes * sizeof *split->parts);
@@ -96,8 +96,8 @@ static bool counting_knows_rows(struct counting *c, const uint32_t *stacks, cons
     const size_t count = c->count, width = c->split.count;
     unsigned missing = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t row = known[(stacks[i] & ~LEDGER_FALLS) * width + parts[classes[i]]];
-        c->split_rows[i] = (row - 1) | (stacks[i] & LEDGER_FALLS);
+        uint32_t row = known[(stacks[i] & ~ENTRIES_FALLS) * width + parts[classes[i]]];
+        c->split_rows[i] = (row - 1) | (stacks[i] & ENTRIES_FALLS);
         missing |= (row == 0) & pass[i];
     }
     return missing == 0;
@@ -106,8 +106,8 @@ static bool counting_knows_rows(struct counting *c, const uint32_t *stacks, cons
 /* Finds the rows of the entries at hand. */
 static void counting_tell_rows(struct counting *c)
 {
-    const uint32_t *stacks = c->admit.ledger->rows + c->first;
-    const uint16_t *classes = c->admit.ledger->classes + c->first;
+    const uint32_t *stacks = c->admit.entries->rows + c->first;
+    const uint16_t *classes = c->admit.entries->classes + c->first;
     c->rows = stacks;
     if (c->scan->tally.split == SPLIT_NONE)
         return;
@@ -117,7 +117,7 @@ static void counting_tell_rows(struct counting *c)
     for (size_t i = 0; i < c->count && !c->scan->failed; i++)
         if (c->admit.pass[i] != 0)
             c->split_rows[i] =
-                counting_find_row(c, stacks[i] & ~LEDGER_FALLS, classes[i]) | (stacks[i] & LEDGER_FALLS);
+                counting_find_row(c, stacks[i] & ~ENTRIES_FALLS, classes[i]) | (stacks[i] & ENTRIES_FALLS);
 }
 
 /* ----------------------------------------------------------------- counting */
@@ -161,7 +161,7 @@ static COUNTING_INLINE void counting_death(struct tally_row *row, uint64_t size,
 /* Births of blocks that leak, in the window. */
 static void counting_add_leaks(struct counting *c)
 {
-    const struct ledger *l = c->admit.ledger;
+    const struct entries *l = c->admit.entries;
     size_t end = c->first + c->count;
     for (size_t i = c->admit.lasting; i < l->lasting.count && l->lasting.data[i] < end; i++) {
         size_t entry = l->lasting.data[i], at = entry - c->first;
@@ -169,7 +169,7 @@ static void counting_add_leaks(struct counting *c)
             continue;
         struct tally_row *row = &c->scan->tally.rows.data[c->rows[at]];
         row->leaked_blocks++;
-        row->leaked_bytes += ledger_size(l, entry);
+        row->leaked_bytes += entries_size(l, entry);
     }
 }
 
@@ -178,7 +178,7 @@ static void counting_add_leaks(struct counting *c)
 /* The most blocks at once. */
 static uint64_t counting_follow_blocks(const struct counting *c)
 {
-    const uint32_t *rows = c->admit.ledger->rows + c->first;
+    const uint32_t *rows = c->admit.entries->rows + c->first;
     uint64_t blocks = c->scan->tally.level.live_blocks, highest = blocks;
     for (size_t i = 0; i < c->count; i++) {
         uint64_t one = c->admit.pass[i];
@@ -197,7 +197,7 @@ static struct ascent counting_follow(struct counting *c)
     if (s->is_open && s->query->ticks != 0 && s->highest_bytes < reached)
         reached = s->highest_bytes;
     struct ascent a = {.bytes = level->live_bytes, .highest_bytes = reached};
-    ascent_follow(&a, &c->lists, c->admit.ledger, c->first, c->count, c->admit.pass);
+    ascent_follow(&a, &c->lists, c->admit.entries, c->first, c->count, c->admit.pass);
     return a;
 }
 
@@ -205,7 +205,7 @@ static struct ascent counting_follow(struct counting *c)
 static COUNTING_INLINE void counting_add_births(struct counting *c, size_t from, size_t to,
                                                 enum counting_depth depth)
 {
-    const uint32_t *rows = c->rows, *sizes = c->admit.ledger->sizes + c->first;
+    const uint32_t *rows = c->rows, *sizes = c->admit.entries->sizes + c->first;
     const struct tally tally = c->scan->tally; /* which stays as it is */
     for (size_t k = from; k < to; k++) {
         size_t at = c->lists.births[k];
@@ -219,7 +219,7 @@ static COUNTING_INLINE void counting_add_births(struct counting *c, size_t from,
 static COUNTING_INLINE void counting_add_deaths(struct counting *c, size_t from, size_t to,
                                                 enum counting_depth depth)
 {
-    const struct ledger *l = c->admit.ledger;
+    const struct entries *l = c->admit.entries;
     const uint32_t *rows = c->rows, *mates = l->mates + c->first, *sizes = l->sizes + c->first;
     const uint16_t *numbers = l->classes + c->first;
     const uint64_t *times = l->times.data, temporary_ns = c->admit.temporary_ns;
@@ -230,11 +230,11 @@ static COUNTING_INLINE void counting_add_deaths(struct counting *c, size_t from,
         bool may_be = depth != COUNTING_LEVEL && (classes[numbers[at]] & ADMIT_TEMPORARY) != 0;
         bool needs_time = depth == COUNTING_MORE || (may_be && temporary_ns != UINT64_MAX);
         uint64_t lifetime = needs_time ? c->admit.time_ns[at] - times[mates[at]] : 0;
-        counting_death(tally_touch(tally.rows.data, tally.level.epoch, rows[at] & ~LEDGER_FALLS), sizes[at],
+        counting_death(tally_touch(tally.rows.data, tally.level.epoch, rows[at] & ~ENTRIES_FALLS), sizes[at],
                        lifetime, may_be && lifetime <= temporary_ns, depth);
         if (depth == COUNTING_MORE) {
             c->values[k - from] = lifetime;
-            c->dead_rows[k - from] = rows[at] & ~LEDGER_FALLS;
+            c->dead_rows[k - from] = rows[at] & ~ENTRIES_FALLS;
             c->sizes[k - from] = sizes[at];
         }
     }
@@ -244,7 +244,7 @@ static COUNTING_INLINE void counting_add_deaths(struct counting *c, size_t from,
 static void counting_more_births(struct counting *c, size_t from, size_t to)
 {
     struct scan *s = c->scan;
-    const struct ledger *l = c->admit.ledger;
+    const struct entries *l = c->admit.entries;
     for (size_t k = from; k < to && (s->want & WANT_DETAIL) != 0; k++) {
         size_t at = c->lists.births[k];
         s->tally.rows.data[c->rows[at]].slack_bytes += l->class_list.data[l->classes[c->first + at]].slack;
@@ -337,7 +337,7 @@ static void counting_add_birth(struct counting *c, struct tally_row *row, size_t
     if (!s->is_open)
         return;
     if ((s->want & WANT_DETAIL) != 0)
-        row->slack_bytes += c->admit.ledger->class_list.data[c->admit.ledger->classes[c->first + at]].slack;
+        row->slack_bytes += c->admit.entries->class_list.data[c->admit.entries->classes[c->first + at]].slack;
     if ((s->want & WANT_HISTOGRAMS) != 0)
         histogram_add(&s->result->sizes, size, 1, size);
     s->allocations++;
@@ -349,7 +349,7 @@ static void counting_add_birth(struct counting *c, struct tally_row *row, size_t
 
 static void counting_add_death(struct counting *c, struct tally_row *row, size_t at, uint64_t size)
 {
-    const struct ledger *l = c->admit.ledger;
+    const struct entries *l = c->admit.entries;
     struct scan *s = c->scan;
     uint64_t lifetime = c->admit.time_ns[at] - l->times.data[l->mates[c->first + at]];
     bool may_be = (c->admit.classes[l->classes[c->first + at]] & ADMIT_TEMPORARY) != 0;
@@ -373,9 +373,9 @@ static void counting_add_in_order(struct counting *c)
     for (size_t at = 0; at < c->count; at++) {
         if (c->admit.pass[at] == 0)
             continue;
-        uint64_t size = ledger_size(c->admit.ledger, c->first + at);
-        struct tally_row *row = tally_touch(t->rows.data, t->level.epoch, c->rows[at] & ~LEDGER_FALLS);
-        if (c->rows[at] < LEDGER_FALLS)
+        uint64_t size = entries_size(c->admit.entries, c->first + at);
+        struct tally_row *row = tally_touch(t->rows.data, t->level.epoch, c->rows[at] & ~ENTRIES_FALLS);
+        if (c->rows[at] < ENTRIES_FALLS)
             counting_add_birth(c, row, at, size);
         else
             counting_add_death(c, row, at, size);
@@ -403,7 +403,7 @@ void counting_add(struct counting *c, size_t from, size_t to)
 {
     for (size_t next = from; next < to && !c->scan->failed; next += c->count) {
         c->first = next;
-        c->count = to - next < LEDGER_AT_ONCE ? to - next : LEDGER_AT_ONCE;
+        c->count = to - next < ENTRIES_AT_ONCE ? to - next : ENTRIES_AT_ONCE;
         counting_add_some(c);
     }
 }
@@ -413,7 +413,7 @@ size_t counting_find(const struct counting *c, uint64_t ns)
     return admit_find(&c->admit, ns);
 }
 
-struct counting *counting_new(struct scan *s, const struct ledger *l, const struct filter *f)
+struct counting *counting_new(struct scan *s, const struct entries *l, const struct filter *f)
 {
     struct counting *c = memory_new_zeroed(1, sizeof *c);
     if (c == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * counting: adds entries of a ledger (query/ledger.h) to the rows of a scan.
+ * counting: adds entries of a ledger (query/entries.h) to the rows of a scan.
  *
  * Of the entries that pass (query/admit.h) some thousand are added up at a time: first the level is followed through
  * them (query/ascent.h), which is all that depends on their order.  Then births and deaths are added to their rows in
@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "query/entries.h"
 #include "query/filter.h"
-#include "query/ledger.h"
 #include "query/scan.h"
 
 struct counting;
 
 /* For a scan that has begun, and a filter that is not changed any more.  NULL: no memory. */
-struct counting *counting_new(struct scan *s, const struct ledger *l, const struct filter *f);
+struct counting *counting_new(struct scan *s, const struct entries *l, const struct filter *f);
 /* Accepts NULL. */
 void counting_free(struct counting *c);
 

@@ -29,12 +29,12 @@ struct crew_part {
     bool is_running;
 };
 
-void crew_init(struct crew *p, const struct ledger_limits *limits, struct scan *s, const struct ledger *l)
+void crew_init(struct crew *p, const struct ledger_limits *limits, struct scan *s, const struct entries *l)
 {
     unsigned cpus = worker_cpus();
     size_t least = s->stack_count > CREW_LEAST / CREW_A_ROW ? s->stack_count * CREW_A_ROW : CREW_LEAST;
     *p = (struct crew){.scan = s,
-                       .ledger = l,
+                       .entries = l,
                        .most = limits->part_count != 0 ? limits->part_count
                                                        : (cpus < CREW_MOST ? cpus : CREW_MOST),
                        .least = limits->part_entries != 0 ? limits->part_entries : least};
@@ -69,7 +69,7 @@ static struct crew_part *crew_new(const struct crew *p, size_t from, size_t to)
     int code = scan_begin(&part->scan, s->query, s->when, s->filter, NULL, s->watch, s->filter->process,
                           &part->result, &err);
     if (code == 0)
-        part->counting = counting_new(&part->scan, p->ledger, s->filter);
+        part->counting = counting_new(&part->scan, p->entries, s->filter);
     if (part->counting == NULL) {
         crew_free(part);
         return NULL;

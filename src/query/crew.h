@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * crew: several CPUs count parts of the entries of a ledger (query/ledger.h) at once.
+ * crew: several CPUs count parts of the entries of a ledger (query/entries.h) at once.
  *
  *     size_t mine = crew_begin(&crew, from, to);   others have begun with what is behind
  *     counting_add(c, from, mine);
@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "query/counting.h"
+#include "query/entries.h"
 #include "query/ledger.h"
 #include "query/scan.h"
 
@@ -27,7 +28,7 @@ struct crew_part;
 
 struct crew {
     struct scan *scan; /* that what the parts find is added to */
-    const struct ledger *ledger;
+    const struct entries *entries;
     size_t most;             /* parts, the caller's included */
     size_t least;            /* entries in a part */
     struct crew_part **list; /* behind the caller's, in order */
@@ -35,7 +36,7 @@ struct crew {
 };
 
 /* limits: of the threads and of the entries in a part, 0 = the usual. */
-void crew_init(struct crew *p, const struct ledger_limits *limits, struct scan *s, const struct ledger *l);
+void crew_init(struct crew *p, const struct ledger_limits *limits, struct scan *s, const struct entries *l);
 /* No moment lies between these entries.  Up to where the caller has to count himself. */
 size_t crew_begin(struct crew *p, size_t from, size_t to);
 /* Adds what the others have counted to the scan of `c`.  Where there is no memory it has failed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * crew_test: parts of a ledger when there are no threads to be had, or not for all (memo_test and ledger_test have them).
+ * crew_test: parts of a ledger when there are no threads to be had, or not for all (second_questions_test and ledger_test have them).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "query/memo.h"
+#include "query/ledger.h"
 #include "query/naive_ask.h"
 #include "query/parse.h"
 #include "query/twins.h"

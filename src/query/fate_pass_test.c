@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * decide_test: which blocks are temporary where culling has taken blocks out.  Every way to an answer is asked, each with
- * and without a memo: from the neighbours that are left nobody may conclude that a thread made nothing between.
+ * and without a ledger: from the neighbours that are left nobody may conclude that a thread made nothing between.
  */
 #include "query/query.h"
 

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/checkpoint.h"
 #include "query/listing.h"
 #include "query/mapped.h"
 #include "query/pattern.h"
 #include "query/slots.h"
+#include "store/event_source.h"
 #include "tool/memory.h"
 
 /* ------------------------------------------------------------- what is set */
@@ -496,7 +498,11 @@ int filter_visit(const struct filter *f, struct wake_reader *reader, uint32_t pr
 {
     struct filter_marks marks = {.filter = f, .visit = visit, .context = context};
     bool has_marks = (f->checks & CHECK_MARK) != 0;
-    return wake_reader_visit_matching(
-        reader, process, 0, to_ns, columns | filter_columns(f), filter_has_births(f) ? filter_match : NULL, f,
-        has_marks ? filter_visit_marks : visit, has_marks ? &marks : context, err);
+    struct event_request request = event_request_all(reader, process, 0, to_ns, columns | filter_columns(f));
+    request.match = filter_has_births(f) ? filter_match : NULL;
+    request.match_of = f;
+    if (f->start != NULL)
+        checkpoint_begin(f->start, &request);
+    return event_request_visit(&request, reader, has_marks ? filter_visit_marks : visit,
+                               has_marks ? &marks : context, err);
 }

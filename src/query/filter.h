@@ -31,6 +31,8 @@
 #include "tool/map.h"
 #include "tool/vec.h"
 
+struct checkpoint;
+
 /* What has to be looked at. */
 enum filter_check {
     CHECK_BORN = 1 << 0,
@@ -85,7 +87,10 @@ struct filter {
     size_t listed_count;               /* without the one behind them */
     struct map makers;                 /* numbers of the threads that may allocate; for CHECK_THREAD */
     uint64_t releases_without_stack;   /* for CHECK_RELEASE: of which it is not known */
-    bool has_more;                     /* conditions on blocks that were freed, beyond those two */
+    /* Where readings begin; NULL: at the beginning.  What is asked does not depend on what was before, but for the
+     * blocks that are live there. */
+    const struct checkpoint *start;
+    bool has_more; /* conditions on blocks that were freed, beyond those two */
 };
 
 /* Whether the file lists a block, by its number, as live at the end; one that no event releases may have been released

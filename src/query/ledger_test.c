@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * ledger_test: what a ledger answers is what readings of the events answer (memo_test compares both with definitions).
+ * ledger_test: what a ledger answers is what readings of the events answer (second_questions_test compares both with definitions).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "query/memo.h"
+#include "query/ledger.h"
 #include "query/naive_ask.h"
 #include "query/parse.h"
 #include "query/twins.h"
@@ -117,7 +117,7 @@ static void what_a_ledger_does_not_know_is_read(void **state)
         const char *key, *value;
         bool is_known;
         uint64_t blocks;
-    } questions[] = {{"size-max", "99", false, 0}, /* makes it */
+    } questions[] = {{"size-max", "99", true, 0},
                      {"usable-max", "50", false, 600},
                      {"mark", "mark300", false, 3},
                      {"state", "freed", true, 1198},
@@ -165,7 +165,6 @@ static void many_live_blocks_are_told_as_they_are(void **state)
     }
     assert_int_equal(wake_writer_close(w, 0, NULL), 0);
     open_twins(&t, NULL);
-    (void)ask_ledger(&t, "size-min", "12");
     assert_true(ask_ledger(&t, "size-min", "13"));
     assert_true(ask_ledger(&t, "lifetime-max", "20us"));
     close_twins(&t);
@@ -193,8 +192,7 @@ static void addresses_are_ordered_whenever_they_are_met(void **state)
     char value[32];
     make_far_apart(256, 0x7f0000000000 - (UINT64_C(255) << 30));
     open_twins(&t, NULL);
-    assert_false(ask_ledger(&t, "size-min", "11")); /* makes one without addresses */
-    assert_false(ask_ledger(&t, "address-min", "7f0000000000"));
+    assert_true(ask_ledger(&t, "address-min", "7f0000000000"));
     assert_int_equal(t.ours.total.allocated_blocks, 2);
     for (uint64_t i = 0; i < 256; i++) { /* around the lower and the upper end of a region, and between two */
         static const uint64_t offsets[] = {0, (1 << 27) - 8, 1 << 29};
@@ -218,9 +216,8 @@ static void addresses_that_have_no_code_are_read(void **state)
         assert_int_equal(t.ours.total.allocated_blocks, 1);
         uint64_t events = t.right.events;
         assert_false(ask_ledger(&t, "address-max", "1004"));
-        assert_int_equal(t.ours.events, events); /* nor is it tried again */
+        assert_int_equal(t.ours.events, events);
         assert_true(ask_ledger(&t, "size-min", "11"));
-        assert_false(ask_ledger(&t, "chain-length-max", "1"));
         assert_true(ask_ledger(&t, "chain-length-min", "1"));
         assert_false(ask_ledger(&t, "address-min", "1004"));
         assert_int_equal(t.ours.events, events);
@@ -262,16 +259,16 @@ static void chains_are_known_by_all_their_links(void **state)
     make_chains(3000);
     open_twins(&t, NULL);
     for (unsigned i = 0; i < sizeof questions / sizeof *questions; i++) {
-        assert_int_equal(ask_ledger(&t, questions[i][0], questions[i][1]), i > 0);
+        assert_true(ask_ledger(&t, questions[i][0], questions[i][1]));
         assert_in_range(t.ours.total.allocated_blocks, 1, 8999);
     }
     close_twins(&t);
     open_twins(&t, &(struct ledger_limits){.part_count = 5, .part_entries = 100});
     for (unsigned i = 0; i < sizeof questions / sizeof *questions; i++)
-        assert_int_equal(ask_ledger(&t, questions[i][0], questions[i][1]), i > 0);
+        assert_true(ask_ledger(&t, questions[i][0], questions[i][1]));
     close_twins(&t);
     /* Where there is no room for their links they are read. */
-    open_twins(&t, &(struct ledger_limits){.bytes = 18000 * 26});
+    open_twins(&t, &(struct ledger_limits){.entry_bytes = 18000 * 32});
     assert_false(ask_ledger(&t, questions[0][0], questions[0][1]));
     assert_false(ask_ledger(&t, questions[1][0], questions[1][1]));
     assert_true(ask_ledger(&t, "size-min", "100"));

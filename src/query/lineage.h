@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * lineage: the realloc chains of a ledger (query/ledger.h).  What a chain is: query.h.
+ * lineage: the realloc chains of a ledger (query/entries.h).  What a chain is: query.h.
  *
  * Most blocks are a chain of their own, of which nothing is kept here: what is asked of their chain can be asked of
  * their entries.  The others are links:

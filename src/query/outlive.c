@@ -10,11 +10,11 @@ void outlive_init(struct outlive *o, const struct query_range *lifetimes)
 {
     o->lifetimes = *lifetimes;
     for (unsigned i = 0; i < 2; i++)
-        o->made[i] = o->gone[i] = LEDGER_NEVER + 1;
+        o->made[i] = o->gone[i] = ENTRIES_NEVER + 1;
 }
 
 /* The first time from `at` on that is not before ns. */
-static inline size_t outlive_advance(const struct ledger *l, size_t at, uint64_t ns)
+static inline size_t outlive_advance(const struct entries *l, size_t at, uint64_t ns)
 {
     while (at < l->times.count && l->times.data[at] < ns)
         at++;
@@ -22,7 +22,7 @@ static inline size_t outlive_advance(const struct ledger *l, size_t at, uint64_t
 }
 
 /* Goes on to a later time. */
-static void outlive_move(struct outlive *o, const struct ledger *l, uint64_t now)
+static void outlive_move(struct outlive *o, const struct entries *l, uint64_t now)
 {
     uint64_t min = o->lifetimes.min, max = o->lifetimes.max, from, behind;
     o->made[0] = outlive_advance(l, o->made[0], now > max ? now - max : 0);
@@ -73,11 +73,11 @@ static void outlive_find(struct outlive *o, const uint32_t *rows, const uint32_t
 
 static void outlive_take(const uint8_t *restrict found, uint8_t *restrict pass)
 {
-    for (size_t i = 0; i < LEDGER_AT_ONCE; i++)
+    for (size_t i = 0; i < ENTRIES_AT_ONCE; i++)
         pass[i] &= found[i];
 }
 
-void outlive_look(struct outlive *o, const struct ledger *l, size_t first, size_t count, size_t time,
+void outlive_look(struct outlive *o, const struct entries *l, size_t first, size_t count, size_t time,
                   uint8_t *pass)
 {
     const uint32_t *rows = l->rows + first, *mates = l->mates + first;

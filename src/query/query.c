@@ -25,10 +25,10 @@
 #include "query/fate_pass.h"
 #include "query/filter.h"
 #include "query/inside.h"
+#include "query/ledger.h"
 #include "query/listing.h"
 #include "query/mapped.h"
 #include "query/measure.h"
-#include "query/memo.h"
 #include "query/omitted.h"
 #include "query/overlap.h"
 #include "query/reckon.h"
@@ -282,70 +282,61 @@ static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen
     return code;
 }
 
-/* A ledger is no use, or does not know. */
-enum { ANSWER_NOT = LEDGER_ODD };
+enum { ANSWER_NOT = 2 /* what a way to an answer gives that does not know what is asked */ };
 
-/* The ledger of a process, made now if need be.  0, WATCH_STOP: it is not whole, ANSWER_NOT, or an error. */
-static int answer_find_ledger(struct answer *a, const struct filter *f, struct memo *memo, uint32_t process,
-                              struct err *err)
+/* From the entries of a ledger, where there is one.  ANSWER_NOT: they do not know. */
+static int answer_from_entries(struct answer *a, struct filter *f, struct ledger *l, uint32_t process,
+                               struct err *err)
 {
-    struct memo_process *m = &memo->processes[process];
-    unsigned needs = admit_needs(f), has = m->ledger.has, lacks = m->ledger.lacks;
-    if (m->has_ledger && (needs & ~has) == 0)
-        return 0;
-    if (m->has_no_ledger || (needs & lacks) != 0)
-        return LEDGER_ODD;
-    memo_forget_ledger(m);
-    uint64_t done = a->watch.done;
-    int code =
-        ledger_make(&m->ledger, needs | has, memo->limits.bytes, f, &a->watch, a->reader, process, err);
-    m->ledger.lacks |= lacks;
-    m->has_ledger = code == 0;
-    m->has_no_ledger = code == LEDGER_ODD;
-    if (code == LEDGER_ODD)
-        a->watch.total += a->watch.done - done; /* was in vain */
-    return code;
-}
-
-/* From a ledger.  ANSWER_NOT: there can be none, or it does not know. */
-static int answer_reckon(struct answer *a, struct filter *f, struct memo *memo, uint32_t process,
-                         struct err *err)
-{
-    struct memo_process *m = &memo->processes[process];
-    int code = answer_find_ledger(a, f, memo, process, err);
-    /* What becomes of a block or of a group is not known when the reading was stopped: then there is no answer. */
-    bool is_known = code == 0 || (code == WATCH_STOP && (f->checks & (CHECK_AT_DEATH | CHECK_GROUPS)) == 0);
-    if (code == WATCH_STOP)
-        a->result->read_until_ns = m->ledger.seen_ns;
-    if (is_known && !admit_knows(&m->ledger, f)) {
-        is_known = false;
-        code = code == 0 ? ANSWER_NOT : code;
-    }
-    if (is_known)
-        admit_relax(f, &m->ledger);
-    struct scan *s = is_known ? memory_new_zeroed(1, sizeof *s) : NULL;
-    if (is_known)
-        code = s == NULL ? scan_no_memory(err)
-                         : reckon_run(s, &m->ledger, &memo->limits, a->query, &a->when, f, &a->watch,
-                                      f->process, a->result, err);
-    if (is_known && code == 0) {
+    const struct entries *e = &l->processes[process].entries;
+    uint64_t until_ns = a->when.window.max > a->when.moment ? a->when.window.max : a->when.moment;
+    if (!admit_suits(a->query, f, f->process) || !admit_knows(e, f, until_ns))
+        return ANSWER_NOT;
+    struct scan *s = memory_new_zeroed(1, sizeof *s);
+    if (s == NULL)
+        return scan_no_memory(err);
+    admit_relax(f, e);
+    int code = reckon_run(s, e, &l->limits, a->query, &a->when, f, &a->watch, f->process, a->result, err);
+    if (code == 0) {
         code = answer_from_tally(a, &s->tally, &s->medians, s->seen_ns, process, err);
         omitted_note(a->result, f->process, &a->need);
     }
-    if (s != NULL)
-        scan_release(s);
+    scan_release(s);
     free(s);
-    if (!m->has_ledger)
-        memo_forget_ledger(m);
     return code;
 }
 
-/* From the ledger, where the recording has one.  ANSWER_NOT: it does not know. */
-static int answer_remembered(struct answer *a, struct filter *f, uint32_t process, struct err *err)
+/* From events: a fate pass where it is needed, and a scan.  has_rows: see answer_scan. */
+static int answer_from_events(struct answer *a, struct filter *f, bool has_rows, uint32_t process,
+                              struct err *err)
 {
-    struct memo *memo = memo_of(a->reader);
-    bool suits = memo != NULL && admit_suits(a->query, f, f->process);
-    return suits ? answer_reckon(a, f, memo, process, err) : ANSWER_NOT;
+    struct bitset chosen;
+    int code = 0;
+    bitset_init(&chosen);
+    if (fate_pass_is_needed(f))
+        code = fate_pass_run(f, &chosen, &a->watch, a->reader, process, err);
+    if (code == 0)
+        code = answer_scan(a, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL, has_rows, process, err);
+    bitset_release(&chosen);
+    return code;
+}
+
+/* With a ledger: from its entries, or from events behind one of its checkpoints. */
+static int answer_with_ledger(struct answer *a, struct filter *f, struct ledger *l, uint32_t process,
+                              struct err *err)
+{
+    struct ledger_process *p = &l->processes[process];
+    struct checkpoint start;
+    pthread_rwlock_rdlock(&p->lock);
+    int code = answer_from_entries(a, f, l, process, err);
+    bool has_start = code == ANSWER_NOT && checkpoints_find(&p->checkpoints, f, &start);
+    if (has_start) {
+        f->start = &start;
+        code = answer_from_events(a, f, false, process, err);
+        f->start = NULL;
+    }
+    pthread_rwlock_unlock(&p->lock);
+    return code == ANSWER_NOT ? answer_from_events(a, f, false, process, err) : code;
 }
 
 /* Reads the events.  Where some were left out on purpose and the totals have the rows, the rows come
@@ -359,18 +350,9 @@ static int answer_read(struct answer *a, struct filter *f, uint32_t process, str
     bool is_partial =
         o->culled_blocks + o->allocations + o->elsewhere_allocations != 0 || o->sample_rate != 0;
     bool has_rows = agrees && answer_is_whole(a, f) && is_partial;
-    struct bitset chosen;
-    int code = has_rows ? ANSWER_NOT : answer_remembered(a, f, process, err);
-    if (code != ANSWER_NOT)
-        return code;
-    code = 0;
-    bitset_init(&chosen);
-    if (fate_pass_is_needed(f))
-        code = fate_pass_run(f, &chosen, &a->watch, a->reader, process, err);
-    if (code == 0)
-        code = answer_scan(a, f, (f->checks & CHECK_AT_DEATH) != 0 ? &chosen : NULL, has_rows, process, err);
-    bitset_release(&chosen);
-    return code;
+    struct ledger *ledger = ledger_of(a->reader);
+    return has_rows || ledger == NULL ? answer_from_events(a, f, has_rows, process, err)
+                                      : answer_with_ledger(a, f, ledger, process, err);
 }
 
 static int answer_process(struct answer *a, uint32_t process, struct err *err)

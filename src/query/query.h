@@ -8,7 +8,7 @@
  *     query_run(&q, reader, &result, &err)         (query/result.h)
  *     query_release(&q);
  *
- * Whoever asks several questions of one recording lets it remember (query/memo.h).
+ * Whoever keeps a recording open for many questions gives it a ledger (query/ledger.h).
  *
  * Which blocks.  A query is about the blocks (allocations) that pass its
  * filter: all conditions that are set hold.  A block was born, and has died or

@@ -17,8 +17,8 @@ static void reckon_add(struct counting *c, struct crew *crew, size_t from, size_
 /* All entries up to a time, and the moments between them. */
 static void reckon_add_all(struct scan *s, struct counting *c, struct crew *crew, uint64_t until)
 {
-    const struct ledger *l = crew->ledger;
-    size_t count = until == UINT64_MAX ? l->count : counting_find(c, until + 1);
+    const struct entries *l = crew->entries;
+    size_t count = until == UINT64_MAX ? l->published : counting_find(c, until + 1);
     for (size_t next = 0; next < count && !s->failed;) {
         uint64_t moment = scan_next_moment(s);
         size_t end = moment == UINT64_MAX ? count : counting_find(c, moment);
@@ -34,7 +34,7 @@ static void reckon_add_all(struct scan *s, struct counting *c, struct crew *crew
         scan_moment(s, moment);
 }
 
-int reckon_run(struct scan *s, const struct ledger *l, const struct ledger_limits *limits,
+int reckon_run(struct scan *s, const struct entries *l, const struct ledger_limits *limits,
                const struct query *q, const struct when *w, struct filter *f, struct watch *watch,
                const struct wake_process *p, struct query_result *result, struct err *err)
 {

@@ -82,6 +82,7 @@ struct scan {
     unsigned want;          /* of the query, this and the next two */
     uint64_t temporary_ns;
     uint64_t temporary_allocations;
+    bool is_restored; /* threads are as they were where the reading starts */
     uint64_t seen_ns; /* time of the latest event */
     struct weight_rule rule;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * twins: for tests: a recording that is open twice, once as it is and once with a memo (memo.h), and the same
+ * twins: for tests: a recording that is open twice, once as it is and once with a ledger (ledger.h), and the same
  * question to both.
  */
 #ifndef HW_QUERY_TWINS_H
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "query/memo.h"
+#include "query/ledger.h"
 #include "store/writer.h"
 
 static char path[64];
@@ -47,15 +47,23 @@ struct twins {
     struct query_result right, ours;
 };
 
-static inline void open_twins(struct twins *t, const struct ledger_limits *limits)
+/* The ledger of the one stands, unless it may grow while questions are asked. */
+static inline void open_growing_twins(struct twins *t, const struct ledger_limits *limits, bool grows)
 {
     struct err err;
     assert_int_equal(wake_reader_open(&t->alone, path, &err), 0);
     assert_int_equal(wake_reader_open(&t->attached, path, &err), 0);
-    assert_int_equal(memo_attach(t->attached, limits, &err), 0);
+    assert_int_equal(ledger_attach(t->attached, limits, &err), 0);
+    if (!grows)
+        ledger_wait(ledger_of(t->attached));
     wake_reader_use_threads(t->attached, 3);
     query_result_init(&t->right);
     query_result_init(&t->ours);
+}
+
+static inline void open_twins(struct twins *t, const struct ledger_limits *limits)
+{
+    open_growing_twins(t, limits, false);
 }
 
 static inline void close_twins(struct twins *t)

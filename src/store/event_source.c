@@ -65,8 +65,8 @@ struct event_source {
     struct wake_reader *reader;
     struct event_request request;
     VEC(const struct index_entry *) chunks;
-    size_t carried; /* blocks that earlier files have made, given out so far */
-    struct visit_columns *columns;
+    size_t earlier; /* blocks given out so far */
+    struct event_columns *columns;
 
     pthread_mutex_t lock; /* of all that follows up to `threads` */
     pthread_cond_t changed;
@@ -270,26 +270,39 @@ static void source_start(struct event_source *s)
 
 /* -------------------------------------------------------------------- the caller */
 
-/* Columns of the blocks that earlier files have made. */
-struct visit_columns {
-    uint8_t event[WAKE_BLOCK_MAX], detail[WAKE_BLOCK_MAX], arena[WAKE_BLOCK_MAX];
-    uint32_t thread[WAKE_BLOCK_MAX], stack[WAKE_BLOCK_MAX];
-    uint64_t time_ns[WAKE_BLOCK_MAX], address[WAKE_BLOCK_MAX], size[WAKE_BLOCK_MAX];
-    uint64_t usable[WAKE_BLOCK_MAX], number[WAKE_BLOCK_MAX], previous[WAKE_BLOCK_MAX];
-    uint16_t alloc_at[WAKE_BLOCK_MAX], matching[WAKE_BLOCK_MAX];
-};
-
-/* They come first, as allocations of no known kind at the time when the file began. */
-static int source_give_carried(struct event_source *s, struct wake_block *block)
+/* Blocks that earlier files have made: of no known kind, at the time when the file began. */
+static uint32_t source_fill_carried(const void *of, size_t *at, struct event_columns *c)
 {
-    const struct wake_process *p = wake_reader_process(s->reader, s->request.process);
+    const struct wake_process *p = of;
+    uint32_t i = 0;
+    for (; *at < p->carried.count && i < WAKE_BLOCK_MAX; ++*at, i++) {
+        const struct wake_live_block *b = &p->carried.data[*at];
+        c->time_ns[i] = p->carried_ns;
+        c->stack[i] = b->stack;
+        c->address[i] = b->address;
+        c->size[i] = c->usable[i] = b->size;
+        c->number[i] = b->allocation;
+    }
+    return i;
+}
+
+/* 1: here are some blocks; 0: there are no more; ERR_MEMORY. */
+static int source_give_earlier(struct event_source *s, struct wake_block *block)
+{
     if (s->columns == NULL)
         s->columns = memory_new_zeroed(1, sizeof *s->columns);
-    struct visit_columns *c = s->columns;
+    struct event_columns *c = s->columns;
     if (c == NULL)
         return ERR_MEMORY;
+    uint32_t count = s->request.earlier(s->request.earlier_of, &s->earlier, c);
+    for (uint32_t i = 0; i < count; i++) {
+        c->event[i] = WAKE_ALLOC;
+        c->alloc_at[i] = (uint16_t)i;
+    }
     *block = (struct wake_block){.process = (uint32_t)s->request.process,
+                                 .count = count,
                                  .is_carried = true,
+                                 .has_previous = true,
                                  .event = c->event,
                                  .detail = c->detail,
                                  .time_ns = c->time_ns,
@@ -302,21 +315,10 @@ static int source_give_carried(struct event_source *s, struct wake_block *block)
                                  .previous = c->previous,
                                  .arena = c->arena,
                                  .alloc_at = c->alloc_at,
-                                 .free_at = c->alloc_at};
-    for (; s->carried < p->carried.count && block->count < WAKE_BLOCK_MAX; s->carried++, block->count++) {
-        const struct wake_live_block *b = &p->carried.data[s->carried];
-        uint32_t i = block->count;
-        c->event[i] = WAKE_ALLOC;
-        c->time_ns[i] = p->carried_ns;
-        c->stack[i] = b->stack;
-        c->address[i] = b->address;
-        c->size[i] = c->usable[i] = b->size;
-        c->number[i] = b->allocation;
-        c->alloc_at[i] = (uint16_t)i;
-    }
-    block->alloc_count = block->count;
+                                 .free_at = c->alloc_at,
+                                 .alloc_count = count};
     source_match(&s->request, block, c->matching);
-    return 1;
+    return count > 0;
 }
 
 /* The chunk that is next is the caller's: takes it, or waits for the worker that has.  False: there are no more. */
@@ -396,10 +398,9 @@ static int source_enter(struct event_source *s)
 
 int event_source_next(struct event_source *s, struct wake_block *batch, struct err *err)
 {
-    const struct wake_process *p = wake_reader_process(s->reader, s->request.process);
-    int code = 0;
-    if (s->request.has_carried && s->carried < p->carried.count)
-        code = source_give_carried(s, batch);
+    int code = s->request.earlier != NULL ? source_give_earlier(s, batch) : 0;
+    if (code == 0)
+        s->request.earlier = NULL; /* there are no more */
     while (code == 0) {
         if (s->state == SOURCE_IN_SLOT)
             code = source_next_of_slot(s, batch);
@@ -474,7 +475,21 @@ void event_source_close(struct event_source *s)
 
 /* -------------------------------------------------------------------- visits */
 
-static int source_visit(struct wake_reader *r, const struct event_request *request, wake_block_fn *visit,
+struct event_request event_request_all(const struct wake_reader *r, size_t process, uint64_t from_ns,
+                                       uint64_t to_ns, unsigned columns)
+{
+    const struct wake_process *p = wake_reader_process(r, process);
+    bool has_carried = p->carried.count > 0 && from_ns <= p->carried_ns;
+    return (struct event_request){.process = process,
+                                  .end = wake_reader_span_count(r, process),
+                                  .earlier = has_carried ? source_fill_carried : NULL,
+                                  .earlier_of = p,
+                                  .from_ns = from_ns,
+                                  .to_ns = to_ns,
+                                  .columns = columns};
+}
+
+int event_request_visit(const struct event_request *request, struct wake_reader *r, wake_block_fn *visit,
                         void *context, struct err *err)
 {
     struct event_source *s;
@@ -497,25 +512,10 @@ int wake_reader_visit(struct wake_reader *r, size_t process, uint64_t from_ns, u
 int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
                               unsigned columns, wake_block_fn *visit, void *context, struct err *err)
 {
-    return wake_reader_visit_matching(r, process, from_ns, to_ns, columns, NULL, NULL, visit, context, err);
-}
-
-int wake_reader_visit_matching(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
-                               unsigned columns, wake_match_fn *match, const void *match_of,
-                               wake_block_fn *visit, void *context, struct err *err)
-{
     if (process >= r->shelves.count)
         return err_set(err, ERR_ABSENT, "%s has no process number %zu.", r->path, process);
-    const struct shelf *shelf = r->shelves.data[process];
-    const struct event_request request = {.process = process,
-                                          .end = shelf->spans.count,
-                                          .has_carried = from_ns <= shelf->process.carried_ns,
-                                          .from_ns = from_ns,
-                                          .to_ns = to_ns,
-                                          .columns = columns,
-                                          .match = match,
-                                          .match_of = match_of};
-    return source_visit(r, &request, visit, context, err);
+    const struct event_request request = event_request_all(r, process, from_ns, to_ns, columns);
+    return event_request_visit(&request, r, visit, context, err);
 }
 
 int wake_reader_visit_spans(struct wake_reader *r, size_t process, size_t first, size_t end, uint64_t to_ns,
@@ -523,7 +523,7 @@ int wake_reader_visit_spans(struct wake_reader *r, size_t process, size_t first,
 {
     const struct event_request request = {
         .process = process, .first = first, .end = end, .to_ns = to_ns, .columns = columns};
-    return source_visit(r, &request, visit, context, err);
+    return event_request_visit(&request, r, visit, context, err);
 }
 
 void wake_reader_use_threads(struct wake_reader *r, unsigned threads)

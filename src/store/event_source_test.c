@@ -99,9 +99,10 @@ static struct seen read_all(struct wake_reader *r, uint64_t from_ns, uint64_t to
 {
     struct seen s = {0};
     struct err err;
-    assert_int_equal(wake_reader_visit_matching(r, 0, from_ns, to_ns, WAKE_EVERYTHING,
-                                                least != 0 ? match_large : NULL, &least, see, &s, &err),
-                     0);
+    struct event_request request = event_request_all(r, 0, from_ns, to_ns, WAKE_EVERYTHING);
+    request.match = least != 0 ? match_large : NULL;
+    request.match_of = &least;
+    assert_int_equal(event_request_visit(&request, r, see, &s, &err), 0);
     return s;
 }
 

@@ -284,7 +284,8 @@ struct wake_block {
     uint32_t count;
     bool is_of_one_thread; /* all of it, for certain */
     bool has_previous;     /* an ALLOC of it may have one */
-    bool is_carried; /* what earlier files of a series have made; else allocations are numbered one by one */
+    bool
+        is_carried; /* blocks of before the chunks that are visited; else allocations are numbered one by one */
     uint64_t first_event; /* number of event 0 in the stream of its process */
     const uint8_t *event; /* enum wake_event */
     const uint8_t *detail;
@@ -301,7 +302,7 @@ struct wake_block {
      * after the other guesses no branch wrong. */
     const uint16_t *alloc_at, *free_at;
     uint32_t alloc_count, free_count;
-    /* The allocations that match, where somebody says which (wake_reader_visit_matching); else all. */
+    /* The allocations that match, where somebody says which (store/event_source.h); else all. */
     const uint16_t *match_at;
     uint32_t match_count;
 };
@@ -338,11 +339,6 @@ int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t fr
 /* Which of the allocations of a block match, by their indices, rising; `list` has room for all.  How many.  Called from
  * any thread, for several blocks at once. */
 typedef uint32_t wake_match_fn(const void *of, const struct wake_block *block, uint16_t *list);
-
-/* The same as wake_reader_visit_columns, and match_at has the allocations that match.  NULL: all do. */
-int wake_reader_visit_matching(struct wake_reader *r, size_t process, uint64_t from_ns, uint64_t to_ns,
-                               unsigned columns, wake_match_fn *match, const void *match_of,
-                               wake_block_fn *visit, void *context, struct err *err);
 
 /* From now on a reading decodes with so many threads, the caller's included, however few events there are.  0: as
  * at first, one for each CPU where that pays. */

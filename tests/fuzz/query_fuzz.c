@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "query/ledger.h"
 #include "query/maps.h"
-#include "query/memo.h"
 #include "query/parse.h"
 #include "query/query.h"
 #include "store/writer.h"
@@ -112,15 +112,13 @@ static void ask_again(const char *path, const struct query *q, const struct quer
 {
     struct wake_reader *reader;
     struct query_result result;
-    struct query before;
     struct err err;
-    if (wake_reader_open(&reader, path, &err) != 0 || memo_attach(reader, NULL, &err) != 0)
+    const struct ledger_limits limits = {.events_apart = 1};
+    if (wake_reader_open(&reader, path, &err) != 0 || ledger_attach(reader, &limits, &err) != 0)
         abort();
-    query_init(&before);
     query_result_init(&result);
-    before.want = WANT_DETAIL;
-    before.ticks = 3;
-    (void)query_run(&before, reader, &result, &err);
+    if (q->want != 0) /* otherwise it grows */
+        ledger_wait(ledger_of(reader));
     if (query_run(q, reader, &result, &err) == 0) {
         if (q->sums_only)
             result.total.peak_bytes = right->total.peak_bytes;
@@ -141,7 +139,6 @@ static void ask_again(const char *path, const struct query *q, const struct quer
                 abort();
     }
     query_result_release(&result);
-    query_release(&before);
     wake_reader_close(reader);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * memo_test: many questions to the same open recording, in random order, so that later ones are answered
+ * second_questions_test: many questions to the same open recording, in random order, so that later ones are answered
  * from what earlier ones have left.  Each is compared in every number with the answer by definition.
  */
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "query/memo.h"
+#include "query/ledger.h"
 #include "query/naive_ask.h"
 #include "query/naive_check.h"
 #include "query/parse.h"
@@ -100,7 +100,9 @@ static struct seen ask_often(uint64_t seed, size_t steps, enum about about,
     naive_chunk_steps = 1 + (unsigned)(seed % 12);
     naive_make(&n, path, seed, 1 + (unsigned)(seed % 2), steps, seed % 4 != 0);
     assert_int_equal(wake_reader_open(&reader, path, &err), 0);
-    assert_int_equal(memo_attach(reader, limits, &err), 0);
+    assert_int_equal(ledger_attach(reader, limits, &err), 0);
+    if (seed % 3 != 0) /* otherwise it grows while questions are asked */
+        ledger_wait(ledger_of(reader));
     query_result_init(&result);
     for (unsigned i = 0; i < questions; i++)
         ask_one(&n, about, reader, &result, &seen);
@@ -153,12 +155,46 @@ static void parts_that_are_counted_at_once_give_the_same(void **state)
     assert_true(all.without_events > all.questions * 3 / 5);
 }
 
+/* From checkpoints alone, of which there are as many as chunks, or as memory has room for. */
+static void scans_that_start_at_a_border_give_the_same(void **state)
+{
+    (void)state;
+    struct seen all = {0};
+    for (uint64_t seed = 100; seed < 140; seed++) {
+        const struct ledger_limits limits = {.entry_bytes = 1,
+                                             .events_apart = 1 + seed % 7 * 10,
+                                             .checkpoint_bytes = seed % 4 == 0 ? 1000 * (1 + seed % 16) : 0};
+        struct seen seen = ask_often(seed, 60 + seed % 4 * 40, seed % 2 == 0 ? STACKS : BLOCKS, &limits, 60);
+        all.questions += seen.questions;
+        all.with_few += seen.with_few;
+        all.with_all += seen.with_all;
+        all.without_events += seen.without_events;
+    }
+    assert_true(all.questions > 1000);
+    assert_true(all.with_few > all.questions / 8 && all.with_all > all.questions / 8);
+}
+
+/* Entries of the first events: windows that end there need no others. */
+static void entries_that_end_early_are_used_as_far_as_they_go(void **state)
+{
+    (void)state;
+    struct seen all = {0};
+    for (uint64_t seed = 700; seed < 740; seed++) {
+        const struct ledger_limits limits = {.entry_bytes = 2000 + seed % 5 * 1000, .events_apart = 20};
+        struct seen seen = ask_often(seed, 100, STACKS, &limits, 60);
+        all.questions += seen.questions;
+        all.without_events += seen.without_events;
+        all.with_few += seen.with_few;
+    }
+    assert_true(all.without_events > all.questions / 50 && all.with_few > all.questions / 20);
+}
+
 static void without_memory_for_a_ledger_events_are_read(void **state)
 {
     (void)state;
     struct seen all = {0};
     for (uint64_t seed = 400; seed < 408; seed++) { /* for entries and then for their times */
-        const struct ledger_limits limits = {.bytes = 1 + seed % 4 * 1500};
+        const struct ledger_limits limits = {.entry_bytes = 1 + seed % 4 * 1500, .events_apart = 1 << 30};
         struct seen seen = ask_often(seed, 200, BLOCKS, &limits, 60);
         all.questions += seen.questions;
         all.with_all += seen.with_all;
@@ -301,12 +337,13 @@ static void room_goes_by_the_machine(void **state)
     assert_int_equal(wake_writer_open(&w, path, NULL), 0);
     assert_int_equal(wake_writer_close(w, 0, NULL), 0);
     assert_int_equal(wake_reader_open(&r, path, &err), 0);
-    assert_int_equal(memo_attach(r, NULL, &err), 0);
-    assert_in_range(memo_of(r)->limits.bytes, 1, memory / 8);
-    if (memory >= UINT64_C(8) << 30)
-        assert_in_range(memo_of(r)->limits.bytes / LEDGER_ENTRY_BYTES, 64000000, 70000000);
-    assert_int_equal(memo_attach(r, &(struct ledger_limits){.bytes = 7}, &err), 0);
-    assert_int_equal(memo_of(r)->limits.bytes, 7);
+    assert_int_equal(ledger_attach(r, NULL, &err), 0);
+    assert_in_range(ledger_of(r)->limits.entry_bytes, 1, memory / 8);
+    assert_in_range(ledger_of(r)->limits.checkpoint_bytes, 1, memory / 64);
+    if (memory >= UINT64_C(16) << 30)
+        assert_in_range(ledger_of(r)->limits.entry_bytes / ENTRIES_ENTRY_BYTES, 64000000, 80000000);
+    assert_int_equal(ledger_attach(r, &(struct ledger_limits){.entry_bytes = 7}, &err), 0);
+    assert_int_equal(ledger_of(r)->limits.entry_bytes, 7);
     wake_reader_close(r);
 }
 
@@ -318,56 +355,61 @@ static void stop_soon(void *context, uint64_t done, uint64_t total)
     stop = done >= *(uint64_t *)context;
 }
 
-/* Nothing of a reading that was stopped is taken for the whole. */
-static void an_interrupted_question_leaves_nothing(void **state)
+/* Interrupts are of questions: a ledger is made all the same. */
+static void an_interrupted_question_leaves_the_ledger_alone(void **state)
 {
     (void)state;
     struct wake_writer *w;
     struct twins t;
     struct query q;
+    struct err err;
     uint64_t limit = 1 << 20, allocations = 1 << 20;
-    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
-    uint32_t process = wake_writer_add_process(w, &(struct wake_process_info){.pid = 1, .exe = "/bin/app"});
-    struct wake_stream *s = wake_writer_stream(w, process);
+    struct wake_stream *s = begin_recording(&w);
     for (uint64_t i = 0; i < allocations; i++) {
         wake_stream_alloc(s, 1000 + i, 1, KIND_MALLOC, 0, 0x1000, 8 + i % 100, 24, 0);
         if (i >= 100)
             wake_stream_free(s, 1000 + i, 1, HOW_FREE, i - 100, 8 + (i - 100) % 100);
     }
     assert_int_equal(wake_writer_close(w, 0, NULL), 0);
-    open_twins(&t, NULL);
+    open_growing_twins(&t, &(struct ledger_limits){.entry_bytes = 1}, true);
     query_init(&q);
     asked[0] = '\0';
-    ask(&q, "from", "100us");
-    ask(&q, "detail", "yes");
+    ask(&q, "size-min", "50");
     q.progress = stop_soon;
     q.progress_context = &limit;
     q.interrupt = &stop;
-    struct err err;
-    stop = 0;
-    assert_int_equal(query_run(&q, t.alone, &t.right, &err), 0);
     stop = 0;
     assert_int_equal(query_run(&q, t.attached, &t.ours, &err), 0);
-    assert_true(t.ours.interrupted && t.right.interrupted);
-    assert_memory_equal(&t.ours.total, &t.right.total, sizeof(struct metrics));
-    assert_int_equal(t.ours.read_until_ns, t.right.read_until_ns);
-    stop = 0;
+    assert_true(t.ours.interrupted);
     q.interrupt = NULL;
+    ask(&q, "from", "600us");
     ask_twins(&t, &q);
-    assert_true(!t.ours.interrupted && t.ours.total.allocated_blocks > allocations / 2);
-    ask(&q, "to", "900us");
+    ledger_wait(ledger_of(t.attached));
     ask_twins(&t, &q);
-    assert_int_equal(t.ours.events, 0);
-    static const char *const questions[][2] = {{"size-min", "50"},
-                                               {"lifetime-max", "100us"}}; /* of a ledger */
-    for (unsigned i = 0; i < 2; i++) {
-        ask(&q, questions[i][0], "%s", questions[i][1]);
-        ask_twins(&t, &q);
-        assert_true(t.ours.total.allocated_blocks > 1000 && !t.ours.interrupted);
-    }
+    assert_true(!t.ours.interrupted && t.ours.total.allocated_blocks > 1000);
+    assert_true(t.ours.events > 0 && t.ours.events < t.right.events / 2);
+    close_twins(&t);
+    open_twins(&t, NULL);
+    ask_twins(&t, &q);
     assert_int_equal(t.ours.events, 0);
     query_release(&q);
     close_twins(&t);
+}
+
+/* A reader is closed while its ledger grows. */
+static void a_ledger_that_nobody_needs_ends(void **state)
+{
+    (void)state;
+    struct wake_writer *w;
+    struct wake_reader *r;
+    struct err err;
+    struct wake_stream *s = begin_recording(&w);
+    for (uint64_t i = 0; i < 2000000; i++)
+        wake_stream_alloc(s, 1000 + i, 1, KIND_MALLOC, 0, 0x1000, 8, 24, 0);
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&r, path, &err), 0);
+    assert_int_equal(ledger_attach(r, NULL, &err), 0);
+    wake_reader_close(r);
 }
 
 int main(void)
@@ -376,12 +418,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(later_questions_are_answered_to_the_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(questions_about_blocks_need_no_events, setup, teardown),
         cmocka_unit_test_setup_teardown(parts_that_are_counted_at_once_give_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(scans_that_start_at_a_border_give_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(entries_that_end_early_are_used_as_far_as_they_go, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory_for_a_ledger_events_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_and_cut_recordings_give_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(huge_blocks_are_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(of_equal_peaks_the_first_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(room_goes_by_the_machine, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_interrupted_question_leaves_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_interrupted_question_leaves_the_ledger_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_ledger_that_nobody_needs_ends, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
