@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/pairing.h"
 #include "query/slots.h"
-#include "query/watch.h"
-#include "store/numbered.h"
 #include "store/weight.h"
 #include "tool/memory.h"
 #include "wire/record.h"
@@ -30,7 +29,7 @@ struct advice_work {
     size_t count;
     struct weight_rule rule;
     bool knows_order; /* and so which blocks are temporary */
-    struct numbered live, between;
+    struct numbered between;
     struct slots slots;
     struct watch watch;
 };
@@ -89,8 +88,9 @@ static void advice_end_chain(struct advice_work *w, const struct advice_block *b
     r->largest = b->size > r->largest ? b->size : r->largest;
 }
 
-static bool advice_alloc(struct advice_work *w, const struct wake_block *b, uint32_t i)
+static int advice_birth(void *context, const struct wake_block *b, uint32_t i, void *entry)
 {
+    struct advice_work *w = context;
     uint32_t slot = slots_get(&w->slots, b->thread[i]);
     struct advice_block fresh = {.address = b->address[i],
                                  .size = b->size[i],
@@ -110,20 +110,18 @@ static bool advice_alloc(struct advice_work *w, const struct wake_block *b, uint
                 fresh.copied += old->size < fresh.size ? old->size : fresh.size;
         }
     }
-    struct advice_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
-    if (block == NULL)
-        return false;
-    *block = fresh;
+    *(struct advice_block *)entry = fresh;
     advice_count_birth(&w->rows[fresh.stack], &fresh);
-    return true;
+    return w->slots.failed ? ERR_MEMORY : PAIRING_KEEP;
 }
 
-static bool advice_free(struct advice_work *w, const struct wake_block *b, uint32_t i)
+static int advice_death(void *context, const struct wake_block *b, uint32_t i, const void *entry)
 {
-    const struct advice_block *was = numbered_take(&w->live, b->number[i], sizeof *was);
+    struct advice_work *w = context;
+    const struct advice_block *was = entry;
     uint32_t slot = slots_get(&w->slots, b->thread[i]);
     if (was == NULL)
-        return true;
+        return 0;
     struct advice_row *r = &w->rows[was->stack];
     if (was->size <= ADVICE_TINY) {
         r->tiny_live -= was->weight;
@@ -134,7 +132,7 @@ static bool advice_free(struct advice_work *w, const struct wake_block *b, uint3
         struct advice_block *waits = numbered_add(&w->between, b->number[i], sizeof *waits);
         if (waits != NULL)
             *waits = *was;
-        return waits != NULL;
+        return waits != NULL ? 0 : ERR_MEMORY;
     }
     r->crossed += was->slot != slot ? was->weight : 0;
     r->temporaries += w->knows_order && was->slot == slot && w->slots.all.data[slot].made == was->made;
@@ -143,20 +141,7 @@ static bool advice_free(struct advice_work *w, const struct wake_block *b, uint3
         r->short_bytes += was->weight * was->size;
     }
     advice_end_chain(w, was);
-    return true;
-}
-
-static int advice_visit(const struct wake_block *b, void *context)
-{
-    struct advice_work *w = context;
-    bool fine = true;
-    for (uint32_t i = 0; i < b->count && fine; i++) {
-        if (b->event[i] == WAKE_ALLOC)
-            fine = advice_alloc(w, b, i);
-        else if (b->event[i] == WAKE_FREE)
-            fine = advice_free(w, b, i);
-    }
-    return fine && !w->slots.failed ? watch_advance(&w->watch, b->count) : ERR_MEMORY;
+    return w->slots.failed ? ERR_MEMORY : 0;
 }
 
 /* Chains that are not over when the process is. */
@@ -193,17 +178,19 @@ int advices_read(struct advices *a, const struct query *q, struct wake_reader *r
                             .watch = {.query = q, .total = p->events}};
     a->is_sampled = a->is_sampled || w.rule.rate != 0;
     a->left_out += wake_process_omitted(p);
-    numbered_init(&w.live);
+    struct pairing blocks;
+    pairing_init(&blocks, sizeof(struct advice_block), advice_birth, advice_death, &w);
+    blocks.watch = &w.watch;
     numbered_init(&w.between);
     w.rows = memory_new_zeroed(w.count, sizeof *w.rows);
     bool fine = slots_init(&w.slots, q, p) && w.rows != NULL;
-    int code = fine ? wake_reader_visit(r, process, 0, UINT64_MAX, advice_visit, &w, err) : ERR_MEMORY;
+    int code = fine ? wake_reader_visit(r, process, 0, UINT64_MAX, pairing_visit, &blocks, err) : ERR_MEMORY;
     if (fine && (code == 0 || code == WATCH_STOP)) {
-        advice_end_chains(&w, &w.live);
+        advice_end_chains(&w, &blocks.live);
         advice_end_chains(&w, &w.between);
         code = advice_take(a, &w, base + process) ? 0 : ERR_MEMORY;
     }
-    numbered_release(&w.live);
+    pairing_release(&blocks);
     numbered_release(&w.between);
     slots_release(&w.slots);
     free(w.rows);

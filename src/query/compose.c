@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/pairing.h"
 #include "tool/memory.h"
 #include "wire/record.h"
 #include "wire/score.h"
@@ -42,8 +43,7 @@ struct compose_reading {
     struct score_call *calls; /* second reading */
     struct score_window *windows;
     uint64_t at; /* calls before this one, in the recorded order */
-    uint64_t live_bytes;
-    int code; /* why it stopped */
+    uint64_t live_bytes, live_blocks;
 };
 
 void compose_init(struct compose *c)
@@ -51,7 +51,6 @@ void compose_init(struct compose *c)
     *c = (struct compose){0};
     map_init(&c->threads);
     bitset_init(&c->cross);
-    numbered_init(&c->live);
 }
 
 void compose_release(struct compose *c)
@@ -60,7 +59,6 @@ void compose_release(struct compose *c)
     vec_release(&c->next);
     map_release(&c->threads);
     bitset_release(&c->cross);
-    numbered_release(&c->live);
 }
 
 size_t compose_choose(const struct wake_reader *r)
@@ -100,29 +98,29 @@ static int compose_count_call(struct compose *c, const struct wake_block *b, uin
     return 0;
 }
 
-static int compose_count_alloc(struct compose_reading *x, const struct wake_block *b, uint32_t i)
+static int compose_count_birth(void *context, const struct wake_block *b, uint32_t i, void *entry)
 {
+    struct compose_reading *x = context;
     struct compose *c = x->c;
     uint32_t part;
     if (compose_count_call(c, b, i, &part) != 0)
         return ERR_MEMORY;
-    struct compose_block *block = numbered_add(&c->live, b->number[i], sizeof *block);
-    if (block == NULL)
-        return ERR_MEMORY;
-    *block = (struct compose_block){.size = b->size[i], .part = part};
+    *(struct compose_block *)entry = (struct compose_block){.size = b->size[i], .part = part};
     c->allocations++;
     x->live_bytes += b->size[i];
+    x->live_blocks++;
     if (x->live_bytes > c->peak_bytes) {
         c->peak_bytes = x->live_bytes;
-        c->peak_blocks = numbered_count(&c->live);
+        c->peak_blocks = x->live_blocks;
     }
-    return 0;
+    return PAIRING_KEEP;
 }
 
-static int compose_count_free(struct compose_reading *x, const struct wake_block *b, uint32_t i)
+static int compose_count_death(void *context, const struct wake_block *b, uint32_t i, const void *entry)
 {
+    struct compose_reading *x = context;
     struct compose *c = x->c;
-    const struct compose_block *block = numbered_take(&c->live, b->number[i], sizeof *block);
+    const struct compose_block *block = entry;
     uint32_t part;
     if (block == NULL) {
         c->left_out++;
@@ -131,6 +129,7 @@ static int compose_count_free(struct compose_reading *x, const struct wake_block
     if (compose_count_call(c, b, i, &part) != 0)
         return ERR_MEMORY;
     x->live_bytes -= block->size;
+    x->live_blocks--;
     c->releases++;
     if (part == block->part)
         return 0;
@@ -138,18 +137,13 @@ static int compose_count_free(struct compose_reading *x, const struct wake_block
     return bitset_set(&c->cross, b->number[i]) ? 0 : ERR_MEMORY;
 }
 
-static int compose_count(const struct wake_block *b, void *context)
+static int compose_count_other(void *context, const struct wake_block *b, uint32_t i)
 {
     struct compose_reading *x = context;
-    for (uint32_t i = 0; i < b->count && x->code == 0; i++) {
-        if (b->event[i] == WAKE_ALLOC)
-            x->code = compose_count_alloc(x, b, i);
-        else if (b->event[i] == WAKE_FREE)
-            x->code = compose_count_free(x, b, i);
-        else
-            x->c->left_out++;
-    }
-    return x->code;
+    (void)b;
+    (void)i;
+    x->c->left_out++;
+    return 0;
 }
 
 /* Threads that keep together need windows; one has nobody to keep together with. */
@@ -187,11 +181,14 @@ int compose_read(struct compose *c, struct wake_reader *r, size_t process, struc
 {
     struct compose_reading x = {.c = c};
     c->process = process;
-    int code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, COMPOSE_COLUMNS, compose_count, &x, err);
-    numbered_release(&c->live);
-    numbered_init(&c->live);
-    if (x.code != 0)
-        return err_set(err, x.code, "There is no memory to prepare the replay.");
+    struct pairing blocks;
+    pairing_init(&blocks, sizeof(struct compose_block), compose_count_birth, compose_count_death, &x);
+    blocks.other = compose_count_other;
+    int code =
+        wake_reader_visit_columns(r, process, 0, UINT64_MAX, COMPOSE_COLUMNS, pairing_visit, &blocks, err);
+    pairing_release(&blocks);
+    if (code == ERR_MEMORY)
+        return err_set(err, code, "There is no memory to prepare the replay.");
     if (code != 0)
         return code;
     if (c->calls == 0)
@@ -276,20 +273,18 @@ static bool compose_push(struct compose_reading *x, struct compose_part *part, s
     return true;
 }
 
-static int compose_write_alloc(struct compose_reading *x, const struct wake_block *b, uint32_t i)
+static int compose_write_birth(void *context, const struct wake_block *b, uint32_t i, void *entry)
 {
+    struct compose_reading *x = context;
     struct compose *c = x->c;
     uint32_t number;
     struct compose_part *part = compose_find_part(c, b->thread[i], &number);
     if (part == NULL)
         return ERR_INPUT;
     uint32_t slot = compose_give_slot(c, part, bitset_has(&c->cross, b->number[i]));
-    struct compose_block *block = numbered_add(&c->live, b->number[i], sizeof *block);
-    if (block == NULL)
-        return ERR_MEMORY;
     if (slot == UINT32_MAX)
         return ERR_LIMIT;
-    *block = (struct compose_block){.part = number, .slot = slot};
+    *(struct compose_block *)entry = (struct compose_block){.part = number, .slot = slot};
     bool done = true;
     if (b->previous[i] != 0 && b->previous[i] == part->given_up) {
         struct score_call *release = &x->calls[part->at + part->done - 1];
@@ -302,13 +297,14 @@ static int compose_write_alloc(struct compose_reading *x, const struct wake_bloc
     }
     part->given_up = 0;
     x->at++;
-    return done ? 0 : ERR_INPUT;
+    return done ? PAIRING_KEEP : ERR_INPUT;
 }
 
-static int compose_write_free(struct compose_reading *x, const struct wake_block *b, uint32_t i)
+static int compose_write_death(void *context, const struct wake_block *b, uint32_t i, const void *entry)
 {
+    struct compose_reading *x = context;
     struct compose *c = x->c;
-    const struct compose_block *block = numbered_take(&c->live, b->number[i], sizeof *block);
+    const struct compose_block *block = entry;
     uint32_t number;
     if (block == NULL)
         return 0;
@@ -324,18 +320,6 @@ static int compose_write_free(struct compose_reading *x, const struct wake_block
         return ERR_INPUT;
     }
     return 0;
-}
-
-static int compose_put(const struct wake_block *b, void *context)
-{
-    struct compose_reading *x = context;
-    for (uint32_t i = 0; i < b->count && x->code == 0; i++) {
-        if (b->event[i] == WAKE_ALLOC)
-            x->code = compose_write_alloc(x, b, i);
-        else if (b->event[i] == WAKE_FREE)
-            x->code = compose_write_free(x, b, i);
-    }
-    return x->code;
 }
 
 struct compose_end {
@@ -379,16 +363,20 @@ int compose_write(struct compose *c, struct wake_reader *r, void *memory, struct
         .c = c,
         .calls = (struct score_call *)((char *)memory + compose_calls_offset(c)),
         .windows = (struct score_window *)((struct score_part *)(head + 1) + c->parts.count)};
-    int code = wake_reader_visit_columns(
-        r, c->process, 0, UINT64_MAX, COMPOSE_COLUMNS | WAKE_ADDRESS | WAKE_PREVIOUS, compose_put, &x, err);
+    struct pairing blocks;
+    pairing_init(&blocks, sizeof(struct compose_block), compose_write_birth, compose_write_death, &x);
+    int code = wake_reader_visit_columns(r, c->process, 0, UINT64_MAX,
+                                         COMPOSE_COLUMNS | WAKE_ADDRESS | WAKE_PREVIOUS, pairing_visit,
+                                         &blocks, err);
+    pairing_release(&blocks);
     c->slots = (uint32_t)c->next.count;
-    if (x.code == 0 && code == 0)
-        x.code = compose_write_parts(c, head);
-    if (x.code == ERR_MEMORY)
-        return err_set(err, x.code, "There is no memory to prepare the replay.");
-    if (x.code == ERR_LIMIT)
-        return err_set(err, x.code, "There are too many blocks for a replay.");
-    if (x.code != 0)
-        return err_set(err, x.code, "The recording has changed while it was read.");
+    if (code == 0)
+        code = compose_write_parts(c, head);
+    if (code == ERR_MEMORY)
+        return err_set(err, code, "There is no memory to prepare the replay.");
+    if (code == ERR_LIMIT)
+        return err_set(err, code, "There are too many blocks for a replay.");
+    if (code == ERR_INPUT)
+        return err_set(err, code, "The recording has changed while it was read.");
     return code;
 }

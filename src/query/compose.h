@@ -21,7 +21,6 @@
 #include <stdint.h>
 
 #include "query/bitset.h"
-#include "store/numbered.h"
 #include "store/reader.h"
 #include "tool/err.h"
 #include "tool/map.h"
@@ -49,8 +48,7 @@ struct compose {
     uint64_t crossings;  /* blocks that another thread releases than made them */
     struct map threads;  /* number of a thread -> its part */
     struct bitset cross; /* numbers of these blocks */
-    struct numbered live;
-    VEC(uint32_t) next; /* by slot: the next without a block + 1 */
+    VEC(uint32_t) next;  /* by slot: the next without a block + 1 */
 };
 
 void compose_init(struct compose *c);

@@ -12,10 +12,10 @@
 #include "query/filter.h"
 #include "query/inside.h"
 #include "query/mapped.h"
+#include "query/pairing.h"
 #include "query/release.h"
 #include "query/watch.h"
 #include "query/when.h"
-#include "store/numbered.h"
 #include "store/weight.h"
 #include "tool/memory.h"
 #include "tool/vec.h"
@@ -24,11 +24,12 @@ struct follow {
     struct filter *filter;
     struct bitset *chosen; /* what conditions at death decided; NULL: there are none */
     struct watch *watch;
+    int code; /* what a call gave that ends it all */
     const struct follow_calls *calls;
     void *context;
     unsigned columns;
-    struct numbered live; /* struct follow_block */
-    bool is_open;         /* the window has begun */
+    struct pairing blocks; /* struct follow_block */
+    bool is_open;          /* the window has begun */
     uint64_t open_ns;
     const uint64_t *leaked; /* in the filter's list: not below the latest number */
     uint8_t pass[WAKE_BLOCK_MAX];
@@ -47,10 +48,10 @@ static int follow_compare(const void *a, const void *b)
 static bool follow_list_live(const struct follow *f, follow_numbers *numbers)
 {
     uint64_t number;
-    if (!vec_reserve(numbers, numbered_count(&f->live) + 1))
+    if (!vec_reserve(numbers, numbered_count(&f->blocks.live) + 1))
         return false;
     for (struct numbered_walk at = {0};
-         numbered_next(&f->live, &at, &number, sizeof(struct follow_block)) != NULL;)
+         numbered_next(&f->blocks.live, &at, &number, sizeof(struct follow_block)) != NULL;)
         numbers->data[numbers->count++] = number;
     qsort(numbers->data, numbers->count, sizeof *numbers->data, follow_compare);
     return true;
@@ -62,7 +63,7 @@ static int follow_tell_live(struct follow *f, bool as_left)
     follow_numbers numbers = {0};
     int code = follow_list_live(f, &numbers) ? 0 : ERR_MEMORY;
     for (size_t i = 0; i < numbers.count && code == 0; i++) {
-        struct follow_block *b = numbered_find(&f->live, numbers.data[i], sizeof *b);
+        struct follow_block *b = numbered_find(&f->blocks.live, numbers.data[i], sizeof *b);
         if (b != NULL)
             code = as_left ? f->calls->left(f->context, b) : f->calls->alloc(f->context, b, true);
     }
@@ -73,17 +74,31 @@ static int follow_tell_live(struct follow *f, bool as_left)
 static int follow_open(struct follow *f)
 {
     f->is_open = true;
-    return numbered_count(&f->live) > 0 ? follow_tell_live(f, false) : 0;
+    return numbered_count(&f->blocks.live) > 0 ? follow_tell_live(f, false) : 0;
 }
 
 /* ------------------------------------------------------------------ events */
 
-static int follow_alloc(struct follow *f, const struct wake_block *b, uint32_t i)
+/* A call may give anything: what is not 0 ends the reading. */
+static int follow_note(struct follow *f, int code)
 {
+    f->code = code;
+    return code == 0 ? 0 : ERR_LIMIT;
+}
+
+static int follow_each(void *context, const struct wake_block *b, uint32_t i)
+{
+    struct follow *f = context;
+    return f->is_open || b->time_ns[i] < f->open_ns ? 0 : follow_note(f, follow_open(f));
+}
+
+static int follow_birth(void *context, const struct wake_block *b, uint32_t i, void *entry)
+{
+    struct follow *f = context;
+    struct follow_block *block = entry;
     uint64_t number = b->number[i];
-    struct follow_block *block = numbered_add(&f->live, number, sizeof *block);
-    if (block == NULL)
-        return ERR_MEMORY;
+    if (!f->pass[i] || (f->chosen != NULL && !bitset_has(f->chosen, number)))
+        return 0;
     while (*f->leaked < number)
         f->leaked++;
     struct weight weight = weight_of(&f->filter->process->rule, number, b->size[i]);
@@ -101,33 +116,23 @@ static int follow_alloc(struct follow *f, const struct wake_block *b, uint32_t i
         .kind = b->detail[i],
         .is_leaked = *f->leaked == number,
     };
-    return f->is_open ? f->calls->alloc(f->context, block, false) : 0;
+    int code = f->is_open ? follow_note(f, f->calls->alloc(f->context, block, false)) : 0;
+    return code == 0 ? PAIRING_KEEP : code;
 }
 
-static int follow_release(struct follow *f, const struct wake_block *b, uint32_t i)
+static int follow_death(void *context, const struct wake_block *b, uint32_t i, const void *entry)
 {
-    const struct follow_block *block = numbered_take(&f->live, b->number[i], sizeof *block);
-    if (block == NULL || !f->is_open)
-        return 0;
+    struct follow *f = context;
     const struct follow_end end = {b->time_ns[i], b->thread[i], b->detail[i]};
-    return f->calls->release(f->context, block, &end);
+    return entry == NULL || !f->is_open ? 0 : follow_note(f, f->calls->release(f->context, entry, &end));
 }
 
 static int follow_events(const struct wake_block *b, void *context)
 {
     struct follow *f = context;
-    int code = 0;
     filter_flag(b, f->pass);
-    for (uint32_t i = 0; i < b->count && code == 0; i++) {
-        if (!f->is_open && b->time_ns[i] >= f->open_ns && (code = follow_open(f)) != 0)
-            break;
-        if (b->event[i] == WAKE_FREE)
-            code = follow_release(f, b, i);
-        else if (b->event[i] == WAKE_ALLOC && f->pass[i] &&
-                 (f->chosen == NULL || bitset_has(f->chosen, b->number[i])))
-            code = follow_alloc(f, b, i);
-    }
-    return code != 0 ? code : watch_advance(f->watch, b->count);
+    int code = pairing_visit(b, &f->blocks);
+    return f->code != 0 ? f->code : code;
 }
 
 /* --------------------------------------------------------------------- run */
@@ -135,7 +140,10 @@ static int follow_events(const struct wake_block *b, void *context)
 static int follow_read(struct follow *f, const struct when *w, struct wake_reader *reader, uint32_t process,
                        struct err *err)
 {
-    numbered_init(&f->live);
+    pairing_init(&f->blocks, sizeof(struct follow_block), follow_birth, follow_death, f);
+    f->blocks.each = follow_each;
+    f->blocks.watch = f->watch;
+    f->code = 0;
     f->leaked = f->filter->leaked.data;
     f->open_ns = w->window.min;
     int code = f->calls->begin != NULL ? f->calls->begin(f->context, process) : 0;
@@ -148,7 +156,7 @@ static int follow_read(struct follow *f, const struct when *w, struct wake_reade
         code = follow_open(f);
     if (code == 0 && !is_gone && f->calls->left != NULL)
         code = follow_tell_live(f, true);
-    numbered_release(&f->live);
+    pairing_release(&f->blocks);
     return code;
 }
 

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/watch.h"
-#include "store/numbered.h"
+#include "query/pairing.h"
 #include "tool/memory.h"
 #include "wire/record.h"
 
@@ -71,7 +70,6 @@ struct misuse_live {
 struct misuse_scan {
     struct misuses *to;
     uint32_t process;
-    struct numbered live;
     struct map unknown; /* addresses of releases that fit no block */
     bool is_held;       /* a misuse by realloc, until the next event tells its stack */
     uint64_t held_number;
@@ -93,12 +91,6 @@ static bool misuse_fits(unsigned kind, unsigned how)
     }
 }
 
-static struct misuse_live misuse_live_of(const struct wake_block *b, uint32_t i)
-{
-    return (struct misuse_live){b->address[i], b->size[i],   b->time_ns[i],
-                                b->stack[i],   b->thread[i], b->detail[i]};
-}
-
 static struct misuse misuse_of(uint32_t process, enum misuse_kind kind, const struct wake_block *b,
                                uint32_t i)
 {
@@ -113,19 +105,31 @@ static struct misuse misuse_of(uint32_t process, enum misuse_kind kind, const st
 }
 
 /* Adds what was held back; i: the event after it. */
-static bool misuse_scan_settle(struct misuse_scan *s, const struct wake_block *b, uint32_t i)
+static int misuse_scan_settle(void *context, const struct wake_block *b, uint32_t i)
 {
+    struct misuse_scan *s = context;
+    if (!s->is_held)
+        return 0;
     if (b->event[i] == WAKE_ALLOC && b->previous[i] == s->held_number + 1)
         s->held.stack = b->stack[i];
     s->is_held = false;
-    return misuses_add(s->to, &s->held);
+    return misuses_add(s->to, &s->held) ? 0 : ERR_MEMORY;
 }
 
-static bool misuse_scan_free(struct misuse_scan *s, const struct wake_block *b, uint32_t i)
+static int misuse_scan_birth(void *context, const struct wake_block *b, uint32_t i, void *entry)
 {
-    const struct misuse_live *was = numbered_take(&s->live, b->number[i], sizeof *was);
+    (void)context;
+    *(struct misuse_live *)entry = (struct misuse_live){b->address[i], b->size[i],   b->time_ns[i],
+                                                        b->stack[i],   b->thread[i], b->detail[i]};
+    return PAIRING_KEEP;
+}
+
+static int misuse_scan_death(void *context, const struct wake_block *b, uint32_t i, const void *entry)
+{
+    struct misuse_scan *s = context;
+    const struct misuse_live *was = entry;
     if (was == NULL || misuse_fits(was->kind, b->detail[i]))
-        return true;
+        return 0;
     struct misuse one = misuse_of(s->process, MISUSE_MISMATCH, b, i);
     one.address = was->address;
     one.block = (struct misuse_block){.is_known = true,
@@ -137,35 +141,22 @@ static bool misuse_scan_free(struct misuse_scan *s, const struct wake_block *b, 
                                       .size = was->size,
                                       .born_ns = was->born_ns};
     if (one.how != HOW_REALLOC || one.stack != 0)
-        return misuses_add(s->to, &one);
+        return misuses_add(s->to, &one) ? 0 : ERR_MEMORY;
     s->is_held = true;
     s->held_number = b->number[i];
     s->held = one;
-    return true;
+    return 0;
 }
 
-static int misuse_scan_visit(const struct wake_block *b, void *context)
+static int misuse_scan_other(void *context, const struct wake_block *b, uint32_t i)
 {
     struct misuse_scan *s = context;
-    bool fine = true;
-    for (uint32_t i = 0; i < b->count && fine; i++) {
-        if (s->is_held && !misuse_scan_settle(s, b, i))
-            return ERR_MEMORY;
-        if (b->event[i] == WAKE_ALLOC) {
-            struct misuse_live *block = numbered_add(&s->live, b->number[i], sizeof *block);
-            fine = block != NULL;
-            if (fine)
-                *block = misuse_live_of(b, i);
-        } else if (b->event[i] == WAKE_FREE) {
-            fine = misuse_scan_free(s, b, i);
-        } else if (b->event[i] == WAKE_FREE_UNKNOWN && map_find(&s->unknown, b->address[i]) == NULL) {
-            if (map_count(&s->unknown) < MISUSE_ADDRESSES)
-                fine = map_set(&s->unknown, b->address[i], 1);
-            else
-                s->to->not_followed++;
-        }
-    }
-    return fine ? watch_advance(&s->watch, b->count) : ERR_MEMORY;
+    if (b->event[i] != WAKE_FREE_UNKNOWN || map_find(&s->unknown, b->address[i]) != NULL)
+        return 0;
+    if (map_count(&s->unknown) < MISUSE_ADDRESSES)
+        return map_set(&s->unknown, b->address[i], 1) ? 0 : ERR_MEMORY;
+    s->to->not_followed++;
+    return 0;
 }
 
 /* ------------------------------------------------------------ second reading */
@@ -187,8 +178,8 @@ struct misuse_follow {
     bool has_unseen_parent;    /* the oldest of them was forked by a process that is not in the file */
     struct misuse_spot *spots; /* by rising address */
     size_t count;
-    struct numbered live; /* number -> address of a block that covers a spot */
-    uint64_t moved;       /* number + 1 of the block that was released last, by realloc; its spots: */
+    struct pairing blocks; /* that cover a spot */
+    uint64_t moved;        /* number + 1 of the block that was released last, by realloc; its spots: */
     size_t moved_from, moved_to;
     struct watch watch;
 };
@@ -215,8 +206,9 @@ static bool misuse_covers(const struct misuse_spot *spot, uint64_t address, uint
     return spot->address - address < (size == 0 ? 1 : size);
 }
 
-static bool misuse_follow_alloc(struct misuse_follow *f, const struct wake_block *b, uint32_t i)
+static int misuse_follow_birth(void *context, const struct wake_block *b, uint32_t i, void *entry)
 {
+    struct misuse_follow *f = context;
     if (f->moved != 0 && b->previous[i] == f->moved) {
         for (size_t k = f->moved_from; k < f->moved_to; k++)
             if (f->spots[k].number + 1 == f->moved && !f->spots[k].is_live)
@@ -225,11 +217,8 @@ static bool misuse_follow_alloc(struct misuse_follow *f, const struct wake_block
     }
     size_t at = misuse_find_spot(f, b->address[i]);
     if (at == f->count || !misuse_covers(&f->spots[at], b->address[i], b->size[i]))
-        return true;
-    struct misuse_covering *c = numbered_add(&f->live, b->number[i], sizeof *c);
-    if (c == NULL)
-        return false;
-    *c = (struct misuse_covering){b->address[i], b->size[i]};
+        return 0;
+    *(struct misuse_covering *)entry = (struct misuse_covering){b->address[i], b->size[i]};
     for (; at < f->count && misuse_covers(&f->spots[at], b->address[i], b->size[i]); at++)
         f->spots[at] = (struct misuse_spot){.address = f->spots[at].address,
                                             .number = b->number[i],
@@ -242,7 +231,7 @@ static bool misuse_follow_alloc(struct misuse_follow *f, const struct wake_block
                                                       .address = b->address[i],
                                                       .size = b->size[i],
                                                       .born_ns = b->time_ns[i]}};
-    return true;
+    return PAIRING_KEEP;
 }
 
 static void misuse_bury(struct misuse_spot *spot, const struct wake_block *b, uint32_t i)
@@ -255,11 +244,12 @@ static void misuse_bury(struct misuse_spot *spot, const struct wake_block *b, ui
     spot->block.freed_how = b->detail[i];
 }
 
-static void misuse_follow_free(struct misuse_follow *f, const struct wake_block *b, uint32_t i)
+static int misuse_follow_death(void *context, const struct wake_block *b, uint32_t i, const void *entry)
 {
-    const struct misuse_covering *c = numbered_take(&f->live, b->number[i], sizeof *c);
+    struct misuse_follow *f = context;
+    const struct misuse_covering *c = entry;
     if (c == NULL || b->time_ns[i] > f->surely_ns)
-        return;
+        return 0;
     size_t from = misuse_find_spot(f, c->address), at = from;
     for (; at < f->count && misuse_covers(&f->spots[at], c->address, c->size); at++) {
         if (f->spots[at].is_live && f->spots[at].number == b->number[i])
@@ -270,6 +260,7 @@ static void misuse_follow_free(struct misuse_follow *f, const struct wake_block 
         f->moved_from = from;
         f->moved_to = at;
     }
+    return 0;
 }
 
 static enum misuse_kind misuse_classify(const struct misuse_follow *f, const struct misuse_spot *spot)
@@ -283,8 +274,11 @@ static enum misuse_kind misuse_classify(const struct misuse_follow *f, const str
     return MISUSE_DOUBLE_FREE;
 }
 
-static bool misuse_follow_unknown(struct misuse_follow *f, const struct wake_block *b, uint32_t i)
+static int misuse_follow_other(void *context, const struct wake_block *b, uint32_t i)
 {
+    struct misuse_follow *f = context;
+    if (b->event[i] != WAKE_FREE_UNKNOWN)
+        return 0;
     size_t at = misuse_find_spot(f, b->address[i]);
     bool is_followed = at < f->count && f->spots[at].address == b->address[i];
     struct misuse_spot none = {.address = b->address[i]};
@@ -295,22 +289,7 @@ static bool misuse_follow_unknown(struct misuse_follow *f, const struct wake_blo
     if (spot->is_live && spot->is_inherited)
         misuse_bury(spot, b, i);
     spot->is_used_up = true;
-    return !f->is_own || misuses_add(f->to, &one);
-}
-
-static int misuse_follow_visit(const struct wake_block *b, void *context)
-{
-    struct misuse_follow *f = context;
-    bool fine = true;
-    for (uint32_t i = 0; i < b->count && fine; i++) {
-        if (b->event[i] == WAKE_ALLOC)
-            fine = misuse_follow_alloc(f, b, i);
-        else if (b->event[i] == WAKE_FREE)
-            misuse_follow_free(f, b, i);
-        else if (b->event[i] == WAKE_FREE_UNKNOWN)
-            fine = misuse_follow_unknown(f, b, i);
-    }
-    return fine ? watch_advance(&f->watch, b->count) : ERR_MEMORY;
+    return !f->is_own || misuses_add(f->to, &one) ? 0 : ERR_MEMORY;
 }
 
 /* Reads the process up to a moment; before that the one that it was forked from. */
@@ -333,9 +312,8 @@ static int misuse_follow_run(struct misuse_follow *f, struct wake_reader *r, uin
         f->process = line.data[i];
         f->is_own = i == 0;
         f->surely_ns = i == 0 ? UINT64_MAX : until - (until < MISUSE_FORK_NS ? until : MISUSE_FORK_NS);
-        code = wake_reader_visit(r, line.data[i], 0, until, misuse_follow_visit, f, err);
-        numbered_release(&f->live);
-        numbered_init(&f->live);
+        code = wake_reader_visit(r, line.data[i], 0, until, pairing_visit, &f->blocks, err);
+        pairing_restart(&f->blocks);
         f->moved = 0;
         for (size_t k = 0; k < f->count; k++)
             f->spots[k].is_inherited = f->spots[k].is_live;
@@ -361,9 +339,11 @@ static int misuse_follow_all(struct misuse_scan *s, struct wake_reader *r, struc
     while (map_next(&s->unknown, &at, &address, &value))
         f.spots[f.count++].address = address;
     qsort(f.spots, f.count, sizeof *f.spots, misuse_compare);
-    numbered_init(&f.live);
+    pairing_init(&f.blocks, sizeof(struct misuse_covering), misuse_follow_birth, misuse_follow_death, &f);
+    f.blocks.other = misuse_follow_other;
+    f.blocks.watch = &f.watch;
     int code = misuse_follow_run(&f, r, s->process, err);
-    numbered_release(&f.live);
+    pairing_release(&f.blocks);
     free(f.spots);
     return code;
 }
@@ -373,14 +353,18 @@ int misuses_read(struct misuses *m, const struct query *q, struct wake_reader *r
 {
     const struct wake_process *p = wake_reader_process(r, process);
     struct misuse_scan s = {.to = m, .process = process, .watch = {.query = q, .total = p->events}};
-    numbered_init(&s.live);
+    struct pairing blocks;
+    pairing_init(&blocks, sizeof(struct misuse_live), misuse_scan_birth, misuse_scan_death, &s);
+    blocks.each = misuse_scan_settle;
+    blocks.other = misuse_scan_other;
+    blocks.watch = &s.watch;
     map_init(&s.unknown);
-    int code = wake_reader_visit(r, process, 0, UINT64_MAX, misuse_scan_visit, &s, err);
+    int code = wake_reader_visit(r, process, 0, UINT64_MAX, pairing_visit, &blocks, err);
     if (code == 0 && s.is_held && !misuses_add(m, &s.held))
         code = ERR_MEMORY;
     if (code == 0 && map_count(&s.unknown) > 0)
         code = misuse_follow_all(&s, r, err);
-    numbered_release(&s.live);
+    pairing_release(&blocks);
     map_release(&s.unknown);
     if (code == ERR_MEMORY)
         return err_set(err, ERR_MEMORY, "There is no memory to look for misuse.");

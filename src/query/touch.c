@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-#include "query/watch.h"
-#include "store/numbered.h"
+#include "query/pairing.h"
 #include "wire/record.h"
 
 struct touch_block {
@@ -17,7 +16,6 @@ struct touch_block {
 struct touch_work {
     struct touches *to;
     uint64_t address;
-    struct numbered live; /* blocks that cover the address */
     uint64_t moved; /* number + 1 of the one that was released last, by realloc: the latest in the list */
     struct watch watch;
 };
@@ -49,59 +47,49 @@ static struct touch touch_of(const struct wake_block *b, uint32_t i)
                           .size = b->size[i]};
 }
 
-static bool touch_alloc(struct touch_work *w, const struct wake_block *b, uint32_t i)
+static int touch_add(struct touch_work *w, const struct touch *t)
 {
+    return vec_push(&w->to->list, *t) ? 0 : ERR_MEMORY;
+}
+
+static int touch_alloc(void *context, const struct wake_block *b, uint32_t i, void *entry)
+{
+    struct touch_work *w = context;
+    const struct touch t = touch_of(b, i);
     if (w->moved != 0 && b->previous[i] == w->moved) /* the stack of a realloc is that of what it gave */
         w->to->list.data[w->to->list.count - 1].stack = b->stack[i];
     w->moved = 0;
     if (!touch_covers(w, b->address[i], b->size[i]))
-        return true;
-    struct touch_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
-    if (block == NULL)
-        return false;
-    *block = (struct touch_block){b->address[i], b->size[i], b->time_ns[i]};
-    return vec_push(&w->to->list, touch_of(b, i));
+        return 0;
+    *(struct touch_block *)entry = (struct touch_block){b->address[i], b->size[i], b->time_ns[i]};
+    return touch_add(w, &t) == 0 ? PAIRING_KEEP : ERR_MEMORY;
 }
 
-static bool touch_free(struct touch_work *w, const struct wake_block *b, uint32_t i)
+static int touch_free(void *context, const struct wake_block *b, uint32_t i, const void *entry)
 {
-    const struct touch_block *was = numbered_take(&w->live, b->number[i], sizeof *was);
+    struct touch_work *w = context;
+    const struct touch_block *was = entry;
     if (was == NULL)
-        return true;
+        return 0;
     struct touch t = touch_of(b, i);
     t.address = was->address;
     t.size = was->size;
     w->moved = t.detail == HOW_REALLOC && t.stack == 0 ? b->number[i] + 1 : 0;
     t.lived_ns = b->time_ns[i] - was->born_ns;
-    return vec_push(&w->to->list, t);
+    return touch_add(w, &t);
 }
 
-static int touch_visit(const struct wake_block *b, void *context)
+static int touch_other(void *context, const struct wake_block *b, uint32_t i)
 {
     struct touch_work *w = context;
-    bool fine = true;
-    for (uint32_t i = 0; i < b->count && fine; i++) {
-        switch (b->event[i]) {
-        case WAKE_ALLOC:
-            fine = touch_alloc(w, b, i);
-            break;
-        case WAKE_FREE:
-            fine = touch_free(w, b, i);
-            break;
-        case WAKE_FREE_UNKNOWN:
-            w->moved = 0;
-            fine = b->address[i] != w->address || vec_push(&w->to->list, touch_of(b, i));
-            break;
-        case WAKE_MAP:
-        case WAKE_UNMAP:
-            w->moved = 0;
-            fine = !touch_covers(w, b->address[i], b->size[i]) || vec_push(&w->to->list, touch_of(b, i));
-            break;
-        default:
-            break;
-        }
-    }
-    return fine ? watch_advance(&w->watch, b->count) : ERR_MEMORY;
+    const struct touch t = touch_of(b, i);
+    bool is_mapping = b->event[i] == WAKE_MAP || b->event[i] == WAKE_UNMAP;
+    bool is_unknown = b->event[i] == WAKE_FREE_UNKNOWN;
+    if (is_mapping || is_unknown)
+        w->moved = 0;
+    bool touches = (is_mapping && touch_covers(w, b->address[i], b->size[i])) ||
+                   (is_unknown && b->address[i] == w->address);
+    return touches ? touch_add(w, &t) : 0;
 }
 
 int touches_read(struct touches *t, const struct query *q, struct wake_reader *r, uint32_t process,
@@ -109,9 +97,12 @@ int touches_read(struct touches *t, const struct query *q, struct wake_reader *r
 {
     const struct wake_process *p = wake_reader_process(r, process);
     struct touch_work w = {.to = t, .address = address, .watch = {.query = q, .total = p->events}};
-    numbered_init(&w.live);
-    int code = wake_reader_visit(r, process, 0, UINT64_MAX, touch_visit, &w, err);
-    numbered_release(&w.live);
+    struct pairing blocks; /* that cover the address */
+    pairing_init(&blocks, sizeof(struct touch_block), touch_alloc, touch_free, &w);
+    blocks.other = touch_other;
+    blocks.watch = &w.watch;
+    int code = wake_reader_visit(r, process, 0, UINT64_MAX, pairing_visit, &blocks, err);
+    pairing_release(&blocks);
     if (code == ERR_MEMORY)
         return err_set(err, ERR_MEMORY, "There is no memory for the history.");
     return code == WATCH_STOP ? 0 : code;

@@ -13,10 +13,9 @@
 #include <string.h>
 
 #include "query/bitset.h"
+#include "query/pairing.h"
 #include "query/parse.h"
 #include "query/pattern.h"
-#include "query/watch.h"
-#include "store/numbered.h"
 #include "store/weight.h"
 #include "tool/memory.h"
 
@@ -90,13 +89,11 @@ struct what_if_work {
     const struct what_if *asked;
     uint8_t *matches; /* by stack */
     size_t stack_count;
-    struct numbered live;
     VEC(struct what_if_death) deaths;
     size_t next_death;
     struct bitset unmade; /* allocations that lived too short to be there at all */
     struct what_if_level was, would_be;
     uint64_t matched_blocks, matched_bytes;
-    bool is_full;
     struct watch watch;
     struct weight_rule rule;
 };
@@ -126,69 +123,61 @@ static void what_if_fall(struct what_if_level *l, struct weight weight)
 }
 
 /* First of two: when those that match would die. */
-static int what_if_note(const struct wake_block *b, void *context)
+static int what_if_note_birth(void *context, const struct wake_block *b, uint32_t i, void *entry)
 {
     struct what_if_work *w = context;
-    bool fine = true;
-    for (uint32_t i = 0; i < b->count && fine; i++) {
-        if (b->event[i] == WAKE_ALLOC && what_if_matches(w, b->stack[i])) {
-            struct what_if_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
-            fine = block != NULL;
-            if (fine)
-                *block = (struct what_if_block){what_if_weigh(w, b, i), b->time_ns[i], true};
-        } else if (b->event[i] == WAKE_FREE) {
-            const struct what_if_block *was = numbered_take(&w->live, b->number[i], sizeof *was);
-            if (was == NULL)
-                continue;
-            if (b->time_ns[i] - was->born_ns <= w->asked->earlier_ns)
-                fine = bitset_set(&w->unmade, b->number[i]);
-            else
-                fine = vec_push(&w->deaths,
-                                ((struct what_if_death){b->time_ns[i] - w->asked->earlier_ns, was->weight}));
-            w->is_full = w->deaths.count >= WHAT_IF_DEATHS;
-        }
-    }
-    if (w->is_full)
-        return ERR_LIMIT;
-    return fine ? watch_advance(&w->watch, b->count) : ERR_MEMORY;
+    *(struct what_if_block *)entry = (struct what_if_block){what_if_weigh(w, b, i), b->time_ns[i], true};
+    return what_if_matches(w, b->stack[i]) ? PAIRING_KEEP : 0;
 }
 
-static bool what_if_alloc(struct what_if_work *w, const struct wake_block *b, uint32_t i)
+static int what_if_note_death(void *context, const struct wake_block *b, uint32_t i, const void *entry)
 {
-    struct what_if_block *block = numbered_add(&w->live, b->number[i], sizeof *block);
-    if (block == NULL)
-        return false;
+    struct what_if_work *w = context;
+    const struct what_if_block *was = entry;
+    if (was == NULL)
+        return 0;
+    if (b->time_ns[i] - was->born_ns <= w->asked->earlier_ns)
+        return bitset_set(&w->unmade, b->number[i]) ? 0 : ERR_MEMORY;
+    if (w->deaths.count >= WHAT_IF_DEATHS)
+        return ERR_LIMIT;
+    const struct what_if_death death = {b->time_ns[i] - w->asked->earlier_ns, was->weight};
+    return vec_push(&w->deaths, death) ? 0 : ERR_MEMORY;
+}
+
+static int what_if_each(void *context, const struct wake_block *b, uint32_t i)
+{
+    struct what_if_work *w = context;
+    while (w->next_death < w->deaths.count && w->deaths.data[w->next_death].time_ns <= b->time_ns[i])
+        what_if_fall(&w->would_be, w->deaths.data[w->next_death++].weight);
+    return 0;
+}
+
+static int what_if_birth(void *context, const struct wake_block *b, uint32_t i, void *entry)
+{
+    struct what_if_work *w = context;
     bool matches = what_if_matches(w, b->stack[i]);
     struct weight weight = what_if_weigh(w, b, i);
-    *block = (struct what_if_block){weight, b->time_ns[i], matches};
+    *(struct what_if_block *)entry = (struct what_if_block){weight, b->time_ns[i], matches};
     w->matched_blocks += matches ? weight.blocks : 0;
     w->matched_bytes += matches ? weight.bytes : 0;
     what_if_rise(&w->was, weight, b->time_ns[i]);
     bool is_made = !matches || (w->asked->has_earlier && !bitset_has(&w->unmade, b->number[i]));
     if (is_made)
         what_if_rise(&w->would_be, weight, b->time_ns[i]);
-    return true;
+    return PAIRING_KEEP;
 }
 
-static int what_if_count(const struct wake_block *b, void *context)
+static int what_if_death(void *context, const struct wake_block *b, uint32_t i, const void *entry)
 {
     struct what_if_work *w = context;
-    bool fine = true;
-    for (uint32_t i = 0; i < b->count && fine; i++) {
-        while (w->next_death < w->deaths.count && w->deaths.data[w->next_death].time_ns <= b->time_ns[i])
-            what_if_fall(&w->would_be, w->deaths.data[w->next_death++].weight);
-        if (b->event[i] == WAKE_ALLOC) {
-            fine = what_if_alloc(w, b, i);
-        } else if (b->event[i] == WAKE_FREE) {
-            const struct what_if_block *was = numbered_take(&w->live, b->number[i], sizeof *was);
-            if (was == NULL)
-                continue;
-            what_if_fall(&w->was, was->weight);
-            if (!was->matches)
-                what_if_fall(&w->would_be, was->weight);
-        }
-    }
-    return fine ? watch_advance(&w->watch, b->count) : ERR_MEMORY;
+    const struct what_if_block *was = entry;
+    (void)b;
+    (void)i;
+    if (was != NULL)
+        what_if_fall(&w->was, was->weight);
+    if (was != NULL && !was->matches)
+        what_if_fall(&w->would_be, was->weight);
+    return 0;
 }
 
 /* ------------------------------------------------------------------------ run */
@@ -230,20 +219,23 @@ int what_if_read(const struct what_if *w, const struct query *q, struct wake_rea
     const struct wake_process *p = wake_reader_process(r, process);
     const unsigned columns = WAKE_TIME | WAKE_STACK | WAKE_SIZE;
     struct what_if_work work = {.asked = w, .watch = {.query = q, .total = p->events}, .rule = p->rule};
-    numbered_init(&work.live);
+    struct pairing first, second;
+    pairing_init(&first, sizeof(struct what_if_block), what_if_note_birth, what_if_note_death, &work);
+    pairing_init(&second, sizeof(struct what_if_block), what_if_birth, what_if_death, &work);
+    first.watch = second.watch = &work.watch;
+    second.each = what_if_each;
     bitset_init(&work.unmade);
     int code = what_if_match(&work, q, p, process, err);
     if (code == 0 && w->has_earlier)
-        code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, columns, what_if_note, &work, err);
-    numbered_release(&work.live);
-    numbered_init(&work.live);
+        code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, columns, pairing_visit, &first, err);
+    pairing_release(&first);
     if (code == 0)
-        code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, columns, what_if_count, &work, err);
+        code = wake_reader_visit_columns(r, process, 0, UINT64_MAX, columns, pairing_visit, &second, err);
     what_if_keep(&answer->was, &work.was, process);
     what_if_keep(&answer->would_be, &work.would_be, process);
     answer->matched_blocks += work.matched_blocks;
     answer->matched_bytes += work.matched_bytes;
-    numbered_release(&work.live);
+    pairing_release(&second);
     bitset_release(&work.unmade);
     vec_release(&work.deaths);
     free(work.matches);
