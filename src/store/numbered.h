@@ -150,31 +150,6 @@ static inline const void *numbered_take(struct numbered *n, uint64_t number, siz
     return numbered_entry(page, number % NUMBERED_PAGE, size);
 }
 
-/* The same for many numbers of which some have no entry, and none can guess which: without a branch on that.  Gives
- * something to read in any case; where it does not have the number, that means nothing.  Who calls it counts those that had
- * one, and says so before anything else is asked (numbered_took). */
-static inline const void *numbered_take_if(struct numbered *n, uint64_t number, size_t size, bool *has)
-{
-    struct numbered_page *page = numbered_page_of(n, number);
-    if (__builtin_expect(page->left == 0 || page->entries == NULL, 0)) {
-        const void *entry = page->left == 0 ? numbered_take_old(n, number, size) : NULL;
-        *has = entry != NULL;
-        n->count += *has; /* until numbered_took */
-        return entry != NULL ? entry : &numbered_none;
-    }
-    size_t at = number % NUMBERED_PAGE;
-    uint32_t used = page->used[at];
-    page->used[at] = 0;
-    page->left -= used;
-    *has = used != 0;
-    return numbered_entry(page, at, size);
-}
-
-static inline void numbered_took(struct numbered *n, size_t count)
-{
-    n->count -= count;
-}
-
 /* Asks the memory for what numbered_take(number) will look at: for those who know a
  * few dozen events ahead what will be taken, and have more entries than caches hold. */
 static inline void numbered_fetch(const struct numbered *n, uint64_t number, size_t size)
