@@ -10,7 +10,7 @@
 #include "session/session.h"
 
 #include "query/combine.h"
-#include "query/memo.h"
+#include "query/ledger.h"
 #include "session/recording_input.h"
 #include "session/series_files.h"
 #include "symbol/naming.h"
@@ -106,7 +106,7 @@ static int session_add(struct session *s, const char *const *paths, size_t count
     }
     code = session_name(s, one.reader, err);
     wake_reader_rest(one.reader);
-    return code == 0 && s->options.remembers ? memo_attach(one.reader, NULL, err) : code;
+    return code == 0 && s->options.remembers ? ledger_attach(one.reader, NULL, err) : code;
 }
 
 int session_open(struct session **out, const char *const *paths, size_t count,
@@ -191,6 +191,23 @@ enum session_state session_state(const struct session *s)
     return worst;
 }
 
+/* A ledger is made in the background: it is left before the reader changes, and begun anew. */
+static int session_follow(struct session *s, struct session_recording *one, struct err *err)
+{
+    bool has_grown = false;
+    if (!wake_reader_has_more(one->reader))
+        return 0;
+    if (s->options.remembers)
+        wake_reader_attach(one->reader, NULL, NULL);
+    int code = wake_reader_refresh(one->reader, &has_grown, err);
+    if (code == 0 && s->options.remembers)
+        code = ledger_attach(one->reader, NULL, err);
+    if (code == 0 && has_grown)
+        code = session_name(s, one->reader, err);
+    s->generation += has_grown;
+    return code;
+}
+
 int session_refresh(struct session *s, uint64_t *generation, struct err *err)
 {
     uint32_t base = 0;
@@ -198,13 +215,7 @@ int session_refresh(struct session *s, uint64_t *generation, struct err *err)
     pthread_rwlock_wrlock(&s->lock);
     for (size_t i = 0; i < s->list.count && code == 0; i++) {
         struct session_recording *one = &s->list.data[i];
-        bool has_grown = false;
-        code = wake_reader_refresh(one->reader, &has_grown, err);
-        if (code == 0 && has_grown && s->options.remembers)
-            code = memo_attach(one->reader, NULL, err);
-        if (code == 0 && has_grown)
-            code = session_name(s, one->reader, err);
-        s->generation += has_grown;
+        code = session_follow(s, one, err);
         one->base = base;
         base += (uint32_t)wake_reader_process_count(one->reader);
     }

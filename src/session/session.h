@@ -39,7 +39,7 @@ struct session_options {
     void (*explain)(void *of, const char *path, struct err *err);
     void *of;
     bool
-        remembers; /* many questions will be asked: what is read for one is kept for the next (query/memo.h) */
+        remembers; /* many questions will be asked: what is read for one is kept for the next (query/ledger.h) */
 };
 
 /* Files of one series are one recording, in the place of the first of them.  The texts of paths live as long as

@@ -239,11 +239,17 @@ static void reader_forget_derived(struct wake_reader *r)
     r->summary.complete = r->damages.count == 0;
 }
 
+bool wake_reader_has_more(const struct wake_reader *r)
+{
+    struct stat st;
+    return r->may_grow && !r->summary.closed && fstat(r->fd, &st) == 0 && (uint64_t)st.st_size > r->size;
+}
+
 int wake_reader_refresh(struct wake_reader *r, bool *has_grown, struct err *err)
 {
     struct stat st;
     *has_grown = false;
-    if (!r->may_grow || r->summary.closed || fstat(r->fd, &st) != 0 || (uint64_t)st.st_size <= r->size)
+    if (!wake_reader_has_more(r) || fstat(r->fd, &st) != 0)
         return 0;
     size_t first = r->index.entries.count;
     r->size = r->summary.file_size = (uint64_t)st.st_size;

@@ -141,6 +141,8 @@ void wake_reader_close(struct wake_reader *r);
 /* Takes in what the writer has appended to an unfinished recording since it was opened or refreshed, without reading
  * again what was read.  *has_grown: there was something; pointers that functions below gave are then stale, but for
  * texts.  Nobody else may use the reader meanwhile.  Files of a series that were opened together stay as they are. */
+/* Has anything been appended? */
+bool wake_reader_has_more(const struct wake_reader *r);
 int wake_reader_refresh(struct wake_reader *r, bool *has_grown, struct err *err);
 /* How often wake_reader_refresh has found something. */
 uint64_t wake_reader_generation(const struct wake_reader *r);
