@@ -209,8 +209,8 @@ static void info_text_losses(struct page *p, struct strbuf *out, const struct wa
     const struct wake_summary *s = wake_reader_summary(r);
     strbuf_addf(out, "%s", summary_is_whole(f) ? "yes" : "no");
     if (f->unrecorded_processes != 0)
-        strbuf_addf(out, ", %s more process%s could not be recorded", units_count(a, f->unrecorded_processes),
-                    f->unrecorded_processes == 1 ? "" : "es");
+        strbuf_addf(out, ", %s more process%s not in the recording", units_count(a, f->unrecorded_processes),
+                    f->unrecorded_processes == 1 ? " is" : "es are");
     if (f->lost_events != 0)
         strbuf_addf(out, ", %s event%s lost", units_count(a, f->lost_events), units_plural(f->lost_events));
     if (f->off_ns != 0)

@@ -113,8 +113,8 @@ static int verify_run(struct wake_reader *r)
         if (audit.limited != 0)
             strbuf_addf(&out, ", %s beyond the size of the file", units_count(a, audit.limited));
         if (audit.unrecorded != 0)
-            strbuf_addf(&out, "; %s more process%s could not be recorded", units_count(a, audit.unrecorded),
-                        audit.unrecorded == 1 ? "" : "es");
+            strbuf_addf(&out, "; %s more process%s not in the recording", units_count(a, audit.unrecorded),
+                        audit.unrecorded == 1 ? " is" : "es are");
         strbuf_add_char(&out, '\n');
     }
     verify_add_notes(&out, r);

@@ -322,7 +322,7 @@ void output_note_unfollowed(struct wake_writer *writer, uint64_t processes)
  * little. */
 static void output_tell_of_processes(struct output *o, struct output_file *f)
 {
-    char text[200];
+    char text[320];
     int length;
     f->strangers += o->strangers;
     o->strangers = 0;
@@ -347,7 +347,9 @@ static void output_tell_of_processes(struct output *o, struct output_file *f)
     if (f->unreached != 0) {
         length = snprintf(text, sizeof text,
                           "%llu process%s could not reach the recorder out of a network namespace: its "
-                          "socket in " HELLO_FOLDER " is not visible there, or belongs to another user.",
+                          "socket in " HELLO_FOLDER
+                          " is not visible there, or belongs to another user. Where such processes "
+                          "could write files they have recordings of their own.",
                           (unsigned long long)f->unreached, f->unreached == 1 ? "" : "es");
         wake_writer_add_note(f->writer, text, (size_t)length);
     }

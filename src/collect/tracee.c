@@ -71,7 +71,7 @@ static void tracee_miss(struct collector *c, uint64_t *sum)
     c->output.unrecorded++;
 }
 
-/* Forked children of this process that cannot reach the collector; is_cut_off: nor can what it has become by exec. */
+/* Children of this process that cannot reach the collector; is_cut_off: nor can what it has become by exec. */
 static void tracee_miss_unreached(struct collector *c, struct tracee *t, bool is_cut_off)
 {
     uint64_t unreached = (uint64_t)t->image->view.head->unreached + is_cut_off;

@@ -135,8 +135,8 @@ static void html_put_limits(const struct export_job *job)
     if (!wake_reader_summary(job->reader)->complete)
         out_text(job->out, "; the recording is not whole, nor is this page");
     if (unrecorded != 0)
-        out_f(job->out, "; %s more process%s could not be recorded", units_count(text, unrecorded),
-              unrecorded == 1 ? "" : "es");
+        out_f(job->out, "; %s more process%s not in the recording", units_count(text, unrecorded),
+              unrecorded == 1 ? " is" : "es are");
     if (rate != 0)
         out_f(job->out, "; samples, one in %s: all figures are estimates", units_bytes(text, rate));
     if (off_ns != 0)

@@ -66,7 +66,7 @@ static void section_diff_lacks(struct page *p, const char *name, const struct se
         section_diff_lack(p, "%s is not whole: %s event%s lost", name, units_count(a, s->lost_events),
                           s->lost_events == 1 ? " was" : "s were");
     if (s->unrecorded_processes != 0)
-        section_diff_lack(p, "%s lacks %s process%s that could not be recorded", name,
+        section_diff_lack(p, "%s lacks %s process%s that ran meanwhile", name,
                           units_count(a, s->unrecorded_processes), s->unrecorded_processes == 1 ? "" : "es");
     if (s->off_ns != 0)
         section_diff_lack(p, "%s was switched off for %s: what was allocated meanwhile is not in it", name,

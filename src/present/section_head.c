@@ -163,9 +163,9 @@ static void section_head_losses(struct page *p, const struct section_head *h)
         section_head_more(p, COLOUR_ALARM, "switched off for %s, of which nothing is known",
                           units_time(a, h->sum.off_ns));
     if (h->sum.unrecorded_processes != 0)
-        section_head_more(p, COLOUR_ALARM, "%s more process%s could not be recorded",
+        section_head_more(p, COLOUR_ALARM, "%s more process%s not in the recording",
                           units_count(a, h->sum.unrecorded_processes),
-                          h->sum.unrecorded_processes == 1 ? "" : "es");
+                          h->sum.unrecorded_processes == 1 ? " is" : "es are");
 }
 
 enum { HEAD_NAMELESS = 2 }; /* files that are named */

@@ -130,6 +130,7 @@ struct env_plan env_plan(char *const *from, const char *path)
     bool has_us = env_find_entry(list, library) != NULL;
     /* Children of who is shut in are followed by nobody, and counted by nobody. */
     plan.becomes = life_is_caged() ? FORK_CHILD : is_foreign ? FORK_FOREIGN : FORK_PROGRAM;
+    plan.is_apart = plan.becomes == FORK_PROGRAM && handover_is_cut_off(&handover);
     plan.drop_preload = is_foreign && has_us;
     plan.add_preload = !is_foreign && !has_us;
     plan.add_socket = !is_foreign && handover.is_set && plan.socket == plan.count;

@@ -21,6 +21,7 @@
 struct env_plan {
     bool is_needed;
     enum record_fork becomes; /* what a child becomes by this; FORK_CHILD: nobody is told */
+    bool is_apart;            /* it becomes FORK_PROGRAM, and cannot reach the collector from here */
     size_t room;              /* bytes */
     char *const *from;
     size_t count;

@@ -122,6 +122,17 @@ HOOK pid_t _Fork(void)
     void *room = plan.room > ENV_STACK_MAX ? NULL : alloca(plan.room); \
     char *const *name = env_copy(&plan, room)
 
+/* A child that vfork or posix_spawn has made is on its way into another program; is_back: its exec has failed. */
+static void process_tell(const struct env_plan *plan, pid_t child, bool is_back, const void *frame)
+{
+    if (plan->becomes == FORK_CHILD)
+        return;
+    if (plan->is_apart)
+        share_count_unreached(is_back ? -1 : 1);
+    else
+        event_fork((uint32_t)child, is_back ? FORK_BACK : plan->becomes, frame);
+}
+
 /* On its way: if this is the child of a vfork, its parent goes on, which is not shut in. */
 static void process_exec_begin(const struct env_plan *plan, const void *frame)
 {
@@ -129,8 +140,8 @@ static void process_exec_begin(const struct env_plan *plan, const void *frame)
     if (life_is_caged())
         share_count_unfollowed(1);
     spool_seal();
-    if (plan->becomes != FORK_CHILD && share_is_lent())
-        event_fork((uint32_t)sys_getpid(), plan->becomes, frame);
+    if (share_is_lent())
+        process_tell(plan, (pid_t)sys_getpid(), false, frame);
     tls_caged = 0;
 }
 
@@ -142,8 +153,8 @@ static int process_exec_failed(const struct env_plan *plan, int result, const vo
     share_exec_failed();
     if (life_is_caged())
         share_count_unfollowed(-1);
-    if (plan->becomes != FORK_CHILD && share_is_lent())
-        event_fork((uint32_t)sys_getpid(), FORK_BACK, frame);
+    if (share_is_lent())
+        process_tell(plan, (pid_t)sys_getpid(), true, frame);
     env_done(plan);
     return result;
 }
@@ -223,8 +234,8 @@ static void process_spawned(const struct env_plan *plan, int result, pid_t child
         *pid = child;
     if (result == 0 && life_is_caged())
         share_count_unfollowed(1);
-    else if (result == 0 && plan->becomes != FORK_CHILD)
-        event_fork((uint32_t)child, plan->becomes, frame);
+    else if (result == 0)
+        process_tell(plan, child, false, frame);
     env_done(plan);
 }
 

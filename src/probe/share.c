@@ -327,6 +327,12 @@ bool share_await(uint64_t request, uint64_t until_ns)
     return false;
 }
 
+void share_count_unreached(int more)
+{
+    if (share_is_here())
+        __atomic_fetch_add(&share.head->unreached, (uint32_t)more, __ATOMIC_RELEASE);
+}
+
 void share_count_unfollowed(int more)
 {
     if (!share_is_here() || environment_is("HEAPWAKE_CHILDREN", "no"))

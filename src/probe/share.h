@@ -151,6 +151,9 @@ bool share_await(uint64_t request, uint64_t until_ns);
  * its parent's, nor in one that we have not seen being forked: the head there is the parent's. */
 bool share_is_own(void);
 
+/* One program more is started that cannot reach the collector (or is to be; -1: it has not been). */
+void share_count_unreached(int more);
+
 /* Behind a seccomp filter: one process is started that is not followed (or one is to be; -1: it has not been). */
 void share_count_unfollowed(int more);
 

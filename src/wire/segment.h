@@ -190,7 +190,7 @@ struct segment_head {
         seal; /* of a spool: sum of what is not in chunks (wire/seal.h); 0: its program has not ended in order */
 
     /* Written by the probe while it runs: processes that cannot connect to either socket of the collector. */
-    uint32_t unreached;       /* forked children; they write it */
+    uint32_t unreached; /* forked children, who write it, and programs that vfork and posix_spawn started */
     uint32_t exec_is_cut_off; /* 1: what this process becomes by exec */
     uint32_t
         unfollowed; /* processes that were started, or become by exec, behind a seccomp filter: nobody records them */

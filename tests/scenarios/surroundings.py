@@ -47,7 +47,7 @@ def run_and_compare(what, expected=alone, argv=(*steady,), output="out.wake", ac
 
 def check_missed(path, count):
     """Everybody who reads the file is told how many processes are not in it."""
-    said = f"{count} more process{'' if count == 1 else 'es'} could not be recorded"
+    said = f"{count} more process{' is' if count == 1 else 'es are'} not in the recording"
     check.equal(f"{path}: unrecorded processes", (count, count), (info(path)["unrecorded_processes"], Recording(path).unrecorded()))
     for command in ("info", "report", "verify"):
         run = tool(command, path)
@@ -227,7 +227,9 @@ for way in ("become", "alone"):  # what comes after is not recorded: the filter 
     check.equal("without heapwake", (alone.status, alone.out), (expected.status, expected.out))
     run = native([HEAPWAKE, "record", "-q", "-o", "become.wake", "--", *steady, way])
     check.equal("exit status, stdout, stderr", (alone.status, alone.out, b""), (run.status, run.out, run.err))
-    check.sound("become.wake")
+    check.sound("become.wake", complete=False)
+    check.equal("complete", False, info("become.wake")["complete"])
+    check_missed("become.wake", 1)
     ledger = Ledger(events("become.wake"))
     check.equal("made and released before", (BLOCKS, BLOCKS), (ledger.made[7069], ledger.freed[7069]))
 check.done()
