@@ -16,7 +16,7 @@ ifneq ($(origin CXX),default)
 export CXX
 endif
 
-.PHONY: all configure install demo check check-hard bench fuzz format clean help
+.PHONY: all configure install demo check check-hard check-distros bench fuzz format clean help
 
 all: configure
 	@ninja -C $(BUILD)
@@ -50,6 +50,12 @@ check-hard:
 	@$(BOOTSTRAP) check
 	@BUILD=$(BUILD) REPEAT=$(REPEAT) KILLS=1000 FORKS=10000 DISKS=100 SWEEP=all DAMAGE=all SCARCE=all LOADS=full tests/run --patience 50 $(HARD)
 
+# `make demo` and `make check` on fresh machines: roots that debootstrap makes, as root.
+# DISTROS="names" picks some of the releases in scripts/distros.
+check-distros:
+	@$(BOOTSTRAP) distros
+	@TESTS="$(TESTS)" scripts/distros $(DISTROS)
+
 # Installs what the benchmarks need, builds, prints the table; 1 when a goal is missed.
 bench:
 	@$(BOOTSTRAP) bench
@@ -74,6 +80,7 @@ help:
 	@echo 'make demo         install what is needed, build, record an example'
 	@echo 'make check        install what is needed, build, run all tests   (TESTS="names" for some)'
 	@echo 'make check-hard   the hard cases REPEAT=1000 times, faults in great number (HARD="names")'
+	@echo 'make check-distros  both of them on fresh Debian and Ubuntu releases  (DISTROS="names")'
 	@echo 'make bench        measure against the goals                      (BENCH="--quick names")'
 	@echo 'make fuzz         libFuzzer over all parsers, T=60 seconds each  (FUZZ="names" for some)'
 	@echo 'make install      into PREFIX=$(PREFIX), below DESTDIR'
