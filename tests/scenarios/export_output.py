@@ -45,7 +45,7 @@ def check_words():
 
 def undated(content):
     """Without the moment at which it was drawn."""
-    return re.sub(rb"/CreationDate \([^)]*\)", b"", content)
+    return re.sub(rb"/CreationDate \([^)]*\)|%%CreationDate:.*", b"", content)  # of PDF, of PostScript
 
 
 def check_file(form):
