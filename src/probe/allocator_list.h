@@ -68,7 +68,8 @@
     X(FREE,   tc_deletearray_aligned_nothrow, HOW_DELETE_ARRAY,      0,       (B, A, T),    (block, align, nothrow)) \
     X(USABLE, tc_malloc_size,                0,                      0,       (B),          (block))
 
-/* What mi_new gives out mi_free takes back: there is no mi_delete. */
+/* What mi_new gives out mi_free takes back: there is no mi_delete. mimalloc 3 has a strdup of its own, whose block comes
+ * from no malloc; where the allocator has none, libc's is left as it is. */
 #define MIMALLOC(X)                                                                                      \
     X(MAKE,   mi_malloc,                     KIND_MALLOC,            size,    (S),          (size))                \
     X(MAKE,   mi_malloc_small,               KIND_MALLOC,            size,    (S),          (size))                \
@@ -94,6 +95,8 @@
     X(MAKE,   mi_new_aligned_nothrow,        KIND_MEMALIGN,          size,    (S, A),       (size, align))         \
     X(MAKE,   mi_strdup,                     KIND_MALLOC,            LENGTH,  (TEXT),       (text))                \
     X(MAKE,   mi_strndup,                    KIND_MALLOC,            LENGTH,  (TEXT, S),    (text, size))          \
+    X(MAKE,   strdup,                        KIND_MALLOC,            LENGTH,  (TEXT),       (text))                \
+    X(MAKE,   strndup,                       KIND_MALLOC,            LENGTH,  (TEXT, S),    (text, size))          \
     X(MAKE,   mi_mbsdup,                     KIND_MALLOC,            LENGTH,  (TEXT),       (text))                \
     X(MAKE,   mi_wcsdup,                     KIND_MALLOC,            hook_wide_length(block), (const void *text), (text)) \
     X(HAND,   mi_realpath,                   0,                      0,       (),           ())                    \
