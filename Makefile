@@ -70,7 +70,7 @@ fuzz:
 	@BUILD=$(BUILD) scripts/fuzz $(T) $(FUZZ)
 
 format:
-	@scripts/files '^(src|include|tests|bench|examples)/.*\.(c|h|cc)$$' | xargs -r clang-format -i
+	@scripts/files '^(src|include|tests|bench|examples)/.*\.(c|h|cc)$$' | xargs -r clang-format-19 -i
 
 clean:
 	@rm -rf $(BUILD)
@@ -84,6 +84,6 @@ help:
 	@echo 'make bench        measure against the goals                      (BENCH="--quick names")'
 	@echo 'make fuzz         libFuzzer over all parsers, T=60 seconds each  (FUZZ="names" for some)'
 	@echo 'make install      into PREFIX=$(PREFIX), below DESTDIR'
-	@echo 'make format       clang-format over all C and C++'
+	@echo 'make format       clang-format 19 over all C and C++'
 	@echo 'make clean        remove $(BUILD)'
 	@echo 'CC=clang CXX=clang++ BUILD=build-clang and MESONFLAGS are heard by all of them.'

@@ -295,7 +295,7 @@ static void entries_enter(struct entries_builder *m, uint32_t row, uint64_t size
     size_t at = l->count++;
     l->rows[at] = row;
     l->mates[at] = mate;
-    l->classes[at] = (uint16_t) class;
+    l->classes[at] = (uint16_t)class;
     l->sizes[at] = size < ENTRIES_LARGE ? (uint32_t)size : ENTRIES_LARGE;
     l->smallest = size < l->smallest ? size : l->smallest;
     l->largest = size > l->largest ? size : l->largest;
@@ -333,7 +333,7 @@ static void entries_free(struct entries_builder *m, const struct wake_block *b, 
     bool is_temporary = m->filter->knows_order && m->slots.all.data[slot].newest == b->number[i];
     uint32_t class = entries_class_of_death(m, was->class, b->thread[i], is_temporary);
     l->mates[was->entry] = now;
-    l->classes[was->entry] = (uint16_t) class;
+    l->classes[was->entry] = (uint16_t)class;
     uint64_t size = entries_size(l, was->entry);
     l->groups[was->row].bytes -= size;
     entries_enter(m, was->row | ENTRIES_FALLS, size, was->time, class);

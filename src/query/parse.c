@@ -13,11 +13,9 @@
 /* ---------------------------------------------------------------- the table */
 
 #define AT(member) offsetof(struct query, member)
-/* clang-format off */
 #define RANGE(name, unit, help, about, read, member)                               \
     {name "-min", unit, "at least: " help, about, read, AT(filter.member.min), 0}, \
-    {name "-max", unit, "at most: " help, about, read, AT(filter.member.max), 0}
-/* clang-format on */
+        {name "-max", unit, "at most: " help, about, read, AT(filter.member.max), 0}
 
 static const char side_words[] = "inside|outside|any", yes_words[] = "yes|no|any";
 

@@ -3,8 +3,8 @@
  * diagnose_fuzz: programs from arbitrary bytes (libFuzzer): can they be recorded, why not,
  * and what is their build id? Whoever says no says a sentence.
  */
-#include "symbol/elf_id.h"
 #include "collect/diagnose.h"
+#include "symbol/elf_id.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -171,7 +171,7 @@ static uintptr_t call(const struct entry *e, void *block, size_t size)
             break;
         case 'e':
             setenv("ALLOCATOR_NAMES", text, 1);
-            given[i] = (uintptr_t) "ALLOCATOR_NAMES";
+            given[i] = (uintptr_t)"ALLOCATOR_NAMES";
             break;
         default:
             break;
