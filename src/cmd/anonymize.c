@@ -5,11 +5,11 @@
  */
 #include "cmd/command.h"
 #include "cmd/interactive_query.h"
-#include "cmd/unfinished.h"
+#include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "query/disguise.h"
-#include "store/splice.h"
+#include "store/rewrite.h"
 
 struct anonymize_options {
     const char *file, *output;
@@ -40,22 +40,17 @@ static int anonymize_agree(const struct anonymize_options *o, struct err *err)
 
 static int anonymize_write(const struct anonymize_options *o, struct wake_reader *r, struct err *err)
 {
+    const struct rewrite_options options = {
+        .wall_ns = wake_reader_summary(r)->wall_ns,
+        .is_stopped = interactive_query_is_interrupted,
+    };
     struct disguise disguise;
-    struct wake_splice *splice = NULL;
-    struct err ignored;
-    err_init(&ignored);
+    struct wake_rewrite *rewrite;
     int code = disguise_init(&disguise, r, o->level, err);
     if (code == 0)
-        code = wake_splice_open(&splice, o->output, wake_reader_summary(r)->wall_ns, err);
-    if (splice != NULL) {
-        unfinished_guard(wake_splice_get_temp(splice));
-        wake_splice_heed(splice, interactive_query_is_interrupted);
-        code = wake_splice_add(splice, r, &disguise.mask, err);
-        unfinished_settle();
-        int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
-        unfinished_leave();
-        code = code != 0 ? code : closed;
-    }
+        code = recording_file_rewrite(&rewrite, o->output, &options, err);
+    if (code == 0)
+        code = recording_file_close(rewrite, wake_rewrite_add(rewrite, r, &disguise.mask, err), err);
     disguise_release(&disguise);
     return code;
 }

@@ -5,10 +5,10 @@
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
 #include "cmd/interactive_query.h"
-#include "cmd/unfinished.h"
+#include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "present/units.h"
-#include "store/splice.h"
+#include "store/rewrite.h"
 
 struct merge {
     const char *output;
@@ -56,24 +56,20 @@ static int merge_open(struct merge *m, struct interactive_query *i, struct err *
 
 static int merge_write(const struct merge *m, struct interactive_query *a, struct err *err)
 {
-    struct wake_splice *splice = NULL;
-    struct err ignored;
-    err_init(&ignored);
-    int code =
-        wake_splice_open(&splice, m->output, wake_splice_earliest(m->readers.data, m->readers.count), err);
+    const struct rewrite_options options = {
+        .wall_ns = wake_rewrite_earliest(m->readers.data, m->readers.count),
+        .is_stopped = interactive_query_is_interrupted,
+    };
+    struct wake_rewrite *rewrite;
+    int code = recording_file_rewrite(&rewrite, m->output, &options, err);
     if (code != 0)
         return code;
-    unfinished_guard(wake_splice_get_temp(splice));
-    wake_splice_heed(splice, interactive_query_is_interrupted);
     for (size_t i = 0; i < m->readers.count && code == 0; i++) {
         progress_watch(&a->progress, m->readers.data[i], "Copying", 1);
-        code = wake_splice_add(splice, m->readers.data[i], NULL, err);
+        code = wake_rewrite_add(rewrite, m->readers.data[i], NULL, err);
         wake_reader_rest(m->readers.data[i]);
     }
-    unfinished_settle();
-    int closed = wake_splice_close(splice, code == 0, code == 0 ? err : &ignored);
-    unfinished_leave();
-    return code != 0 ? code : closed;
+    return recording_file_close(rewrite, code, err);
 }
 
 static bool merge_tell(const struct merge *m)

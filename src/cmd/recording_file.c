@@ -64,3 +64,20 @@ int recording_file_end(const struct strbuf *partial, const char *name, int code,
     unfinished_leave();
     return code;
 }
+
+int recording_file_rewrite(struct wake_rewrite **rw, const char *name, const struct rewrite_options *options,
+                           struct err *err)
+{
+    int code = wake_rewrite_open(rw, name, options, err);
+    if (code == 0)
+        unfinished_guard(wake_rewrite_get_temp(*rw));
+    return code;
+}
+
+int recording_file_close(struct wake_rewrite *rw, int code, struct err *err)
+{
+    unfinished_settle();
+    int closed = wake_rewrite_close(rw, code == 0, err);
+    unfinished_leave();
+    return code != 0 ? code : closed;
+}

@@ -6,6 +6,7 @@
 #define HW_CMD_RECORDING_FILE_H
 
 #include "store/reader.h"
+#include "store/rewrite.h"
 #include "tool/err.h"
 #include "tool/strbuf.h"
 
@@ -21,5 +22,10 @@ void recording_file_explain(void *of, const char *path, struct err *err);
 int recording_file_begin(struct strbuf *partial, const char *name, struct err *err);
 /* code: how the making went.  Well: it gets its name, in place of what had it.  Else it is removed. */
 int recording_file_end(const struct strbuf *partial, const char *name, int code, struct err *err);
+
+/* The same for a recording that is made of others (store/rewrite.h): recording_file_close() has to follow. */
+int recording_file_rewrite(struct wake_rewrite **rw, const char *name, const struct rewrite_options *options,
+                           struct err *err);
+int recording_file_close(struct wake_rewrite *rw, int code, struct err *err);
 
 #endif

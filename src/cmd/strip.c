@@ -9,7 +9,7 @@
 #include "present/safe.h"
 #include "present/units.h"
 #include "query/quantity.h"
-#include "store/thin.h"
+#include "store/rewrite.h"
 
 #include <sys/stat.h>
 
@@ -39,20 +39,19 @@ static int strip_run(const char *path, const char *to, uint64_t threshold)
     struct wake_reader *r = recording_file_open(path);
     if (r == NULL)
         return EXIT_FAILED;
-    const struct wake_cull_options options = {.threshold_ns = threshold, .pending = STRIP_PENDING};
-    struct strbuf partial;
+    const struct wake_cull_options cull = {.threshold_ns = threshold, .pending = STRIP_PENDING};
+    const struct rewrite_options options = {.wall_ns = wake_reader_summary(r)->wall_ns, .cull = &cull};
+    struct wake_rewrite *rewrite;
     command_bear_limits();
-    strbuf_init(&partial);
-    int code = recording_file_begin(&partial, to, &err);
+    int code = recording_file_rewrite(&rewrite, to, &options, &err);
     if (code == 0) {
         progress_begin(&progress);
         progress_watch(&progress, r, "Copying", 1);
-        code = wake_thin(r, strbuf_get(&partial), &options, &err);
+        code = wake_rewrite_add(rewrite, r, NULL, &err);
         progress_end(&progress);
-        code = recording_file_end(&partial, to, code, &err);
+        code = recording_file_close(rewrite, code, &err);
         interactive_query_warn(r, path);
     }
-    strbuf_release(&partial);
     if (code != 0)
         command_say("%s", err.text);
     bool done = code == 0 && strip_say(r, to);

@@ -155,16 +155,16 @@ int disguise_init(struct disguise *d, struct wake_reader *r, enum veil_level lev
 {
     *d = (struct disguise){.reader = r, .names = names_new()};
     veil_init(&d->veil, level, veil_salt(r));
-    d->mask = (struct splice_mask){.of = d,
-                                   .show_program = disguise_program,
-                                   .show_thread = disguise_thread,
-                                   .show_mark = disguise_mark,
-                                   .show_pool = disguise_pool,
-                                   .show_range = disguise_range,
-                                   .show_module = disguise_module,
-                                   .has_build_ids = level == VEIL_PARTIAL,
-                                   .names = d->names,
-                                   .clock_step = DISGUISE_CLOCK_NS};
+    d->mask = (struct rewrite_mask){.of = d,
+                                    .show_program = disguise_program,
+                                    .show_thread = disguise_thread,
+                                    .show_mark = disguise_mark,
+                                    .show_pool = disguise_pool,
+                                    .show_range = disguise_range,
+                                    .show_module = disguise_module,
+                                    .has_build_ids = level == VEIL_PARTIAL,
+                                    .names = d->names,
+                                    .clock_step = DISGUISE_CLOCK_NS};
     const struct names *from = wake_reader_names(r);
     bool done = d->names != NULL && from != NULL && disguise_know_modules(r);
     for (uint32_t i = 1; done && i <= names_image_count(from); i++)

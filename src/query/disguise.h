@@ -2,10 +2,10 @@
  *
  * disguise: a whole recording under a veil (query/veil.h): other names for its
  * programs, threads, marks and modules, and for every place in its code, ready
- * for store/splice.h.
+ * for store/rewrite.h.
  *
  *     disguise_init(&d, r, VEIL_FULL, &err);
- *     wake_splice_add(s, r, &d.mask, &err);
+ *     wake_rewrite_add(rw, r, &d.mask, &err);
  *     disguise_release(&d);
  *
  * The tokens are those of the exports of the same recording.  Texts live until
@@ -17,12 +17,12 @@
 #include "query/veil.h"
 #include "store/names.h"
 #include "store/reader.h"
-#include "store/splice.h"
+#include "store/rewrite.h"
 #include "tool/err.h"
 #include "tool/vec.h"
 
 struct disguise {
-    struct splice_mask mask;
+    struct rewrite_mask mask;
     struct veil veil;
     struct names *names;
     VEC(const char *) paths; /* new paths, by the image's number in the recording - 1 */

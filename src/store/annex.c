@@ -222,6 +222,14 @@ static void annex_undo(struct wake_annex *a, uint64_t size, size_t chunks)
     a->error = a->sink.error;
 }
 
+void wake_annex_add_piece(struct wake_annex *a, const void *bytes, size_t length, uint32_t raw)
+{
+    if (a->error == 0 && !tail_add_stored(&a->sink.pending, &a->file.index, sink_size(&a->sink),
+                                          FORMAT_BINARY, FORMAT_NO_PROCESS, bytes, length, raw))
+        a->error = ENOMEM;
+    annex_flush(a, ANNEX_GATHER);
+}
+
 /* One piece of a binary: 0, or an errno of the binary's file. */
 static int annex_add_piece(struct wake_annex *a, int fd, struct piece *piece, uint8_t *bytes)
 {
@@ -232,12 +240,11 @@ static int annex_add_piece(struct wake_annex *a, int fd, struct piece *piece, ui
     if (error != 0 || got != piece->length)
         return error != 0 ? -error : ESTALE;
     strbuf_init(&payload);
-    if (!piece_encode(&payload, &a->file.scratch.codec, piece, bytes, &raw) ||
-        !tail_add_stored(&a->sink.pending, &a->file.index, sink_size(&a->sink), FORMAT_BINARY,
-                         FORMAT_NO_PROCESS, payload.text, payload.length, raw))
+    if (piece_encode(&payload, &a->file.scratch.codec, piece, bytes, &raw))
+        wake_annex_add_piece(a, payload.text, payload.length, raw);
+    else
         a->error = ENOMEM;
     strbuf_release(&payload);
-    annex_flush(a, ANNEX_GATHER);
     return 0;
 }
 

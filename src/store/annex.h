@@ -33,6 +33,9 @@ int wake_annex_open(struct wake_annex **a, const char *path, struct err *err);
  * it cannot be read, or changed meanwhile; it is left out and nothing else is
  * affected.  Trouble with the recording itself is told by wake_annex_close. */
 int wake_annex_add_binary(struct wake_annex *a, const struct name_image *image, int fd, struct err *err);
+/* Adds a piece of a binary as another recording has it (store/piece.h); raw: its length if it were not packed.
+ * Pieces of one binary follow each other. */
+void wake_annex_add_piece(struct wake_annex *a, const void *bytes, size_t length, uint32_t raw);
 /* A sentence for people about the recording (wake_reader_note). */
 void wake_annex_add_note(struct wake_annex *a, const char *text);
 void wake_annex_add_names(struct wake_annex *a, const struct names *n);

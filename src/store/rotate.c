@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/copy_meta.h"
 #include "store/format.h"
 #include "store/reader.h"
+#include "store/rewriting.h"
 #include "store/weight.h"
 #include "store/writing.h"
 #include "tool/err.h"
@@ -75,7 +75,7 @@ void wake_writer_pause_process(struct wake_writer *w, uint32_t process, const st
         o.culled_bytes = c->bytes;
         cull_renumber(c, live, live_count);
         cull_forget_gaps(c);
-        writer_put_meta(w, p); /* gaps before those that still wait */
+        writer_put_meta(w, p->number, &p->meta); /* gaps before those that still wait */
     }
     if (!rotate_carry(p, live, live_count))
         writer_fail(w, ENOMEM);
@@ -108,46 +108,42 @@ static void rotate_add_gaps(struct wake_writer *w, struct writer_process *p, con
         uint64_t more = weight_number(rule, b->allocation) - b->allocation;
         if (more != skipped)
             meta_add_gap(&p->meta, b->allocation, more);
-        if (meta_is_full(&p->meta))
-            writer_put_meta(w, p);
+        writer_put_full(w, p->number, &p->meta);
         skipped = more;
     }
 }
 
 /* What was known of a process, into the new file. */
-static bool rotate_process(struct wake_writer *w, uint32_t number, struct wake_reader *r)
+static void rotate_process(struct wake_writer *w, uint32_t number, struct wake_reader *r)
 {
     const struct wake_process *before = wake_reader_process(r, number);
     const bool ended = w->processes.data[number] == NULL;
     struct writer_process *p = ended ? writer_new_process(w, number) : w->processes.data[number];
-    if (p == NULL)
-        return false;
+    if (p == NULL) {
+        writer_fail(w, ENOMEM);
+        return;
+    }
+    const struct rewrite_source x = {.w = w, .r = r};
     uint64_t marks = p->meta.mark_count;
-    strbuf_clear(&w->scratch);
-    meta_encode_process(&w->scratch, &before->info);
-    writer_chunk_of(w, FORMAT_PROCESS, number, &w->scratch);
+    rewrite_add_process(&x, before, number);
     meta_release(&p->meta);
     meta_init(&p->meta);
-    for (size_t i = 0; i < before->marks.count; i++) {
-        const struct wake_mark *m = &before->marks.data[i];
-        meta_add_mark(&p->meta, m->time_ns, m->thread, m->name, strlen(m->name));
-    }
+    rewrite_add_meta(&x, before, number, &p->meta, REWRITE_MARKS | REWRITE_STACKS);
     p->meta.mark_count = marks;
-    bool fine = copy_meta(w, number, before, false) && (!ended || copy_levels(w, number, r, number));
     if (ended)
         rotate_add_gaps(w, p, &before->rule, before->live.data, before->live.count);
     else
         rotate_add_gaps(w, p, &before->rule, p->carried.data, p->carried.count);
-    writer_put_meta(w, p);
+    writer_put_meta(w, p->number, &p->meta);
     const struct wake_omissions *o = &p->stream.omitted;
     if (ended) {
+        rewrite_copy_levels(&x, number, &p->levels);
         writer_put_end(w, p, &before->end, before->totals.data, before->totals.count, before->live.data,
                        before->live.count, &before->omitted, before->culled.data, before->culled.count);
         writer_free_process(w, p);
     } else if (o->is_culled || o->sample_rate != 0) {
         writer_put_omissions(w, number, o, NULL, 0);
     }
-    return fine;
 }
 
 int wake_writer_open_next(struct wake_writer *w, const char *path, struct err *err)
@@ -187,9 +183,9 @@ static int rotate_repeat(struct wake_writer *w, const char *former)
     if (code != 0)
         return code == ERR_MEMORY ? ENOMEM : EIO;
     bool fine = wake_reader_process_count(r) == w->processes.count;
-    for (size_t i = 0; fine && i < w->processes.count; i++)
-        fine = rotate_process(w, (uint32_t)i, r);
-    for (size_t i = 0; fine && i < w->processes.count; i++)
+    for (size_t i = 0; fine && w->error == 0 && i < w->processes.count; i++)
+        rotate_process(w, (uint32_t)i, r);
+    for (size_t i = 0; fine && w->error == 0 && i < w->processes.count; i++)
         if (w->processes.data[i] != NULL)
             rotate_put_carried(w, w->processes.data[i]);
     wake_reader_close(r);

@@ -81,22 +81,26 @@ static void writer_chunk_late(struct wake_writer *w, unsigned type, uint32_t pro
                              length);
 }
 
+/* After something was added to the pending bytes, or could not be.  False: writing has failed. */
+static bool writer_settle(struct wake_writer *w, bool is_added)
+{
+    if (!is_added)
+        writer_fail(w, ENOMEM);
+    else if (!sink_settle(&w->sink))
+        writer_fail(w, w->sink.error);
+    return w->error == 0;
+}
+
 static void writer_chunk(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes,
                          size_t length)
 {
-    if (w->error == 0) {
-        if (!tail_add_chunk(&w->sink.pending, &w->codec, &w->index, sink_size(&w->sink), type, process, bytes,
-                            length))
-            writer_fail(w, ENOMEM);
-        else if (!sink_settle(&w->sink))
-            writer_fail(w, w->sink.error);
-        else
-            return;
-    }
+    if (w->error == 0 && writer_settle(w, tail_add_chunk(&w->sink.pending, &w->codec, &w->index,
+                                                         sink_size(&w->sink), type, process, bytes, length)))
+        return;
     writer_chunk_late(w, type, process, bytes, length);
 }
 
-void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, struct strbuf *payload)
+void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, const struct strbuf *payload)
 {
     if (payload->failed)
         writer_fail(w, ENOMEM);
@@ -104,17 +108,31 @@ void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, str
         writer_chunk(w, type, process, payload->text, payload->length);
 }
 
-void writer_put_meta(struct wake_writer *w, struct writer_process *p)
+void writer_stored(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes, size_t length,
+                   uint32_t raw)
 {
-    writer_chunk_of(w, FORMAT_THREADS, p->number, &p->meta.threads);
-    writer_chunk_of(w, FORMAT_MODULES, p->number, &p->meta.modules);
-    writer_chunk_of(w, FORMAT_STACKS, p->number, &p->meta.stacks);
-    writer_chunk_of(w, FORMAT_SAMPLES, p->number, &p->meta.samples);
-    writer_chunk_of(w, FORMAT_MARKS, p->number, &p->meta.marks);
-    writer_chunk_of(w, FORMAT_POOLS, p->number, &p->meta.pools);
-    writer_chunk_of(w, FORMAT_USAGE, p->number, &p->meta.usage);
-    writer_chunk_of(w, FORMAT_GAPS, p->number, &p->meta.gaps);
-    meta_restart(&p->meta);
+    if (w->error == 0)
+        (void)writer_settle(w, tail_add_stored(&w->sink.pending, &w->index, sink_size(&w->sink), type,
+                                               process, bytes, length, raw));
+}
+
+void writer_put_meta(struct wake_writer *w, uint32_t process, struct meta *m)
+{
+    writer_chunk_of(w, FORMAT_THREADS, process, &m->threads);
+    writer_chunk_of(w, FORMAT_MODULES, process, &m->modules);
+    writer_chunk_of(w, FORMAT_STACKS, process, &m->stacks);
+    writer_chunk_of(w, FORMAT_SAMPLES, process, &m->samples);
+    writer_chunk_of(w, FORMAT_MARKS, process, &m->marks);
+    writer_chunk_of(w, FORMAT_POOLS, process, &m->pools);
+    writer_chunk_of(w, FORMAT_USAGE, process, &m->usage);
+    writer_chunk_of(w, FORMAT_GAPS, process, &m->gaps);
+    meta_restart(m);
+}
+
+void writer_put_full(struct wake_writer *w, uint32_t process, struct meta *m)
+{
+    if (meta_is_full(m))
+        writer_put_meta(w, process, m);
 }
 
 static void writer_put_events(struct wake_writer *w, struct writer_process *p)
@@ -139,14 +157,13 @@ static void writer_put_events(struct wake_writer *w, struct writer_process *p)
                               });
     strbuf_grown(&w->sink.pending, FORMAT_CHUNK_HEADER_SIZE + entry.stored);
     stream_restart(&p->stream);
-    if (!sink_settle(&w->sink))
-        writer_fail(w, w->sink.error);
+    (void)writer_settle(w, true);
 }
 
 /* Whether there were events. */
 static bool writer_put_gathered(struct wake_writer *w, struct writer_process *p)
 {
-    writer_put_meta(w, p);
+    writer_put_meta(w, p->number, &p->meta);
     if (w->error != 0 || stream_pending(&p->stream) == 0)
         return false;
     writer_put_events(w, p);
@@ -171,19 +188,6 @@ void writer_put(struct wake_writer *w, struct writer_process *p)
 {
     if (writer_put_gathered(w, p) && w->limit != 0 && sink_size(&w->sink) >= w->limit)
         writer_put_limit(w);
-}
-
-void writer_put_omissions(struct wake_writer *w, uint32_t process, const struct wake_omissions *o,
-                          const struct wake_culled_stack *rows, size_t count)
-{
-    size_t first = 0;
-    do {
-        size_t step = count - first < WRITER_TOTALS_STEP ? count - first : WRITER_TOTALS_STEP;
-        strbuf_clear(&w->scratch);
-        meta_encode_omissions(&w->scratch, o, rows, first, step);
-        writer_chunk_of(w, FORMAT_OMISSIONS, process, &w->scratch);
-        first += step;
-    } while (first < count);
 }
 
 /* Decides about all events that were held back; the live blocks get the numbers that they have in the
@@ -211,16 +215,14 @@ static void writer_note_mark(struct wake_stream *s, void *owner, uint64_t time_n
 {
     struct writer_process *p = (struct writer_process *)s;
     meta_add_mark(&p->meta, time_ns, thread, name, length);
-    if (meta_is_full(&p->meta))
-        writer_put_meta(owner, p);
+    writer_put_full(owner, p->number, &p->meta);
 }
 
 static void writer_note_gap(struct wake_stream *s, void *owner, uint64_t number, uint64_t skipped)
 {
     struct writer_process *p = (struct writer_process *)s;
     meta_add_gap(&p->meta, number, skipped);
-    if (meta_is_full(&p->meta))
-        writer_put_meta(owner, p);
+    writer_put_full(owner, p->number, &p->meta);
 }
 
 /* --------------------------------------------------------- the interface */
@@ -324,8 +326,7 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
     }
     p->stream.omitted.sample_rate = info->sample_rate;
     p->stream.omitted.has_gaps = p->stream.omitted.is_culled && info->sample_rate != 0;
-    if (p->stream.omitted.is_culled || info->sample_rate != 0)
-        writer_put_omissions(w, number, &p->stream.omitted, NULL, 0); /* a cut recording says so too */
+    writer_put_omissions(w, number, &p->stream.omitted, NULL, 0); /* a cut recording says so too */
     if (w->error != 0)
         stream_close(&p->stream);
     else if (w->limit != 0 && sink_size(&w->sink) >= w->limit)
@@ -346,8 +347,7 @@ void wake_writer_add_thread(struct wake_writer *w, uint32_t process, uint32_t th
     if (p == NULL || w->error != 0)
         return;
     meta_add_thread(&p->meta, thread, tid, time_ns);
-    if (meta_is_full(&p->meta))
-        writer_put_meta(w, p);
+    writer_put_full(w, p->number, &p->meta);
 }
 
 void wake_writer_add_pool(struct wake_writer *w, uint32_t process, uint32_t pool, const char *name,
@@ -365,8 +365,7 @@ void wake_writer_name_thread(struct wake_writer *w, uint32_t process, uint32_t t
     if (p == NULL || w->error != 0)
         return;
     meta_name_thread(&p->meta, thread, name, length, time_ns);
-    if (meta_is_full(&p->meta))
-        writer_put_meta(w, p);
+    writer_put_full(w, p->number, &p->meta);
 }
 
 uint32_t wake_writer_add_module(struct wake_writer *w, uint32_t process, const struct wake_module_info *info)
@@ -377,8 +376,7 @@ uint32_t wake_writer_add_module(struct wake_writer *w, uint32_t process, const s
     if (w->error != 0)
         return ++p->meta.module_count;
     uint32_t number = meta_add_module(&p->meta, info);
-    if (meta_is_full(&p->meta))
-        writer_put_meta(w, p);
+    writer_put_full(w, p->number, &p->meta);
     return number;
 }
 
@@ -391,8 +389,7 @@ uint32_t wake_writer_add_stack(struct wake_writer *w, uint32_t process, const st
     if (w->error != 0)
         return ++p->meta.stack_count;
     uint32_t number = meta_add_stack(&p->meta, frames, count, omitted, cut);
-    if (meta_is_full(&p->meta))
-        writer_put_meta(w, p);
+    writer_put_full(w, p->number, &p->meta);
     return number;
 }
 
@@ -411,8 +408,7 @@ void wake_writer_sample_usage(struct wake_writer *w, uint32_t process, uint64_t 
         size_t left = count - first;
         meta_add_usage(&p->meta, time_ns, took_ns, anew && first == 0, ranges + first,
                        left < META_USAGE_STEP ? left : META_USAGE_STEP);
-        if (meta_is_full(&p->meta))
-            writer_put_meta(w, p);
+        writer_put_full(w, p->number, &p->meta);
     }
 }
 
@@ -453,35 +449,6 @@ void wake_writer_flush(struct wake_writer *w)
             writer_put(w, w->processes.data[i]);
     if (w->error == 0 && !sink_flush(&w->sink))
         writer_fail(w, w->sink.error);
-}
-
-void writer_put_end(struct wake_writer *w, struct writer_process *p, const struct wake_process_end *end,
-                    const struct wake_stack_totals *totals, uint64_t rows, const struct wake_live_block *live,
-                    size_t live_count, const struct wake_omissions *o, const struct wake_culled_stack *culled,
-                    size_t culled_count)
-{
-    uint32_t process = p->number;
-    for (uint64_t first = 0; first < rows; first += WRITER_TOTALS_STEP) {
-        uint64_t count = rows - first < WRITER_TOTALS_STEP ? rows - first : WRITER_TOTALS_STEP;
-        strbuf_clear(&w->scratch);
-        meta_encode_totals(&w->scratch, totals, (uint32_t)first, (uint32_t)count);
-        writer_chunk_of(w, FORMAT_TOTALS, process, &w->scratch);
-    }
-    if (p->levels.length <= FORMAT_PAYLOAD_MAX && !p->levels.failed) /* can be done without */
-        writer_chunk_of(w, FORMAT_LEVELS, process, &p->levels);
-    strbuf_release(&p->levels);
-    for (size_t first = 0; first < live_count; first += WRITER_LIVE_STEP) {
-        size_t count = live_count - first < WRITER_LIVE_STEP ? live_count - first : WRITER_LIVE_STEP;
-        strbuf_clear(&w->scratch);
-        meta_encode_live(&w->scratch, live + first, count);
-        writer_chunk_of(w, FORMAT_LIVE, process, &w->scratch);
-    }
-    if (o->is_culled || o->is_limited || o->sample_rate != 0)
-        writer_put_omissions(w, process, o, culled, culled_count);
-    /* Last: who finds it has the totals and the live blocks too. */
-    strbuf_clear(&w->scratch);
-    meta_encode_end(&w->scratch, end);
-    writer_chunk_of(w, FORMAT_PROCESS_END, process, &w->scratch);
 }
 
 void wake_writer_end_process(struct wake_writer *w, uint32_t process, const struct wake_process_end *end,
@@ -571,6 +538,12 @@ static void writer_free(struct wake_writer *w)
     strbuf_release(&w->scratch);
     codec_release(&w->codec);
     free(w);
+}
+
+void writer_abandon(struct wake_writer *w)
+{
+    (void)sink_close(&w->sink, NULL);
+    writer_free(w);
 }
 
 int wake_writer_close(struct wake_writer *w, uint64_t cpu_ns, struct err *err)

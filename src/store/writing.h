@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * writing: the inside of struct wake_writer, shared by writer.c, writing.c and rotate.c.
+ * writing: the inside of struct wake_writer, shared by writer.c, writing.c, rotate.c and the rewrite.
  */
 #ifndef HW_STORE_WRITING_H
 #define HW_STORE_WRITING_H
@@ -61,15 +61,27 @@ void writer_fail(struct wake_writer *w, int error);
 /* Cuts the file back to the whole chunks before that size. */
 void writer_cut(struct wake_writer *w, uint64_t size);
 /* A chunk with this payload, unless that is empty. */
-void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, struct strbuf *payload);
-/* Everything of a process that has gathered; the second: but the events. */
+void writer_chunk_of(struct wake_writer *w, unsigned type, uint32_t process, const struct strbuf *payload);
+/* The same for a payload that is as it should be in the file; raw: its length if nothing were packed. */
+void writer_stored(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes, size_t length,
+                   uint32_t raw);
+/* Everything of a process that has gathered. */
 void writer_put(struct wake_writer *w, struct writer_process *p);
-void writer_put_meta(struct wake_writer *w, struct writer_process *p);
+/* Begins *m anew. */
+void writer_put_meta(struct wake_writer *w, uint32_t process, struct meta *m);
+/* The same, once enough has gathered. */
+void writer_put_full(struct wake_writer *w, uint32_t process, struct meta *m);
+void writer_put_totals(struct wake_writer *w, uint32_t process, const struct wake_stack_totals *rows,
+                       uint64_t count);
+/* step: blocks in a chunk. */
+void writer_put_live(struct wake_writer *w, uint32_t process, const struct wake_live_block *live,
+                     size_t count, size_t step);
 /* Totals, levels, live blocks and what was left out, and last the end. */
 void writer_put_end(struct wake_writer *w, struct writer_process *p, const struct wake_process_end *end,
                     const struct wake_stack_totals *totals, uint64_t rows, const struct wake_live_block *live,
                     size_t live_count, const struct wake_omissions *o, const struct wake_culled_stack *culled,
                     size_t culled_count);
+/* Nothing where nothing was left out. */
 void writer_put_omissions(struct wake_writer *w, uint32_t process, const struct wake_omissions *o,
                           const struct wake_culled_stack *rows, size_t count);
 /* A process that may still grow, or NULL. */
@@ -78,6 +90,8 @@ struct writer_process *writer_find(struct wake_writer *w, uint32_t process);
 struct writer_process *writer_new_process(struct wake_writer *w, uint32_t number);
 /* Frees it: it has ended. */
 void writer_free_process(struct wake_writer *w, struct writer_process *p);
+/* Closes the file as it is, and frees. */
+void writer_abandon(struct wake_writer *w);
 /* Tail, index and end, in one go.  False: not written (and cut away again). */
 bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns);
 

@@ -16,7 +16,7 @@
 #include "query/compose.h"
 #include "query/disguise.h"
 #include "query/fake_player.h"
-#include "store/splice.h"
+#include "store/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -43,19 +43,21 @@ static uint64_t count_events(struct wake_reader *r)
     return count;
 }
 
-static void splice_it(struct wake_reader *r, const struct splice_mask *mask, unsigned times, const char *path)
+static void rewrite_it(struct wake_reader *r, const struct rewrite_mask *mask,
+                       const struct wake_cull_options *cull, unsigned times, const char *path)
 {
-    struct wake_splice *s;
+    struct wake_rewrite *s;
     struct wake_reader *again;
     struct err err;
     err_init(&err);
     uint64_t events = count_events(r) * times;
-    if (!expect(wake_splice_open(&s, path, wake_splice_earliest(&r, 1), &err), &err))
+    const struct rewrite_options options = {.wall_ns = wake_rewrite_earliest(&r, 1), .cull = cull};
+    if (!expect(wake_rewrite_open(&s, path, &options, &err), &err))
         abort();
     bool done = true;
     for (unsigned i = 0; i < times && done; i++)
-        done = expect(wake_splice_add(s, r, mask, &err), &err);
-    if (!expect(wake_splice_close(s, done, &err), &err) || !done)
+        done = expect(wake_rewrite_add(s, r, mask, &err), &err);
+    if (!expect(wake_rewrite_close(s, done, &err), &err) || !done)
         return;
     if (!expect(wake_reader_open(&again, path, &err), &err)) {
         unlink(path);
@@ -94,10 +96,11 @@ static void rewrite(struct wake_reader *r, const char *path)
     err_init(&err);
     for (size_t i = 0; i < wake_reader_process_count(r); i++)
         compose(r, i);
-    splice_it(r, NULL, 2, path);
+    rewrite_it(r, NULL, NULL, 2, path);
+    rewrite_it(r, NULL, &(struct wake_cull_options){.threshold_ns = 1000, .pending = 1 << 10}, 1, path);
     for (int level = VEIL_PARTIAL; level <= VEIL_FULL; level++) {
         if (expect(disguise_init(&d, r, (enum veil_level)level, &err), &err))
-            splice_it(r, &d.mask, 1, path);
+            rewrite_it(r, &d.mask, NULL, 1, path);
         disguise_release(&d);
     }
 }

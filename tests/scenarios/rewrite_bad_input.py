@@ -87,6 +87,14 @@ for argv in makers:
     with open("old.wake", "rb") as f:
         check.equal(f"{argv[0]} without room: what was there", b"precious", f.read())
     check.equal(f"{argv[0]} without room: files left behind", set(), set(os.listdir()) - files)
+check.about("what a killed recorder left, under the name that it was to get")
+put("left.wake.partial", good)
+for argv in makers[1:4]:
+    done = ask(*argv[:-1], "left.wake.partial", "-o", "left.wake")
+    check.equal(f"{argv[0]}: exit status", 0, done.returncode)
+    with open("left.wake.partial", "rb") as f:
+        check.equal(f"{argv[0]}: the source", good, f.read())
+    os.unlink("left.wake")
 record([workload("relay")], "whole.wake", ["--embed-binaries"])
 for argv in (["diff", "--svg", "new.svg", "good.wake", "whole.wake"], ["extract", "-C", "folder", "whole.wake"],
              ["replay", "--allocators", "glibc", "good.wake"]):

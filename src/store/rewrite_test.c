@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Tests of splice: everything of the sources is in the new recording, at its new
+ * Tests of rewrite: everything of the sources is in the new recording, at its new
  * number and time.
  */
-#include "store/splice.h"
+#include "store/rewrite.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static int setup(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
-        snprintf(path[i], sizeof path[i], "/tmp/splice_test.%d.%d.wake", (int)getpid(), i);
+        snprintf(path[i], sizeof path[i], "/tmp/rewrite_test.%d.%d.wake", (int)getpid(), i);
     return 0;
 }
 
@@ -89,19 +89,20 @@ static void add_names(int which, const char *function)
     names_free(n);
 }
 
-static struct wake_reader *splice_both(const struct splice_mask *mask)
+static struct wake_reader *rewrite_both(const struct rewrite_mask *mask)
 {
-    struct wake_splice *s;
+    struct wake_rewrite *s;
     struct wake_reader *r[2], *new_one;
     struct err err;
     err_init(&err);
     for (int i = 0; i < 2; i++)
         assert_int_equal(wake_reader_open(&r[i], path[i], NULL), 0);
-    assert_int_equal(wake_splice_open(&s, path[2], wake_splice_earliest(r, 2), &err), 0);
+    const struct rewrite_options options = {.wall_ns = wake_rewrite_earliest(r, 2)};
+    assert_int_equal(wake_rewrite_open(&s, path[2], &options, &err), 0);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(wake_splice_add(s, r[i], mask, &err), 0);
+        assert_int_equal(wake_rewrite_add(s, r[i], mask, &err), 0);
     assert_int_not_equal(access(path[2], F_OK), 0);
-    assert_int_equal(wake_splice_close(s, true, &err), 0);
+    assert_int_equal(wake_rewrite_close(s, true, &err), 0);
     assert_int_equal(wake_reader_open(&new_one, path[2], &err), 0);
     for (int i = 0; i < 2; i++)
         wake_reader_close(r[i]);
@@ -137,7 +138,7 @@ static void two_become_one(void **state)
     (void)state;
     make_file(0, 5000);
     make_file(1, 2000);
-    struct wake_reader *r = splice_both(NULL);
+    struct wake_reader *r = rewrite_both(NULL);
     assert_int_equal(wake_reader_process_count(r), 4);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(wake_reader_process(r, i)->info.has_arenas, i / 2);
@@ -185,7 +186,7 @@ static void names_and_binaries_come_along(void **state)
     make_file(1, 1);
     add_names(0, "first");
     add_names(1, "second");
-    struct wake_reader *r = splice_both(NULL);
+    struct wake_reader *r = rewrite_both(NULL);
     assert_string_equal(wake_reader_name(r, 0, &outside)->frames[0].function, "first");
     assert_string_equal(wake_reader_name(r, 2, &outside)->frames[0].function, "second");
     assert_null(wake_reader_name(r, 1, &outside));
@@ -220,7 +221,7 @@ static void a_mask_hides_everything(void **state)
     add_names(0, "first");
     add_names(1, "first");
     char token[] = "token";
-    const struct splice_mask mask = {.of = token,
+    const struct rewrite_mask mask = {.of = token,
                                      .show_program = show,
                                      .show_thread = show,
                                      .show_mark = show,
@@ -228,7 +229,7 @@ static void a_mask_hides_everything(void **state)
                                      .show_module = show_module,
                                      .names = n,
                                      .clock_step = 1000};
-    struct wake_reader *r = splice_both(&mask);
+    struct wake_reader *r = rewrite_both(&mask);
     const struct wake_process *p = wake_reader_process(r, 0);
     assert_string_equal(p->info.exe, "token");
     assert_string_equal(p->info.args, "token");
@@ -254,7 +255,7 @@ static void what_is_cut_stays_without_an_end(void **state)
     make_file(0, 1);
     make_file(1, 1);
     assert_int_equal(truncate(path[1], 4000), 0);
-    struct wake_reader *r = splice_both(NULL);
+    struct wake_reader *r = rewrite_both(NULL);
     assert_false(wake_reader_summary(r)->closed);
     assert_true(wake_reader_process(r, 0)->ended);
     assert_false(wake_reader_process(r, 2)->ended);
@@ -267,16 +268,17 @@ static void what_is_cut_stays_without_an_end(void **state)
 
 static void times_beyond_all_time_are_refused(void **state)
 {
-    struct wake_splice *s;
+    struct wake_rewrite *s;
     struct wake_reader *r;
     struct err err;
     (void)state;
     err_init(&err);
+    const struct rewrite_options options = {.wall_ns = 1};
     make_file(0, UINT64_MAX);
     assert_int_equal(wake_reader_open(&r, path[0], NULL), 0);
-    assert_int_equal(wake_splice_open(&s, path[2], 1, &err), 0);
-    assert_int_equal(wake_splice_add(s, r, NULL, &err), ERR_INPUT);
-    assert_int_equal(wake_splice_close(s, false, &err), 0);
+    assert_int_equal(wake_rewrite_open(&s, path[2], &options, &err), 0);
+    assert_int_equal(wake_rewrite_add(s, r, NULL, &err), ERR_INPUT);
+    assert_int_equal(wake_rewrite_close(s, false, &err), 0);
     assert_int_not_equal(access(path[2], F_OK), 0);
     wake_reader_close(r);
 }
