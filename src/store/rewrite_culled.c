@@ -2,7 +2,7 @@
  *
  * rewrite_culled: a recording without the events of blocks, and whole realloc chains,
  * that lived shorter than a threshold (store/cull.h).  Totals, live blocks, ends,
- * samples, marks, names and binaries stay; so do the numbers of threads, modules and
+ * samples, marks, notes, names and binaries stay; so do the numbers of threads, modules and
  * stacks.
  *
  * A process at a time: what is known of it, its events, its end.  Names and binaries
@@ -205,6 +205,7 @@ int rewrite_culled(struct rewrite_source *x, struct err *err)
         code = culled_process(&s, i);
     if (code != 0)
         return code;
+    rewrite_put_notes(x);
     wake_writer_add_unrecorded(x->w, summary->unrecorded);
     x->w->end_wall_ns = summary->end_wall_ns;
     if (writer_wrap_up(x->w, summary->collector_cpu_ns))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`heapwake anonymize` and `heapwake merge` keep what a recording says beside its blocks: pools, what was left
-out on purpose, samples; notes go with merge, and with anonymize only how many they were. Files of a series are refused."""
+out on purpose, samples; notes go with merge, and with anonymize only how many they were; strip keeps them. Files of a series are refused."""
 import json
 import os
 import subprocess
@@ -62,6 +62,9 @@ check.equal("notes of the anonymous one", 1, len(after))
 check.holds(after[0].startswith(f"{len(before)} notes on what"), f"{after} stands for {before}.")
 tool("anonymize", "anonymize.wake", "-o", "again.wake")
 check.equal("notes of one that was anonymous", after, json.loads(tool("info", "--json", "again.wake").out)["notes"])
+
+check.equal("strip: exit status", 0, tool("strip", "--threshold", "1ns", "imported.wake", "-o", "strip.wake").status)
+check.equal("notes of the stripped one", before, json.loads(tool("info", "--json", "strip.wake").out)["notes"])
 
 check.about("series")
 record([workload("order"), "2", "1000000"], "series.wake", ["--rotate", "64K"])
