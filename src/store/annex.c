@@ -48,11 +48,6 @@ struct wake_annex {
 
 /* -------------------------------------------------------------- opening */
 
-static bool annex_is_replaced(unsigned type)
-{
-    return type == FORMAT_SYMBOLS || type == FORMAT_INDEX || type == FORMAT_END;
-}
-
 /* Enters the index and the end of a closed file, which no index lists. */
 static int annex_note_end(struct wake_annex *a)
 {
@@ -86,7 +81,7 @@ static int annex_find_keep(struct wake_annex *a)
     own = own == index->entries.count ? 0 : own + 1;
     while (index->entries.count > own) {
         const struct index_entry *last = &index->entries.data[index->entries.count - 1];
-        if (!annex_is_replaced(last->type) || index_entry_end(last) != a->keep ||
+        if (!chunk_type_get(last->type)->is_replaced || index_entry_end(last) != a->keep ||
             r->size - last->offset > ANNEX_OLD_MAX)
             break;
         a->keep = last->offset;

@@ -348,18 +348,17 @@ static int levels_check_row(void *of, uint32_t stack, struct cursor *record)
     return row.left == t->allocated_bytes - t->freed_bytes && freed == t->freed ? 0 : ERR_INPUT;
 }
 
-int levels_verify(struct wake_reader *r, uint32_t process)
+int levels_verify(struct wake_reader *r, size_t process, struct err *err)
 {
     struct levels l;
     struct levels_reading w = {.levels = &l, .process = wake_reader_process(r, process)};
     const struct wake_process_end *end = &w.process->end;
     struct cursor c;
-    int code = levels_find_chunk(r, process, &c);
-    if (code != 0)
-        return code == ERR_ABSENT ? 0 : code;
+    int code = levels_find_chunk(r, (uint32_t)process, &c);
     levels_init(&l);
     levels_begin(&l, w.process);
-    code = levels_visit(&l, w.process, &c, levels_check_row, &w);
+    if (code == 0)
+        code = levels_visit(&l, w.process, &c, levels_check_row, &w);
     uint64_t made = 0, freed = 0;
     for (size_t i = 0; i < LEVELS_TICKS; i++) {
         made += l.made[i];
@@ -370,5 +369,5 @@ int levels_verify(struct wake_reader *r, uint32_t process)
         code = ERR_INPUT;
     if (code == ERR_INPUT)
         recording_damage_levels(r, process);
-    return code == ERR_MEMORY ? code : 0;
+    return code == ERR_MEMORY ? err_set(err, code, "There is no memory to read %s.", r->path) : 0;
 }

@@ -64,6 +64,6 @@ bool levels_add_course(struct levels *l, const struct wake_process *p, const str
 int levels_read(struct levels *l, struct wake_reader *r, uint32_t process, const uint32_t *stacks,
                 size_t count);
 /* Compares the chunk with totals and end; what does not fit is noted among the damages.  0 or ERR_MEMORY. */
-int levels_verify(struct wake_reader *r, uint32_t process);
+int levels_verify(struct wake_reader *r, size_t process, struct err *err);
 
 #endif

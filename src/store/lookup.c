@@ -252,10 +252,16 @@ static int lookup_ignore(const uint8_t *bytes, size_t length, void *context)
     return 0;
 }
 
-int lookup_verify(struct wake_reader *r, struct err *err)
+int lookup_verify_names(struct wake_reader *r, size_t process, struct err *err)
 {
-    if (wake_reader_names(r) == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to read %s.", r->path);
+    (void)process;
+    return wake_reader_names(r) != NULL ? 0
+                                        : err_set(err, ERR_MEMORY, "There is no memory to read %s.", r->path);
+}
+
+int lookup_verify_binaries(struct wake_reader *r, size_t process, struct err *err)
+{
+    (void)process;
     for (size_t i = 0; i < wake_reader_binary_count(r); i++) {
         if (r->binaries.data[i].pieces.count == 0)
             continue; /* noted when the list was made */

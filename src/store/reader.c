@@ -24,12 +24,9 @@
 enum { READER_NOTES_MAX = 1000 };
 
 /* Counts the events of a chunk and notices when some before it are missing. */
-static int reader_add_span(struct wake_reader *r, size_t at)
+int reader_note_events(struct wake_reader *r, struct shelf *shelf, size_t at)
 {
     const struct index_entry *e = &r->index.entries.data[at];
-    struct shelf *shelf = shelf_get(r, e->process);
-    if (shelf == NULL)
-        return ERR_INPUT;
     if (e->events.first_event < shelf->next_event)
         return ERR_INPUT;
     if (!vec_push(&shelf->spans, at))
@@ -50,13 +47,12 @@ bool wake_reader_has_note(const struct wake_reader *r, const char *text)
 }
 
 /* A text a note; what several recordings said that are one now is taken once. */
-static int reader_add_notes(struct wake_reader *r, const struct payload *payload)
+int reader_add_notes(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
-    struct cursor c;
-    cursor_init(&c, payload->bytes, payload->length);
-    while (cursor_left(&c) > 0) {
-        uint64_t length = cursor_uleb(&c);
-        const uint8_t *bytes = cursor_take(&c, length);
+    (void)shelf;
+    while (cursor_left(c) > 0) {
+        uint64_t length = cursor_uleb(c);
+        const uint8_t *bytes = cursor_take(c, length);
         if (bytes == NULL || r->notes.count == READER_NOTES_MAX)
             return ERR_INPUT;
         const char *text = arena_push_text(&r->arena, bytes, length);
@@ -66,32 +62,29 @@ static int reader_add_notes(struct wake_reader *r, const struct payload *payload
     return 0;
 }
 
-/* Takes in a chunk of meta data. */
-static int reader_add_meta(struct wake_reader *r, const struct index_entry *e)
-{
-    struct payload payload;
-    int code = recording_read(r, e, &payload);
-    if (code != 0)
-        return code;
-    return e->type == FORMAT_NOTES ? reader_add_notes(r, &payload) : shelf_add(r, &payload);
-}
-
 /* Levels are read when somebody wants to know; the latest count. */
-static int reader_add_levels(struct wake_reader *r, size_t at)
+int reader_note_levels(struct wake_reader *r, struct shelf *shelf, size_t at)
 {
-    struct shelf *shelf = shelf_get(r, r->index.entries.data[at].process);
-    if (shelf == NULL)
-        return ERR_INPUT;
+    (void)r;
     shelf->levels = at + 1;
     return 0;
 }
 
-static int reader_add(struct wake_reader *r, size_t at)
+static int reader_add(struct wake_reader *r, const struct chunk_type *type, size_t at)
 {
     const struct index_entry *e = &r->index.entries.data[at];
-    return e->type == FORMAT_EVENTS   ? reader_add_span(r, at)
-           : e->type == FORMAT_LEVELS ? reader_add_levels(r, at)
-                                      : reader_add_meta(r, e);
+    struct payload payload;
+    struct cursor c;
+    int code = type->decode == NULL ? 0 : recording_read(r, e, &payload);
+    if (code != 0)
+        return code;
+    struct shelf *shelf = type->is_of_process ? shelf_get(r, e->process) : NULL;
+    if (type->is_of_process && shelf == NULL)
+        return ERR_INPUT;
+    if (type->decode == NULL)
+        return type->note(r, shelf, at);
+    cursor_init(&c, payload.bytes, payload.length);
+    return type->decode(r, shelf, &c);
 }
 
 /* Takes in everything that the index names but events and levels themselves. */
@@ -99,18 +92,18 @@ static int reader_load(struct wake_reader *r)
 {
     for (size_t i = r->loaded; i < r->index.entries.count; i++) {
         const struct index_entry *e = &r->index.entries.data[i];
-        if (e->type == FORMAT_SYMBOLS || e->type == FORMAT_BINARY)
+        const struct chunk_type *type = chunk_type_get(e->type);
+        if (type->is_common)
             r->summary.added_size += index_entry_end(e) - e->offset;
-        bool is_ours = e->type < FORMAT_INDEX || (e->type >= FORMAT_POOLS && e->type <= FORMAT_GAPS);
-        if (e->type == 0 || !is_ours)
+        if (type->decode == NULL && type->note == NULL)
             continue;
-        int code = reader_add(r, i);
+        int code = reader_add(r, type, i);
         if (code == ERR_MEMORY)
             return code;
         if (code == 0)
             continue;
         recording_damage(r, e->offset, "The %s chunk at byte %llu makes no sense and is left out.",
-                         recording_type_name(e->type), (unsigned long long)e->offset);
+                         type->name, (unsigned long long)e->offset);
         struct shelf *shelf = shelf_get(r, e->process);
         if (shelf != NULL && e->type == FORMAT_TOTALS)
             shelf->totals_damaged = true;
@@ -464,6 +457,23 @@ static int reader_ignore(const struct wake_block *block, void *context)
     return 0;
 }
 
+int reader_verify_events(struct wake_reader *r, size_t process, struct err *err)
+{
+    return wake_reader_visit(r, process, 0, UINT64_MAX, reader_ignore, NULL, err);
+}
+
+/* What is in the chunks of a process, or in those of the recording. */
+static int reader_verify_content(struct wake_reader *r, bool is_of_process, size_t process, struct err *err)
+{
+    int code = 0;
+    for (unsigned i = 0; i < FORMAT_TYPE_COUNT && code == 0; i++) {
+        const struct chunk_type *type = chunk_type_get(i);
+        if (type->verify != NULL && type->is_of_process == is_of_process)
+            code = type->verify(r, process, err);
+    }
+    return code;
+}
+
 int wake_reader_verify(struct wake_reader *r, struct err *err)
 {
     uint64_t end = r->begin;
@@ -478,11 +488,9 @@ int wake_reader_verify(struct wake_reader *r, struct err *err)
         end = index_entry_end(e);
     }
     for (size_t i = 0; i < r->shelves.count; i++) {
-        int code = wake_reader_visit(r, i, 0, UINT64_MAX, reader_ignore, NULL, err);
+        int code = reader_verify_content(r, true, i, err);
         if (code != 0)
             return code;
-        if (levels_verify(r, (uint32_t)i) != 0)
-            return err_set(err, ERR_MEMORY, "There is no memory to read %s.", r->path);
     }
-    return lookup_verify(r, err);
+    return reader_verify_content(r, false, 0, err);
 }

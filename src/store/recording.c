@@ -22,34 +22,6 @@ enum {
     RECORDING_BUDGET_FACTOR = 64 /* bytes of memory for a byte of file, beyond the base */
 };
 
-const char *recording_type_name(unsigned type)
-{
-    static const char *const names[FORMAT_TYPE_COUNT] = {
-        [FORMAT_PROCESS] = "process",
-        [FORMAT_THREADS] = "threads",
-        [FORMAT_MODULES] = "modules",
-        [FORMAT_STACKS] = "stacks",
-        [FORMAT_EVENTS] = "events",
-        [FORMAT_SAMPLES] = "samples",
-        [FORMAT_MARKS] = "marks",
-        [FORMAT_PROCESS_END] = "process-end",
-        [FORMAT_TOTALS] = "totals",
-        [FORMAT_LIVE] = "live-blocks",
-        [FORMAT_INDEX] = "index",
-        [FORMAT_END] = "end",
-        [FORMAT_SYMBOLS] = "symbols",
-        [FORMAT_BINARY] = "binary",
-        [FORMAT_POOLS] = "pools",
-        [FORMAT_OMISSIONS] = "omissions",
-        [FORMAT_CARRIED] = "carried-blocks",
-        [FORMAT_NOTES] = "notes",
-        [FORMAT_USAGE] = "usage",
-        [FORMAT_LEVELS] = "levels",
-        [FORMAT_GAPS] = "gaps",
-    };
-    return type < FORMAT_TYPE_COUNT && names[type] != NULL ? names[type] : "unknown";
-}
-
 static void recording_note_damage(struct wake_reader *r, uint64_t offset, const char *format, va_list args)
 {
     char text[256];
@@ -144,7 +116,7 @@ recording_fault(struct chunk_fault *fault, const struct index_entry *e, const ch
 int recording_load(const struct wake_reader *r, struct chunk_scratch *scratch, const struct index_entry *e,
                    struct payload *payload, struct chunk_fault *fault)
 {
-    const char *name = recording_type_name(e->type);
+    const char *name = chunk_type_get(e->type)->name;
     unsigned long long offset = e->offset;
     size_t need = FORMAT_CHUNK_HEADER_SIZE + (size_t)e->stored, got;
     fault->text[0] = '\0';

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/chunk_type.h"
 #include "store/codec.h"
 #include "store/index.h"
 #include "store/names.h"
@@ -107,12 +108,13 @@ static inline int recording_fd(const struct wake_reader *r, const struct index_e
 
 /* reader.c: the second half of opening, once the chunks are known. */
 int reader_take_in(struct wake_reader *r, struct err *err);
+chunk_decode_fn reader_add_notes;
+chunk_note_fn reader_note_events, reader_note_levels;
+chunk_verify_fn reader_verify_events;
 
 /* Notes a damage; the text is one sentence. */
 void recording_damage(struct wake_reader *r, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* "stacks" and so on. */
-const char *recording_type_name(unsigned type);
 
 /* Reads and checks the chunk of an index entry.  0; ERR_INPUT: damaged, which
  * has been noted; ERR_MEMORY.  Valid until the next call. */
@@ -146,16 +148,16 @@ void recording_close(struct wake_reader *r);
 /* shelf.c: the shelf of a process, made when needed; NULL: no memory, or a
  * number that cannot be. */
 struct shelf *shelf_get(struct wake_reader *r, uint32_t process);
-/* Takes in one chunk of meta data.  0, ERR_INPUT: makes no sense, ERR_MEMORY. */
-int shelf_add(struct wake_reader *r, const struct payload *payload);
+chunk_decode_fn shelf_add_process, shelf_add_threads, shelf_add_modules, shelf_add_stacks, shelf_add_samples,
+    shelf_add_marks, shelf_add_pools, shelf_add_usage, shelf_add_end, shelf_add_totals, shelf_add_omissions,
+    shelf_add_gaps, shelf_add_live, shelf_add_carried;
 void shelf_free(struct shelf *shelf);
 /* Takes bytes from the budget; false: it is used up. */
 bool shelf_spend(struct wake_reader *r, uint64_t bytes);
 
 /* lookup.c: names and binaries. */
 void lookup_release(struct wake_reader *r);
-/* Reads all of them; what is wrong is noted.  0 or ERR_MEMORY. */
-int lookup_verify(struct wake_reader *r, struct err *err);
+chunk_verify_fn lookup_verify_names, lookup_verify_binaries;
 
 /* derive.c: totals, live blocks and end of a process from its events, of which those that are new since the last call
  * are read. */

@@ -104,7 +104,7 @@ static int rewrite_copy_chunks(struct rewrite_source *x, struct err *err)
     int code = 0;
     for (size_t i = 0; i < x->r->index.entries.count && code == 0; i++) {
         const struct index_entry *e = &x->r->index.entries.data[i];
-        if (e->type == FORMAT_STACKS && e->process < x->r->shelves.count)
+        if (chunk_type_get(e->type)->is_copied && e->process < x->r->shelves.count)
             code = rewrite_copy_chunk(x, e, err);
     }
     for (size_t i = 0; i < x->r->shelves.count; i++) {

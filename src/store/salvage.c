@@ -135,12 +135,6 @@ static int salvage_add(struct wake_reader *r, uint64_t offset, const struct chun
     return vec_push(&r->index.entries, e) ? 0 : ERR_MEMORY;
 }
 
-/* What is added to a recording that is closed; it stays that. */
-static bool salvage_is_added(unsigned type)
-{
-    return type == FORMAT_INDEX || type == FORMAT_SYMBOLS || type == FORMAT_BINARY || type == FORMAT_NOTES;
-}
-
 /* Is the recording closed, after a chunk of this type? */
 static void salvage_note_end(struct wake_reader *r, uint64_t offset, const struct chunk_header *h)
 {
@@ -148,7 +142,7 @@ static void salvage_note_end(struct wake_reader *r, uint64_t offset, const struc
     uint32_t pieces;
     if (h->type == FORMAT_END)
         (void)salvage_read_end(r, offset, &index_offset, &pieces);
-    else if (!salvage_is_added(h->type))
+    else if (!chunk_type_get(h->type)->is_added)
         r->summary.closed = false;
 }
 
@@ -186,7 +180,7 @@ int salvage_scan(struct wake_reader *r)
             break;
         if (end > r->size) {
             recording_damage(r, offset, "The file ends inside the %s chunk at byte %llu.",
-                             recording_type_name(h.type), (unsigned long long)offset);
+                             chunk_type_get(h.type)->name, (unsigned long long)offset);
             break;
         }
         salvage_note_end(r, offset, &h);

@@ -40,9 +40,7 @@ void wake_series_find(const char *path, uint64_t *series, uint32_t *part)
 
 static bool series_goes_on(const struct wake_reader *from, const struct index_entry *e)
 {
-    bool is_state = e->type == FORMAT_TOTALS || e->type == FORMAT_LIVE || e->type == FORMAT_PROCESS_END ||
-                    e->type == FORMAT_OMISSIONS || e->type == FORMAT_LEVELS;
-    return is_state && e->process < from->shelves.count &&
+    return chunk_type_get(e->type)->is_state && e->process < from->shelves.count &&
            from->shelves.data[e->process]->process.end.goes_on;
 }
 
@@ -56,8 +54,7 @@ static bool series_add(struct index *to, const struct wake_reader *from, uint32_
             first = i + 1;
     for (size_t i = 0; i < index->entries.count; i++) {
         struct index_entry e = index->entries.data[i];
-        bool is_common = e.type == FORMAT_SYMBOLS || e.type == FORMAT_BINARY;
-        if ((i < first && !is_common) || (!is_last && series_goes_on(from, &e)))
+        if ((i < first && !chunk_type_get(e.type)->is_common) || (!is_last && series_goes_on(from, &e)))
             continue;
         e.part = part;
         if (!vec_push(&to->entries, e))

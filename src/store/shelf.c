@@ -96,7 +96,7 @@ static const char *shelf_text(struct wake_reader *r, struct cursor *c, size_t *l
     return arena_push_text(&r->arena, bytes, *length);
 }
 
-static int shelf_add_process(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_process(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process_info info = {0};
     size_t exe_length;
@@ -131,7 +131,7 @@ static struct wake_thread *shelf_thread(struct wake_reader *r, struct shelf *she
     return &shelf->process.threads.data[at];
 }
 
-static int shelf_add_threads(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_threads(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct cursor record;
     while (cursor_left(c) > 0 && cursor_take_record(c, &record)) {
@@ -155,7 +155,7 @@ static int shelf_add_threads(struct wake_reader *r, struct shelf *shelf, struct 
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
-static int shelf_add_modules(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_modules(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     uint64_t number = cursor_uleb(c);
     struct cursor record;
@@ -210,7 +210,7 @@ static int shelf_add_frames(struct wake_reader *r, struct shelf *shelf, struct c
     return 0;
 }
 
-static int shelf_add_stacks(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_stacks(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
     uint64_t number = cursor_uleb(c);
@@ -243,7 +243,7 @@ static int shelf_add_stacks(struct wake_reader *r, struct shelf *shelf, struct c
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
-static int shelf_add_samples(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_samples(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_sample sample = {0};
     while (cursor_left(c) > 0) {
@@ -285,7 +285,7 @@ static int shelf_add_range(struct wake_reader *r, struct shelf *shelf, struct cu
     return 0;
 }
 
-static int shelf_add_usage(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_usage(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
     struct cursor record;
@@ -308,7 +308,7 @@ static int shelf_add_usage(struct wake_reader *r, struct shelf *shelf, struct cu
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
-static int shelf_add_marks(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_marks(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
     uint64_t number = cursor_uleb(c);
@@ -332,7 +332,7 @@ static int shelf_add_marks(struct wake_reader *r, struct shelf *shelf, struct cu
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
-static int shelf_add_pools(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_pools(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct cursor record;
     while (cursor_left(c) > 0 && cursor_take_record(c, &record)) {
@@ -349,8 +349,9 @@ static int shelf_add_pools(struct wake_reader *r, struct shelf *shelf, struct cu
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
-static int shelf_add_end(struct shelf *shelf, struct cursor *c)
+int shelf_add_end(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
+    (void)r;
     struct wake_process_end end = {0};
     end.end_ns = cursor_uleb(c);
     end.wait_status = (int32_t)varint_unzigzag(cursor_uleb(c));
@@ -375,7 +376,7 @@ static int shelf_add_end(struct shelf *shelf, struct cursor *c)
     return 0;
 }
 
-static int shelf_add_totals(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_totals(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
     uint64_t first = cursor_uleb(c), count = cursor_uleb(c);
@@ -398,7 +399,7 @@ static int shelf_add_totals(struct wake_reader *r, struct shelf *shelf, struct c
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
-static int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
     struct wake_omissions o = {0};
@@ -435,7 +436,7 @@ static int shelf_add_omissions(struct wake_reader *r, struct shelf *shelf, struc
 }
 
 /* What is told later of a number, and of those above it, counts. */
-static int shelf_add_gaps(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_gaps(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
     struct weight_gap gap = {0};
@@ -461,7 +462,7 @@ static void shelf_next_block(struct cursor *c, struct wake_live_block *b)
     b->stack = (uint32_t)cursor_uleb(c);
 }
 
-static int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
     struct wake_live_block b = {0};
@@ -477,7 +478,7 @@ static int shelf_add_live(struct wake_reader *r, struct shelf *shelf, struct cur
     return cursor_is_bad(c) ? ERR_INPUT : 0;
 }
 
-static int shelf_add_carried(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int shelf_add_carried(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
 {
     struct wake_process *p = &shelf->process;
     struct wake_live_block b = {0};
@@ -496,45 +497,4 @@ static int shelf_add_carried(struct wake_reader *r, struct shelf *shelf, struct 
     if (!cursor_is_bad(c))
         shelf->next_event = first_event;
     return cursor_is_bad(c) ? ERR_INPUT : 0;
-}
-
-int shelf_add(struct wake_reader *r, const struct payload *payload)
-{
-    struct shelf *shelf = shelf_get(r, payload->header.process);
-    struct cursor c;
-    cursor_init(&c, payload->bytes, payload->length);
-    if (shelf == NULL)
-        return ERR_INPUT;
-    switch (payload->header.type) {
-    case FORMAT_PROCESS:
-        return shelf_add_process(r, shelf, &c);
-    case FORMAT_THREADS:
-        return shelf_add_threads(r, shelf, &c);
-    case FORMAT_MODULES:
-        return shelf_add_modules(r, shelf, &c);
-    case FORMAT_STACKS:
-        return shelf_add_stacks(r, shelf, &c);
-    case FORMAT_SAMPLES:
-        return shelf_add_samples(r, shelf, &c);
-    case FORMAT_MARKS:
-        return shelf_add_marks(r, shelf, &c);
-    case FORMAT_POOLS:
-        return shelf_add_pools(r, shelf, &c);
-    case FORMAT_PROCESS_END:
-        return shelf_add_end(shelf, &c);
-    case FORMAT_TOTALS:
-        return shelf_add_totals(r, shelf, &c);
-    case FORMAT_LIVE:
-        return shelf_add_live(r, shelf, &c);
-    case FORMAT_USAGE:
-        return shelf_add_usage(r, shelf, &c);
-    case FORMAT_OMISSIONS:
-        return shelf_add_omissions(r, shelf, &c);
-    case FORMAT_GAPS:
-        return shelf_add_gaps(r, shelf, &c);
-    case FORMAT_CARRIED:
-        return shelf_add_carried(r, shelf, &c);
-    default:
-        return 0;
-    }
 }

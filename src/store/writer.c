@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/chunk_type.h"
 #include "store/format.h"
 #include "store/tail.h"
 #include "store/writing.h"
@@ -74,9 +75,7 @@ void writer_fail(struct wake_writer *w, int error)
 static void writer_chunk_late(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes,
                               size_t length)
 {
-    bool wanted = type == FORMAT_PROCESS || type == FORMAT_PROCESS_END || type == FORMAT_TOTALS ||
-                  type == FORMAT_OMISSIONS;
-    if (wanted && length + w->tail.length <= WRITER_TAIL_MAX)
+    if (chunk_type_get(type)->is_kept_late && length + w->tail.length <= WRITER_TAIL_MAX)
         (void)tail_add_chunk(&w->tail, &w->codec, &w->tail_index, w->tail.length, type, process, bytes,
                              length);
 }
