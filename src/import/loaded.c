@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/sorted.h"
+
 void loaded_release(struct loaded *l)
 {
     vec_release(&l->ranges);
@@ -17,26 +19,12 @@ void loaded_clear(struct loaded *l)
     l->ranges.count = 0;
 }
 
-/* How many ranges begin at or before an address. */
-static size_t loaded_count_to(const struct loaded *l, uint64_t address)
-{
-    size_t low = 0, high = l->ranges.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (l->ranges.data[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 bool loaded_add(struct loaded *l, uint64_t start, uint64_t end, uint32_t module)
 {
     const struct loaded_range range = {start, end, module};
     if (end <= start)
         return true;
-    size_t at = loaded_count_to(l, start);
+    size_t at = sorted_up_to_by(l->ranges.data, l->ranges.count, start, start);
     if (!vec_push(&l->ranges, range))
         return false;
     memmove(&l->ranges.data[at + 1], &l->ranges.data[at], (l->ranges.count - 1 - at) * sizeof range);
@@ -46,7 +34,7 @@ bool loaded_add(struct loaded *l, uint64_t start, uint64_t end, uint32_t module)
 
 uint32_t loaded_find(const struct loaded *l, uint64_t address)
 {
-    size_t count = loaded_count_to(l, address);
+    size_t count = sorted_up_to_by(l->ranges.data, l->ranges.count, address, start);
     if (count == 0 || address >= l->ranges.data[count - 1].end)
         return 0;
     return l->ranges.data[count - 1].module;

@@ -24,6 +24,7 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "store/recording.h"
 #include "store/replay.h"
 #include "tool/memory.h"
@@ -87,20 +88,6 @@ struct event_source {
 
 /* --------------------------------------------------------------------- window */
 
-/* First index in block whose time is >= ns (or > ns). */
-static uint32_t source_find(const struct wake_block *block, uint64_t ns, bool above)
-{
-    uint32_t low = 0, high = block->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (block->time_ns[middle] < ns || (above && block->time_ns[middle] == ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Keeps the indices first..end-1 of a list, counted from `first`.  How many these are. */
 static uint32_t source_trim_list(uint16_t *list, uint32_t count, uint32_t first, uint32_t end)
 {
@@ -115,7 +102,8 @@ static uint32_t source_trim_list(uint16_t *list, uint32_t count, uint32_t first,
 static void source_trim(const struct event_request *q, struct source_batch *batch)
 {
     struct wake_block *b = &batch->block;
-    uint32_t first = source_find(b, q->from_ns, false), end = source_find(b, q->to_ns, true);
+    uint32_t first = (uint32_t)sorted_below(b->time_ns, b->count, q->from_ns);
+    uint32_t end = (uint32_t)sorted_up_to(b->time_ns, b->count, q->to_ns);
     if (first == 0 && end == b->count)
         return;
     end = end > first ? end : first;

@@ -6,6 +6,7 @@
 #include "store/weight.h"
 
 #include "base/hash.h"
+#include "base/sorted.h"
 
 /* 1 - exp(-x) for x >= 0. */
 static double weight_probability(double x)
@@ -41,15 +42,8 @@ struct weight weight_sampled(uint64_t rate, uint64_t made, uint64_t size)
 
 uint64_t weight_number(const struct weight_rule *rule, uint64_t number)
 {
-    size_t low = 0, high = rule->gap_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rule->gaps[middle].number <= number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? number : number + rule->gaps[low - 1].skipped;
+    size_t gaps = sorted_up_to_by(rule->gaps, rule->gap_count, number, number);
+    return gaps == 0 ? number : number + rule->gaps[gaps - 1].skipped;
 }
 
 uint64_t weight_error(uint64_t rate, uint64_t bytes)

@@ -13,6 +13,7 @@
 #include "symbol/linerows.h"
 
 #include "base/cursor.h"
+#include "base/sorted.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -206,13 +207,6 @@ void linerows_read(struct linerows *r, const struct elffile *file, Dwarf_Die *un
 
 const struct linerow *linerows_find(const struct linerows *r, uint64_t address)
 {
-    size_t begin = 0, end = r->list.count;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (r->list.data[middle].address <= address)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
+    size_t begin = sorted_up_to_by(r->list.data, r->list.count, address, address);
     return begin > 0 && !r->list.data[begin - 1].is_end ? &r->list.data[begin - 1] : NULL;
 }

@@ -4,6 +4,7 @@
  */
 #include "symbol/perf_map.h"
 
+#include "base/sorted.h"
 #include "tool/file.h"
 
 #include <errno.h>
@@ -85,17 +86,10 @@ void perf_map_close(struct perf_map *m)
 
 const char *perf_map_find(const struct perf_map *m, uint64_t address)
 {
-    size_t low = 0, high = m->entries.count;
+    size_t next = sorted_up_to_by(m->entries.data, m->entries.count, address, start);
     const struct perf_map_entry *best = NULL;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (m->entries.data[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low-- > 0) {
-        const struct perf_map_entry *e = &m->entries.data[low];
+    while (next-- > 0) {
+        const struct perf_map_entry *e = &m->entries.data[next];
         if (address - e->start >= m->longest)
             break;
         if (address < e->end && (best == NULL || e->line > best->line))

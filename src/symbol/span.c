@@ -14,6 +14,8 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 enum { SPAN_DEPTH = 1024 };
 
 void spans_release(struct spans *s)
@@ -63,14 +65,7 @@ void spans_seal(struct spans *s)
 uint32_t spans_find(const struct spans *s, uint64_t address)
 {
     const struct span *list = s->list.data;
-    size_t begin = 0, end = s->list.count;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (list[middle].low <= address)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
+    size_t begin = sorted_up_to_by(list, s->list.count, address, low);
     uint32_t at = begin > 0 ? (uint32_t)(begin - 1) : SPAN_NONE;
     while (at != SPAN_NONE && list[at].high <= address)
         at = list[at].outer;
