@@ -160,181 +160,163 @@ static void info_json(struct strbuf *out, const struct wake_reader *r, const str
 
 /* ---------------------------------------------------------------------- text */
 
-/* What is said under a label; empties the text for the next. */
-static void info_line(struct page *p, const char *label, struct strbuf *said)
+enum { INFO_LABEL = 15 };
+
+#define info_line(p, label, ...) page_add_labelled(p, COLOUR_PLAIN, label, INFO_LABEL, __VA_ARGS__)
+
+static void info_text_omissions(struct page *p, const struct summary *f)
 {
-    enum { INFO_LABEL = 15 };
-    page_addf(p, COLOUR_PLAIN, "%-*s", INFO_LABEL, label);
-    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(said), INFO_LABEL, INFO_LABEL);
-    page_end_line(p);
-    p->out->failed |= said->failed;
-    strbuf_clear(said);
+    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+    if (f->unknown_frees != 0)
+        info_line(p, "unknown frees", "%s", units_count(a, f->unknown_frees));
+    if (f->sample_rate != 0)
+        info_line(p, "sampled", "%s blocks, one in %s; sums are estimates", units_count(a, f->samples),
+                  units_bytes(b, f->sample_rate));
+    if (f->cull_threshold_ns != 0 && f->lacks_culled)
+        info_line(p, "culled", "not known what lived less than %s", units_time(a, f->cull_threshold_ns));
+    else if (f->cull_threshold_ns != 0 && f->sample_rate == 0)
+        info_line(p, "culled", "%s of %s that lived less than %s", units_count(a, f->culled_blocks),
+                  units_bytes(b, f->culled_bytes), units_time(c, f->cull_threshold_ns));
+    else if (f->cull_threshold_ns != 0)
+        info_line(p, "culled", "%s sample%s that lived less than %s", units_count(a, f->culled_blocks),
+                  units_plural(f->culled_blocks), units_time(b, f->cull_threshold_ns));
+    if (f->limited_events != 0)
+        info_line(p, "limited", "events end at %s; %s later ones are in the totals only",
+                  units_time(a, f->limit_ns), units_count(b, f->limited_events));
 }
 
-static void info_text_omissions(struct page *p, struct strbuf *out, const struct summary *f)
-{
-    char a[UNITS_MAX];
-    if (f->unknown_frees != 0) {
-        strbuf_add_text(out, units_count(a, f->unknown_frees));
-        info_line(p, "unknown frees", out);
-    }
-    if (f->sample_rate != 0) {
-        strbuf_addf(out, "%s blocks, one in ", units_count(a, f->samples));
-        strbuf_addf(out, "%s; sums are estimates", units_bytes(a, f->sample_rate));
-        info_line(p, "sampled", out);
-    }
-    if (f->cull_threshold_ns != 0) {
-        if (!f->lacks_culled)
-            strbuf_addf(out, "%s ", units_count(a, f->culled_blocks));
-        if (f->lacks_culled)
-            strbuf_add_text(out, "not known what lived ");
-        else if (f->sample_rate == 0)
-            strbuf_addf(out, "of %s that lived ", units_bytes(a, f->culled_bytes));
-        else
-            strbuf_addf(out, "sample%s that lived ", units_plural(f->culled_blocks));
-        strbuf_addf(out, "less than %s", units_time(a, f->cull_threshold_ns));
-        info_line(p, "culled", out);
-    }
-    if (f->limited_events != 0) {
-        strbuf_addf(out, "events end at %s; ", units_time(a, f->limit_ns));
-        strbuf_addf(out, "%s later ones are in the totals only", units_count(a, f->limited_events));
-        info_line(p, "limited", out);
-    }
-}
-
-static void info_text_losses(struct page *p, struct strbuf *out, const struct wake_reader *r,
-                             const struct summary *f)
+static void info_text_losses(struct page *p, const struct wake_reader *r, const struct summary *f)
 {
     char a[UNITS_MAX];
     const struct wake_summary *s = wake_reader_summary(r);
-    strbuf_addf(out, "%s", summary_is_whole(f) ? "yes" : "no");
+    struct strbuf out;
+    strbuf_init(&out);
+    strbuf_addf(&out, "%s", summary_is_whole(f) ? "yes" : "no");
     if (f->unrecorded_processes != 0)
-        strbuf_addf(out, ", %s more process%s not in the recording", units_count(a, f->unrecorded_processes),
+        strbuf_addf(&out, ", %s more process%s not in the recording", units_count(a, f->unrecorded_processes),
                     f->unrecorded_processes == 1 ? " is" : "es are");
     if (f->lost_events != 0)
-        strbuf_addf(out, ", %s event%s lost", units_count(a, f->lost_events), units_plural(f->lost_events));
+        strbuf_addf(&out, ", %s event%s lost", units_count(a, f->lost_events), units_plural(f->lost_events));
     if (f->off_ns != 0)
-        strbuf_addf(out, ", switched off for %s", units_time(a, f->off_ns));
+        strbuf_addf(&out, ", switched off for %s", units_time(a, f->off_ns));
     if (!s->closed)
-        strbuf_addf(out, ", the recorder did not close the file: the last %s before its end may be missing",
+        strbuf_addf(&out, ", the recorder did not close the file: the last %s before its end may be missing",
                     units_time(a, pace_flush_ns(f->runtime_ns)));
     if (s->write_error != 0)
-        strbuf_addf(out, ", writing stopped: %s", strerror(s->write_error));
+        strbuf_addf(&out, ", writing stopped: %s", strerror(s->write_error));
     if (f->complete) /* damage among the events is not known here */
-        strbuf_add_text(out, "; the events themselves are checked by 'heapwake verify'");
-    info_line(p, "complete", out);
-    for (size_t i = 0; i < wake_reader_damage_count(r); i++) {
-        safe_add_text(out, wake_reader_damage(r, i)->text);
-        info_line(p, "damage", out);
-    }
+        strbuf_add_text(&out, "; the events themselves are checked by 'heapwake verify'");
+    info_line(p, "complete", "%s", strbuf_get(&out));
+    p->out->failed |= out.failed;
+    strbuf_release(&out);
+}
+
+/* Text that others have written. */
+static void info_foreign(struct page *p, const char *label, const char *text)
+{
+    struct strbuf safe;
+    strbuf_init(&safe);
+    safe_add_text(&safe, text);
+    info_line(p, label, "%s", strbuf_get(&safe));
+    p->out->failed |= safe.failed;
+    strbuf_release(&safe);
 }
 
 /* Its figures, and how it ended and what it was: on one line if there is room. */
-static void info_text_process(struct page *p, struct strbuf *out, const struct wake_process *process)
+static void info_text_process(struct page *p, const struct wake_process *process)
 {
     enum { INFO_PROCESS = 10 };
     char a[UNITS_MAX], b[UNITS_MAX], end[64];
     const struct wake_process_end *e = &process->end;
-    strbuf_addf(out, "  %-8u%12s %-12s peak %10s, ", process->info.pid, units_count(a, e->allocations),
+    struct strbuf out;
+    strbuf_init(&out);
+    strbuf_addf(&out, "  %-8u%12s %-12s peak %10s, ", process->info.pid, units_count(a, e->allocations),
                 e->allocations == 1 ? "allocation," : "allocations,", units_bytes(b, e->peak_bytes));
-    strbuf_addf(out, "leaked %10s,", units_bytes(a, e->leaked_bytes));
-    page_add(p, COLOUR_PLAIN, strbuf_get(out));
-    size_t used = width_of(strbuf_get(out)) + 1;
-    strbuf_clear(out);
+    strbuf_addf(&out, "leaked %10s,", units_bytes(a, e->leaked_bytes));
+    page_add(p, COLOUR_PLAIN, strbuf_get(&out));
+    size_t used = width_of(strbuf_get(&out)) + 1;
+    strbuf_clear(&out);
     summary_describe_end(process, end, sizeof end);
-    strbuf_addf(out, "%s: ", end);
-    safe_add_command(out, process->info.args, process->info.args_length);
-    bool fits = used + width_of(strbuf_get(out)) <= p->width;
+    strbuf_addf(&out, "%s: ", end);
+    safe_add_command(&out, process->info.args, process->info.args_length);
+    bool fits = used + width_of(strbuf_get(&out)) <= p->width;
     page_addf(p, COLOUR_PLAIN, "%s%*s", fits ? "" : "\n", fits ? 1 : INFO_PROCESS, "");
-    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(out), fits ? used : INFO_PROCESS, INFO_PROCESS);
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&out), fits ? used : INFO_PROCESS, INFO_PROCESS);
     page_end_line(p);
-    strbuf_clear(out);
+    p->out->failed |= out.failed;
+    strbuf_release(&out);
 }
 
-static void info_text_names(struct page *p, struct strbuf *out, const struct summary_names *n)
+static void info_text_names(struct page *p, const struct summary_names *n)
 {
-    char a[UNITS_MAX], b[UNITS_MAX];
+    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
     if (n->images == 0)
-        strbuf_add_text(out, "none; 'heapwake symbolize' looks them up");
+        info_line(p, "names", "none; 'heapwake symbolize' looks them up");
     else
-        strbuf_addf(out, "%s addresses in %s file%s", units_count(a, n->places), units_count(b, n->images),
-                    units_plural(n->images));
-    if (n->missing != 0)
-        strbuf_addf(out, ", %s of them not found", units_count(a, n->missing));
-    info_line(p, "names", out);
-    if (n->binaries == 0)
-        return;
-    strbuf_addf(out, "%s of %s", units_count(a, n->binaries), units_bytes(b, n->binary_bytes));
-    info_line(p, "binaries", out);
+        info_line(p, "names", "%s addresses in %s file%s%s%s%s", units_count(a, n->places),
+                  units_count(b, n->images), units_plural(n->images), n->missing == 0 ? "" : ", ",
+                  n->missing == 0 ? "" : units_count(c, n->missing),
+                  n->missing == 0 ? "" : " of them not found");
+    if (n->binaries != 0)
+        info_line(p, "binaries", "%s of %s", units_count(a, n->binaries), units_bytes(b, n->binary_bytes));
 }
 
-static void info_text_totals(struct page *p, struct strbuf *out, const struct summary *f)
+static void info_text_totals(struct page *p, const struct summary *f)
+{
+    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+    info_line(p, "processes", "%s, %s thread%s, ran %s", units_count(a, f->processes),
+              units_count(b, f->threads), units_plural(f->threads), units_time(c, f->runtime_ns));
+    info_line(p, "allocations", "%s of %s, freed %s", units_count(a, f->allocations),
+              units_bytes(b, f->allocated_bytes), units_count(c, f->frees));
+    info_line(p, "peak", "%s in %s block%s at %s", units_bytes(a, f->peak_bytes),
+              units_count(b, f->peak_blocks), units_plural(f->peak_blocks), units_time(c, f->peak_time_ns));
+    info_line(p, "leaked", "%s in %s block%s", units_bytes(a, f->leaked_bytes),
+              units_count(b, f->leaked_blocks), units_plural(f->leaked_blocks));
+    info_line(p, "stacks", "%s, %s of them cut", units_count(a, f->stacks), units_count(b, f->cut_stacks));
+}
+
+static void info_text_file(struct page *p, const struct wake_summary *s, const struct summary *f)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
-    strbuf_addf(out, "%s, ", units_count(a, f->processes));
-    strbuf_addf(out, "%s thread%s, ran %s", units_count(a, f->threads), units_plural(f->threads),
-                units_time(b, f->runtime_ns));
-    info_line(p, "processes", out);
-    strbuf_addf(out, "%s of ", units_count(a, f->allocations));
-    strbuf_addf(out, "%s, freed %s", units_bytes(a, f->allocated_bytes), units_count(b, f->frees));
-    info_line(p, "allocations", out);
-    strbuf_addf(out, "%s in ", units_bytes(a, f->peak_bytes));
-    strbuf_addf(out, "%s block%s at %s", units_count(a, f->peak_blocks), units_plural(f->peak_blocks),
-                units_time(b, f->peak_time_ns));
-    info_line(p, "peak", out);
-    strbuf_addf(out, "%s in ", units_bytes(a, f->leaked_bytes));
-    strbuf_addf(out, "%s block%s", units_count(a, f->leaked_blocks), units_plural(f->leaked_blocks));
-    info_line(p, "leaked", out);
-    strbuf_addf(out, "%s, ", units_count(a, f->stacks));
-    strbuf_addf(out, "%s of them cut", units_count(a, f->cut_stacks));
-    info_line(p, "stacks", out);
+    if (f->peak_rss_bytes != 0)
+        info_line(p, "peak resident", "%s", units_bytes(a, f->peak_rss_bytes));
+    info_line(p, "file", "%s, %s event%s, %.2f bytes each", units_bytes(a, s->file_size),
+              units_count(b, f->events), units_plural(f->events), info_density(f, s));
+    if (f->events != 0 && s->collector_cpu_ns != 0)
+        info_line(p, "collector CPU", "%s, %.0f ns an event", units_time(a, s->collector_cpu_ns),
+                  (double)s->collector_cpu_ns / (double)f->events);
 }
 
-static void info_text_file(struct page *p, struct strbuf *out, const struct wake_summary *s,
-                           const struct summary *f)
+static void info_text_command(struct page *p, const struct wake_reader *r)
 {
-    char a[UNITS_MAX];
-    if (f->peak_rss_bytes != 0) {
-        strbuf_add_text(out, units_bytes(a, f->peak_rss_bytes));
-        info_line(p, "peak resident", out);
-    }
-    strbuf_addf(out, "%s, ", units_bytes(a, s->file_size));
-    strbuf_addf(out, "%s event%s, %.2f bytes each", units_count(a, f->events), units_plural(f->events),
-                info_density(f, s));
-    info_line(p, "file", out);
-    if (f->events != 0 && s->collector_cpu_ns != 0) {
-        strbuf_addf(out, "%s, %.0f ns an event", units_time(a, s->collector_cpu_ns),
-                    (double)s->collector_cpu_ns / (double)f->events);
-        info_line(p, "collector CPU", out);
-    }
+    const struct wake_process *first = wake_reader_process(r, 0);
+    char end[64];
+    struct strbuf command;
+    strbuf_init(&command);
+    summary_describe_end(summary_last_image(r), end, sizeof end);
+    safe_add_command(&command, first->info.args, first->info.args_length);
+    info_line(p, "command", "%s", strbuf_get(&command));
+    info_line(p, "pid", "%u, %s", first->info.pid, end);
+    p->out->failed |= command.failed;
+    strbuf_release(&command);
 }
 
 static void info_text(struct page *p, const struct wake_reader *r, const struct summary *f,
                       const struct summary_names *n)
 {
-    char end[64];
-    struct strbuf said;
-    strbuf_init(&said);
-    if (f->processes > 0) {
-        const struct wake_process *first = wake_reader_process(r, 0);
-        summary_describe_end(summary_last_image(r), end, sizeof end);
-        safe_add_command(&said, first->info.args, first->info.args_length);
-        info_line(p, "command", &said);
-        strbuf_addf(&said, "%u, %s", first->info.pid, end);
-        info_line(p, "pid", &said);
-    }
-    info_text_totals(p, &said, f);
-    info_text_names(p, &said, n);
-    info_text_file(p, &said, wake_reader_summary(r), f);
-    for (size_t i = 0; i < wake_reader_note_count(r); i++) {
-        safe_add_text(&said, wake_reader_note(r, i));
-        info_line(p, "note", &said);
-    }
-    info_text_omissions(p, &said, f);
-    info_text_losses(p, &said, r, f);
+    if (f->processes > 0)
+        info_text_command(p, r);
+    info_text_totals(p, f);
+    info_text_names(p, n);
+    info_text_file(p, wake_reader_summary(r), f);
+    for (size_t i = 0; i < wake_reader_note_count(r); i++)
+        info_foreign(p, "note", wake_reader_note(r, i));
+    info_text_omissions(p, f);
+    info_text_losses(p, r, f);
+    for (size_t i = 0; i < wake_reader_damage_count(r); i++)
+        info_foreign(p, "damage", wake_reader_damage(r, i)->text);
     for (size_t i = 0; f->processes > 1 && i < f->processes; i++)
-        info_text_process(p, &said, wake_reader_process(r, i));
-    strbuf_release(&said);
+        info_text_process(p, wake_reader_process(r, i));
 }
 
 struct info_options {

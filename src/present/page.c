@@ -111,6 +111,22 @@ size_t page_add_wrapped(struct page *p, enum colour colour, const char *text, si
     return used;
 }
 
+void page_add_labelled(struct page *p, enum colour colour, const char *label, size_t columns,
+                       const char *format, ...)
+{
+    struct strbuf text;
+    va_list args;
+    strbuf_init(&text);
+    va_start(args, format);
+    strbuf_vaddf(&text, format, args);
+    va_end(args);
+    page_addf(p, colour, "%-*s", (int)columns, label);
+    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&text), columns, columns);
+    page_end_line(p);
+    p->out->failed |= text.failed;
+    strbuf_release(&text);
+}
+
 size_t page_add_short(struct page *p, enum colour colour, const char *text, size_t columns)
 {
     page_begin(p, colour);

@@ -26,6 +26,9 @@ void page_addf(struct page *p, enum colour colour, const char *format, ...)
  * that are taken.  A word that is longer than a line goes on in the next, a path behind a slash.  Returns the columns
  * that are taken then. */
 size_t page_add_wrapped(struct page *p, enum colour colour, const char *text, size_t used, size_t indent);
+/* A line with a label, in so many columns, and a text that is wrapped behind them. */
+void page_add_labelled(struct page *p, enum colour colour, const char *label, size_t columns,
+                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Adds text in at most so many columns (width_add); returns those used. */
 size_t page_add_short(struct page *p, enum colour colour, const char *text, size_t columns);
 /* The same for names of functions (width_add_name). */

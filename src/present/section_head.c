@@ -46,16 +46,19 @@ static void section_head_label(struct page *p, const char *label)
     page_addf(p, COLOUR_QUIET, "  %-10s ", label);
 }
 
-/* A line that goes on with what the one before it says. */
-__attribute__((format(printf, 3, 4))) static void section_head_more(struct page *p, enum colour colour,
+/* A label, a figure and what is said of it; without both, it goes on with what the line before says. */
+__attribute__((format(printf, 5, 6))) static void section_head_line(struct page *p, enum colour colour,
+                                                                    const char *label, const char *figure,
                                                                     const char *format, ...)
 {
-    char text[128];
+    char text[160];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    page_addf(p, colour, "%25s%s", "", text);
+    if (label[0] != '\0')
+        section_head_label(p, label);
+    page_addf(p, colour, "%*s  %s", label[0] != '\0' ? 10 : HEAD_TEXT - 2, figure, text);
     page_end_line(p);
 }
 
@@ -135,9 +138,7 @@ static void section_head_notes(struct page *p, const struct section_head *h)
         if (i + 1 == HEAD_NOTES && h->sum.notes.count > HEAD_NOTES)
             strbuf_addf(&line, " (%s more: heapwake info)",
                         units_count(count, h->sum.notes.count - HEAD_NOTES));
-        section_head_label(p, "note");
-        page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
-        page_end_line(p);
+        page_add_labelled(p, COLOUR_QUIET, "  note", HEAD_LABEL, "%s", strbuf_get(&line));
     }
     p->out->failed |= line.failed;
     strbuf_release(&line);
@@ -160,10 +161,10 @@ static void section_head_losses(struct page *p, const struct section_head *h)
               units_count(b, h->sum.stacks));
     page_end_line(p);
     if (h->sum.off_ns != 0)
-        section_head_more(p, COLOUR_ALARM, "switched off for %s, of which nothing is known",
+        section_head_line(p, COLOUR_ALARM, "", "", "switched off for %s, of which nothing is known",
                           units_time(a, h->sum.off_ns));
     if (h->sum.unrecorded_processes != 0)
-        section_head_more(p, COLOUR_ALARM, "%s more process%s not in the recording",
+        section_head_line(p, COLOUR_ALARM, "", "", "%s more process%s not in the recording",
                           units_count(a, h->sum.unrecorded_processes),
                           h->sum.unrecorded_processes == 1 ? " is" : "es are");
 }
@@ -235,9 +236,8 @@ static void section_head_names(struct page *p, const struct section_head *h)
     if (h->nameless_remark != NULL) {
         strbuf_clear(&line);
         safe_add_text(&line, h->nameless_remark);
-        page_addf(p, COLOUR_PLAIN, "%*s", HEAD_LABEL, ""); /* most paths have room there */
-        page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
-        page_end_line(p);
+        page_add_labelled(p, COLOUR_PLAIN, "", HEAD_LABEL, "%s",
+                          strbuf_get(&line)); /* most paths have room */
     }
     strbuf_release(&line);
 }
@@ -245,57 +245,48 @@ static void section_head_names(struct page *p, const struct section_head *h)
 /* What is known by count only. */
 static void section_head_omissions(struct page *p, const struct section_head *h)
 {
-    char a[UNITS_MAX], b[UNITS_MAX];
+    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
     if (h->sum.cull_threshold_ns != 0) {
-        section_head_label(p, "culled");
+        const char *threshold = units_time(c, h->sum.cull_threshold_ns);
         if (h->sum.lacks_culled)
-            page_addf(p, COLOUR_PLAIN, "%10s  what lived less than ", "not known");
+            section_head_line(p, COLOUR_PLAIN, "culled", "not known", "what lived less than %s:", threshold);
         else if (h->sum.sample_rate != 0)
-            page_addf(p, COLOUR_PLAIN, "%10s  sample%s lived less than ",
-                      units_count(b, h->sum.culled_blocks), units_plural(h->sum.culled_blocks));
+            section_head_line(p, COLOUR_PLAIN, "culled", units_count(a, h->sum.culled_blocks),
+                              "sample%s lived less than %s:", units_plural(h->sum.culled_blocks), threshold);
         else
-            page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, lived less than ",
-                      units_bytes(a, h->sum.culled_bytes), units_count(b, h->sum.culled_blocks),
-                      units_plural(h->sum.culled_blocks));
-        page_addf(p, COLOUR_PLAIN, "%s:", units_time(a, h->sum.cull_threshold_ns));
-        page_end_line(p);
-        section_head_more(p, COLOUR_PLAIN,
+            section_head_line(p, COLOUR_PLAIN, "culled", units_bytes(a, h->sum.culled_bytes),
+                              "in %s call%s, lived less than %s:", units_count(b, h->sum.culled_blocks),
+                              units_plural(h->sum.culled_blocks), threshold);
+        section_head_line(p, COLOUR_PLAIN, "", "",
                           h->sum.lacks_culled ? "it is not in the file before the process ends"
                                               : "they are in the totals, not among the events");
     }
     if (h->sum.sample_rate != 0) {
-        section_head_label(p, "sampled");
-        page_addf(p, COLOUR_PLAIN, "%10s  blocks, one in %s: all figures are estimates,",
-                  units_count(a, h->sum.samples), units_bytes(b, h->sum.sample_rate));
-        page_end_line(p);
-        section_head_more(
-            p, COLOUR_PLAIN, "allocated within %.1f %%, peak %.1f %%, leaked %.1f %%,",
+        section_head_line(p, COLOUR_PLAIN, "sampled", units_count(a, h->sum.samples),
+                          "blocks, one in %s: all figures are estimates,",
+                          units_bytes(b, h->sum.sample_rate));
+        section_head_line(
+            p, COLOUR_PLAIN, "", "", "allocated within %.1f %%, peak %.1f %%, leaked %.1f %%,",
             section_head_percent(weight_error(h->sum.sample_rate, h->sum.allocated_bytes),
                                  h->sum.allocated_bytes),
             section_head_percent(weight_error(h->sum.sample_rate, h->sum.peak_bytes), h->sum.peak_bytes),
             section_head_percent(weight_error(h->sum.sample_rate, h->sum.leaked_bytes), h->sum.leaked_bytes));
-        section_head_more(p, COLOUR_PLAIN, "19 of 20 times; counts of small blocks vary more");
+        section_head_line(p, COLOUR_PLAIN, "", "", "19 of 20 times; counts of small blocks vary more");
     }
     if (h->sum.limited_events != 0) {
-        section_head_label(p, "limited");
-        page_addf(p, COLOUR_ALARM,
-                  "%10s  later events are in the totals only:", units_count(a, h->sum.limited_events));
-        page_end_line(p);
-        section_head_more(p, COLOUR_ALARM, "the file was full at %s", units_time(b, h->sum.limit_ns));
+        section_head_line(p, COLOUR_ALARM, "limited", units_count(a, h->sum.limited_events),
+                          "later events are in the totals only:");
+        section_head_line(p, COLOUR_ALARM, "", "", "the file was full at %s", units_time(b, h->sum.limit_ns));
     }
     if (h->omitted_blocks != 0) {
-        section_head_label(p, "not shown");
-        page_addf(p, COLOUR_ALARM, "%10s  %s are not in what follows,", units_count(a, h->omitted_blocks),
-                  h->sum.sample_rate != 0 ? "samples" : "calls");
-        page_end_line(p);
-        section_head_more(p, COLOUR_ALARM, "which is made of single events");
+        section_head_line(p, COLOUR_ALARM, "not shown", units_count(a, h->omitted_blocks),
+                          "%s are not in what follows,", h->sum.sample_rate != 0 ? "samples" : "calls");
+        section_head_line(p, COLOUR_ALARM, "", "", "which is made of single events");
     }
     if (h->releases_without_stack != 0) {
-        section_head_label(p, "not shown");
-        page_addf(p, COLOUR_ALARM, "%10s  blocks: where they were freed was not recorded",
-                  units_count(a, h->releases_without_stack));
-        page_end_line(p);
-        section_head_more(p, COLOUR_ALARM, "(heapwake record --free-stacks)");
+        section_head_line(p, COLOUR_ALARM, "not shown", units_count(a, h->releases_without_stack),
+                          "blocks: where they were freed was not recorded");
+        section_head_line(p, COLOUR_ALARM, "", "", "(heapwake record --free-stacks)");
     }
 }
 
@@ -307,9 +298,7 @@ static void section_head_conditions(struct page *p, const struct section_head *h
     strbuf_init(&line);
     strbuf_add_text(&line, "below: only what meets ");
     safe_add_command(&line, h->conditions, h->conditions_length);
-    section_head_label(p, "shown");
-    page_add_wrapped(p, COLOUR_PLAIN, strbuf_get(&line), HEAD_LABEL, HEAD_LABEL);
-    page_end_line(p);
+    page_add_labelled(p, COLOUR_QUIET, "  shown", HEAD_LABEL, "%s", strbuf_get(&line));
     strbuf_release(&line);
 }
 
@@ -337,14 +326,12 @@ static void section_head_command(struct page *p, const struct section_head *h)
 
 void section_head_text(struct page *p, const struct section_head *h)
 {
-    char a[UNITS_MAX], b[UNITS_MAX];
+    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
     section_head_command(p, h);
     section_head_ran(p, h);
-    section_head_label(p, "allocated");
-    page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, ", units_bytes(a, h->sum.allocated_bytes),
-              units_count(b, h->sum.allocations), units_plural(h->sum.allocations));
-    page_addf(p, COLOUR_PLAIN, "%s a second", section_head_round(a, section_head_rate(h)));
-    page_end_line(p);
+    section_head_line(p, COLOUR_PLAIN, "allocated", units_bytes(a, h->sum.allocated_bytes),
+                      "in %s call%s, %s a second", units_count(b, h->sum.allocations),
+                      units_plural(h->sum.allocations), section_head_round(c, section_head_rate(h)));
     section_head_peak(p, h);
     section_head_leaked(p, h);
     section_head_temporary(p, h);
