@@ -3,8 +3,10 @@
  * second_questions_test: many questions to the same open recording, in random order, so that later ones are answered
  * from what earlier ones have left.  Each is compared in every number with the answer by definition.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -396,6 +398,76 @@ static void an_interrupted_question_leaves_the_ledger_alone(void **state)
     close_twins(&t);
 }
 
+enum { ASKERS = 4, ASKED = 40 };
+
+/* Questions with their answers, and the reader that is asked by all. */
+struct asker {
+    struct wake_reader *reader;
+    struct query *queries;
+    const struct query_result *right;
+    const int *codes;
+    size_t first;
+    unsigned wrong;
+};
+
+static void *ask_all(void *context)
+{
+    struct asker *a = context;
+    struct query_result ours;
+    query_result_init(&ours);
+    for (size_t k = 0; k < ASKED; k++) {
+        struct err err;
+        size_t i = (a->first + k) % ASKED;
+        int code = query_run(&a->queries[i], a->reader, &ours, &err);
+        bool is_right = code == a->codes[i] &&
+                        (code != 0 || (ours.rows.count == a->right[i].rows.count &&
+                                       memcmp(&ours.total, &a->right[i].total, sizeof ours.total) == 0 &&
+                                       ours.peak_time_ns == a->right[i].peak_time_ns));
+        a->wrong += !is_right;
+    }
+    query_result_release(&ours);
+    return NULL;
+}
+
+/* Several at once, of one reader, while its ledger grows. */
+static void any_thread_may_ask(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 900; seed < 906; seed++) {
+        struct naive n;
+        struct twins t;
+        struct query queries[ASKED];
+        struct query_result right[ASKED];
+        struct asker askers[ASKERS];
+        pthread_t threads[ASKERS];
+        int codes[ASKED];
+        struct err err;
+        naive_chunk_steps = 50;
+        naive_make(&n, path, seed, 1, 3000, true);
+        open_growing_twins(&t, &(struct ledger_limits){.events_apart = 100}, true);
+        for (size_t i = 0; i < ASKED; i++) {
+            query_init(&queries[i]);
+            query_result_init(&right[i]);
+            ask_anything(&n, &queries[i]);
+            codes[i] = query_run(&queries[i], t.alone, &right[i], &err);
+        }
+        for (size_t k = 0; k < ASKERS; k++) {
+            askers[k] = (struct asker){t.attached, queries, right, codes, k * ASKED / ASKERS, 0};
+            assert_int_equal(pthread_create(&threads[k], NULL, ask_all, &askers[k]), 0);
+        }
+        for (size_t k = 0; k < ASKERS; k++) {
+            assert_int_equal(pthread_join(threads[k], NULL), 0);
+            assert_int_equal(askers[k].wrong, 0);
+        }
+        for (size_t i = 0; i < ASKED; i++) {
+            query_release(&queries[i]);
+            query_result_release(&right[i]);
+        }
+        close_twins(&t);
+        naive_release(&n);
+    }
+}
+
 /* A reader is closed while its ledger grows. */
 static void a_ledger_that_nobody_needs_ends(void **state)
 {
@@ -426,6 +498,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(of_equal_peaks_the_first_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(room_goes_by_the_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(an_interrupted_question_leaves_the_ledger_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_thread_may_ask, setup, teardown),
         cmocka_unit_test_setup_teardown(a_ledger_that_nobody_needs_ends, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,10 +53,10 @@ static inline void open_growing_twins(struct twins *t, const struct ledger_limit
     struct err err;
     assert_int_equal(wake_reader_open(&t->alone, path, &err), 0);
     assert_int_equal(wake_reader_open(&t->attached, path, &err), 0);
+    wake_reader_use_threads(t->attached, 3);
     assert_int_equal(ledger_attach(t->attached, limits, &err), 0);
     if (!grows)
         ledger_wait(ledger_of(t->attached));
-    wake_reader_use_threads(t->attached, 3);
     query_result_init(&t->right);
     query_result_init(&t->ours);
 }
