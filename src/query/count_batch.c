@@ -12,20 +12,12 @@
 #include "query/ahead.h"
 #include "query/checkpoint.h"
 
-/* What is kept of a live block: the loops are compiled for each. */
-enum batch_entry {
-    BATCH_BRIEF, /* struct scan_brief */
-    BATCH_PLAIN, /* struct scan_block */
-    BATCH_DATED, /* struct scan_dated */
-};
-
 #define BATCH_INLINE inline __attribute__((always_inline))
 
-static BATCH_INLINE size_t batch_size(enum batch_entry entry)
+/* What is kept of a live block; the loops are compiled for both. */
+static BATCH_INLINE size_t batch_size(bool is_plain)
 {
-    return entry == BATCH_BRIEF   ? sizeof(struct scan_brief)
-           : entry == BATCH_PLAIN ? sizeof(struct scan_block)
-                                  : sizeof(struct scan_dated);
+    return is_plain ? sizeof(struct scan_block) : sizeof(struct scan_dated);
 }
 
 /* ------------------------------------------------------------------ births */
@@ -42,31 +34,10 @@ static __attribute__((noinline)) uint64_t batch_unset_large(struct scan *s, uint
     return size;
 }
 
-/* The entry of a new block.  False: no memory. */
-static BATCH_INLINE bool batch_add(struct scan *s, uint64_t number, uint32_t i, struct scan_brief brief,
-                                   uint64_t born_ns, enum batch_entry entry)
-{
-    void *block = numbered_add(&s->live, number, batch_size(entry));
-    if (block == NULL)
-        return false;
-    if (entry == BATCH_BRIEF)
-        *(struct scan_brief *)block = brief;
-    else
-        *(struct scan_block *)block =
-            (struct scan_block){.born_ns = born_ns, .size = brief.size, .row = brief.row};
-    if (entry == BATCH_DATED) {
-        struct scan_dated *dated = block;
-        dated->slot = s->slot[i];
-        dated->made = s->made[i];
-    }
-    return true;
-}
-
 /* What is used of the block and of the scan stands in variables: compilers would read it anew for each event, since stores
  * of bytes may be to anything. */
-static BATCH_INLINE void batch_births(struct scan *s, const struct wake_block *b, enum batch_entry entry)
+static BATCH_INLINE void batch_births(struct scan *s, const struct wake_block *b, bool is_plain)
 {
-    const bool is_plain = entry != BATCH_DATED;
     const uint16_t *births = s->births;
     const uint64_t *numbers = b->number, *sizes = b->size, *times = b->time_ns, epoch = s->tally.level.epoch;
     const uint32_t *stacks = b->stack;
@@ -79,14 +50,19 @@ static BATCH_INLINE void batch_births(struct scan *s, const struct wake_block *b
         uint32_t row = stacks[i] < stack_count ? stacks[i] : 0; /* as filter_stack has it */
         if (!is_plain)
             row = tally_find(&s->tally, row, b->thread[i], b->detail[i]);
-        struct scan_brief brief = {size < SCAN_LARGE ? (uint32_t)size : SCAN_LARGE, row};
-        if ((!is_plain && row == TALLY_NONE) ||
-            !batch_add(s, number, i, brief, entry == BATCH_BRIEF ? 0 : times[i], entry)) {
+        struct scan_block *block =
+            !is_plain && row == TALLY_NONE ? NULL : numbered_add(&s->live, number, batch_size(is_plain));
+        if (block == NULL) {
             s->failed = true;
             return;
         }
-        if (__builtin_expect(brief.size == SCAN_LARGE, 0))
+        *block = (struct scan_block){times[i], size < SCAN_LARGE ? (uint32_t)size : SCAN_LARGE, row};
+        if (__builtin_expect(block->size == SCAN_LARGE, 0))
             batch_set_large(s, number, size);
+        if (!is_plain) {
+            ((struct scan_dated *)block)->slot = s->slot[i];
+            ((struct scan_dated *)block)->made = s->made[i];
+        }
         struct weight weight = is_plain ? (struct weight){1, size} : weight_of(&s->rule, number, size);
         if (!is_plain)
             s->blocks[i] = weight.blocks;
@@ -116,9 +92,8 @@ static BATCH_INLINE bool batch_is_temporary(const struct scan *s, const struct s
 
 /* Releases first..end-1 of the block's list. */
 static BATCH_INLINE void batch_releases(struct scan *s, const struct wake_block *b, uint32_t first,
-                                        uint32_t end, enum batch_entry entry)
+                                        uint32_t end, bool is_plain)
 {
-    const bool is_plain = entry != BATCH_DATED;
     const uint16_t *releases = b->free_at;
     const uint64_t *numbers = b->number, epoch = s->tally.level.epoch;
     struct tally_row *tally = s->tally.rows.data;
@@ -128,23 +103,20 @@ static BATCH_INLINE void batch_releases(struct scan *s, const struct wake_block 
              fall_blocks = s->fall_blocks;
     for (uint32_t k = first; k < end; k++) {
         uint32_t i = releases[k];
-        const void *was = numbered_take(&s->live, numbers[i], batch_size(entry));
+        const struct scan_block *was = numbered_take(&s->live, numbers[i], batch_size(is_plain));
         if (was == NULL)
             continue;
-        const struct scan_block *block = entry == BATCH_BRIEF ? NULL : was;
-        const struct scan_brief *brief = entry == BATCH_BRIEF ? was : NULL;
-        uint32_t row = entry == BATCH_BRIEF ? brief->row : block->row;
-        uint64_t size = entry == BATCH_BRIEF ? brief->size : block->size;
+        uint32_t row = was->row;
+        uint64_t size = was->size;
         if (__builtin_expect(size == SCAN_LARGE, 0))
             size = batch_unset_large(s, numbers[i]);
         struct weight weight = is_plain ? (struct weight){1, size} : weight_of(&s->rule, numbers[i], size);
         if (!is_plain) {
             s->blocks[i] = weight.blocks;
-            s->is_newest[i] = batch_is_temporary(s, was, b, i);
+            s->is_newest[i] = batch_is_temporary(s, (const struct scan_dated *)was, b, i);
         }
         rows[i] = row;
-        if (entry != BATCH_BRIEF)
-            born_ns[i] = block->born_ns;
+        born_ns[i] = was->born_ns;
         bytes[i] = weight.bytes;
         deaths[found++] = (uint16_t)i;
         tally_fall(tally_touch(tally, epoch, row), weight.blocks, weight.bytes);
@@ -157,48 +129,27 @@ static BATCH_INLINE void batch_releases(struct scan *s, const struct wake_block 
 }
 
 /* The loops, each in a function of its own: together they would have too few registers. */
-typedef void batch_births_fn(struct scan *s, const struct wake_block *b);
-typedef void batch_releases_fn(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end);
-
-static void batch_births_brief(struct scan *s, const struct wake_block *b)
+static __attribute__((noinline)) void batch_births_plain(struct scan *s, const struct wake_block *b)
 {
-    batch_births(s, b, BATCH_BRIEF);
+    batch_births(s, b, true);
 }
 
-static void batch_births_plain(struct scan *s, const struct wake_block *b)
+static __attribute__((noinline)) void batch_births_dated(struct scan *s, const struct wake_block *b)
 {
-    batch_births(s, b, BATCH_PLAIN);
+    batch_births(s, b, false);
 }
 
-static void batch_births_dated(struct scan *s, const struct wake_block *b)
+static __attribute__((noinline)) void batch_releases_plain(struct scan *s, const struct wake_block *b,
+                                                           uint32_t first, uint32_t end)
 {
-    batch_births(s, b, BATCH_DATED);
+    batch_releases(s, b, first, end, true);
 }
 
-static void batch_releases_brief(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
+static __attribute__((noinline)) void batch_releases_dated(struct scan *s, const struct wake_block *b,
+                                                           uint32_t first, uint32_t end)
 {
-    batch_releases(s, b, first, end, BATCH_BRIEF);
+    batch_releases(s, b, first, end, false);
 }
-
-static void batch_releases_plain(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
-{
-    batch_releases(s, b, first, end, BATCH_PLAIN);
-}
-
-static void batch_releases_dated(struct scan *s, const struct wake_block *b, uint32_t first, uint32_t end)
-{
-    batch_releases(s, b, first, end, BATCH_DATED);
-}
-
-static const struct batch_loops {
-    batch_births_fn *births;
-    batch_releases_fn *releases;
-    size_t size;
-} batch_loops[] = {
-    [BATCH_BRIEF] = {batch_births_brief, batch_releases_brief, sizeof(struct scan_brief)},
-    [BATCH_PLAIN] = {batch_births_plain, batch_releases_plain, sizeof(struct scan_block)},
-    [BATCH_DATED] = {batch_births_dated, batch_releases_dated, sizeof(struct scan_dated)},
-};
 
 /* ----------------------------------------------------------------- a block */
 
@@ -255,19 +206,22 @@ static uint32_t batch_find(const uint16_t *list, uint32_t low, uint32_t high, ui
 
 void count_batch_until(struct scan *s, const struct wake_block *b, uint32_t end)
 {
-    const struct batch_loops *loops = &batch_loops[!s->is_plain  ? BATCH_DATED
-                                                   : s->is_timed ? BATCH_PLAIN
-                                                                 : BATCH_BRIEF];
     uint32_t births = batch_find(s->match_at, s->next_birth, s->match_count, end);
     uint32_t frees = batch_find(b->free_at, s->next_free, b->free_count, end);
     s->births = s->match_at + s->next_birth;
     s->birth_count = births - s->next_birth;
-    loops->births(s, b);
+    if (s->is_plain)
+        batch_births_plain(s, b);
+    else
+        batch_births_dated(s, b);
     s->fall_bytes = s->fall_blocks = 0;
     s->death_count = 0;
     for (uint32_t k = s->next_free, stop; k < frees && !s->failed; k = stop) {
-        stop = ahead_step(&s->live, b, k, frees, loops->size);
-        loops->releases(s, b, k, stop);
+        stop = ahead_step(&s->live, b, k, frees, batch_size(s->is_plain));
+        if (s->is_plain)
+            batch_releases_plain(s, b, k, stop);
+        else
+            batch_releases_dated(s, b, k, stop);
     }
     s->next_birth = births;
     s->next_free = frees;

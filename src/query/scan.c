@@ -70,8 +70,7 @@ static void scan_look_for_peak(struct scan *s, const struct wake_block *b, uint3
     uint32_t at = scan_find_peak(s, first, end, &level->peak_bytes);
     if (at == end)
         return;
-    level->peak_time_ns = s->is_timed ? b->time_ns[at] : 0;
-    s->peak_event = b->first_event + at;
+    level->peak_time_ns = b->time_ns[at];
     scan_count_behind(s, at, false);
     level->epoch++;
     scan_count_behind(s, at, true);
@@ -201,13 +200,10 @@ static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t fi
     }
 }
 
-/* First index whose time is not before ns.  Where there are no times, all moments are before the first event or behind the
- * last. */
-static uint32_t scan_find(const struct scan *s, const struct wake_block *b, uint32_t low, uint64_t ns)
+/* First index whose time is not before ns. */
+static uint32_t scan_find(const struct wake_block *b, uint32_t low, uint64_t ns)
 {
     uint32_t high = b->count;
-    if (!s->is_timed)
-        return ns == 0 ? low : high;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (b->time_ns[middle] < ns)
@@ -224,7 +220,7 @@ static int scan_block(const struct wake_block *b, void *context)
     count_batch_begin(s, b);
     for (uint32_t first = 0; first < b->count && !s->failed;) {
         uint64_t moment = scan_next_moment(s);
-        uint32_t end = moment == UINT64_MAX ? b->count : scan_find(s, b, first, moment);
+        uint32_t end = moment == UINT64_MAX ? b->count : scan_find(b, first, moment);
         for (uint32_t stop; first < end && !s->failed; first = stop) {
             stop = end - first > SCAN_STRETCH ? first + SCAN_STRETCH : end;
             scan_segment(s, b, first, stop);
@@ -232,8 +228,7 @@ static int scan_block(const struct wake_block *b, void *context)
         if (end < b->count)
             scan_moment(s, moment);
     }
-    s->seen_ns = s->is_timed ? b->time_ns[b->count - 1] : 0;
-    s->seen_event = b->first_event + b->count - 1;
+    s->seen_ns = b->time_ns[b->count - 1];
     s->failed = s->failed || s->slots.failed;
     return s->failed ? ERR_MEMORY : watch_advance(s->watch, b->count);
 }
@@ -242,11 +237,9 @@ static int scan_block(const struct wake_block *b, void *context)
 
 static unsigned scan_columns(const struct scan *s)
 {
-    unsigned columns = WAKE_SIZE | WAKE_STACK;
+    unsigned columns = WAKE_TIME | WAKE_SIZE | WAKE_STACK;
     if (!s->is_plain || s->asks_newest)
         columns |= WAKE_THREAD;
-    if (s->is_timed)
-        columns |= WAKE_TIME;
     return (s->want & WANT_DETAIL) != 0 ? columns | WAKE_USABLE : columns;
 }
 
@@ -298,7 +291,6 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
         .has_temporaries_only = has_temporaries_only,
         .asks_newest = !has_temporaries_only && f->knows_order,
         .has_extras = q->want != 0 || q->ticks != 0,
-        .is_timed = true,
     };
     numbered_init(&s->live);
     map_init(&s->large);
@@ -309,50 +301,6 @@ int scan_begin(struct scan *s, const struct query *q, const struct when *w, stru
     return fine ? 0 : scan_no_memory(err);
 }
 
-/* Whether anything but a single event is asked for its time. */
-static bool scan_needs_times(const struct scan *s, const struct wake_reader *reader, uint32_t process)
-{
-    struct wake_span last;
-    size_t spans = wake_reader_span_count(reader, process);
-    if (!s->is_plain || s->has_extras || (filter_columns(s->filter) & WAKE_TIME) != 0 || s->open_ns != 0 ||
-        wake_reader_process(reader, process)->carried.count > 0)
-        return true;
-    return spans > 0 && (!wake_reader_span(reader, process, spans - 1, &last) ||
-                         s->close_ns <= last.last_ns || s->note_ns <= last.last_ns);
-}
-
-/* An event whose time is asked for. */
-struct scan_event {
-    uint64_t number, time_ns;
-};
-
-static int scan_meet(const struct wake_block *b, void *context)
-{
-    struct scan_event *e = context;
-    if (e->number - b->first_event >= b->count)
-        return 0;
-    e->time_ns = b->time_ns[e->number - b->first_event];
-    return 1;
-}
-
-static uint64_t scan_time_of(uint64_t event, struct wake_reader *reader, uint32_t process)
-{
-    struct scan_event e = {.number = event};
-    size_t low = 0, high = wake_reader_span_count(reader, process);
-    struct wake_span span = {0};
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (wake_reader_span(reader, process, middle, &span) && span.first_event <= event)
-            low = middle;
-        else
-            high = middle;
-    }
-    if (wake_reader_span(reader, process, low, &span))
-        e.time_ns = span.first_ns; /* if nothing better is to be had any more */
-    (void)wake_reader_visit_spans(reader, process, low, high, UINT64_MAX, WAKE_TIME, scan_meet, &e, NULL);
-    return e.time_ns;
-}
-
 int scan_run(struct scan *s, const struct query *q, const struct when *w, struct filter *f,
              struct bitset *chosen, struct watch *watch, struct wake_reader *reader, uint32_t process,
              struct query_result *result, struct err *err)
@@ -360,23 +308,12 @@ int scan_run(struct scan *s, const struct query *q, const struct when *w, struct
     const struct wake_process *p = wake_reader_process(reader, process);
     uint64_t until = w->window.max > w->moment ? w->window.max : w->moment;
     int code = scan_begin(s, q, w, f, chosen, watch, p, result, err);
-    if (code == 0) {
-        s->is_timed = scan_needs_times(s, reader, process);
-        code = filter_visit(f, reader, process, s->is_timed ? until : UINT64_MAX, scan_columns(s), scan_block,
-                            s, err);
-    }
+    if (code == 0)
+        code = filter_visit(f, reader, process, until, scan_columns(s), scan_block, s, err);
     if (code == ERR_MEMORY)
         return scan_no_memory(err);
     if (code < 0)
         return code;
-    if (!s->is_timed && s->tally.level.epoch != 0)
-        s->tally.level.peak_time_ns = scan_time_of(s->peak_event, reader, process);
-    struct wake_span last = {0};
-    size_t spans = wake_reader_span_count(reader, process);
-    if (!s->is_timed && watch->interrupted)
-        s->seen_ns = scan_time_of(s->seen_event, reader, process);
-    else if (!s->is_timed && spans > 0 && wake_reader_span(reader, process, spans - 1, &last))
-        s->seen_ns = last.last_ns;
     scan_finish(s, p);
     return 0;
 }

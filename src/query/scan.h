@@ -34,11 +34,6 @@ struct scan_block {
 #define SCAN_LARGE UINT32_MAX
 #define SCAN_ODD (UINT64_C(1) << 50) /* bytes of a block that no sound file has: sums may wrap */
 
-/* The same where nobody asks for times: eight fill one. */
-struct scan_brief {
-    uint32_t size, row;
-};
-
 /* The same where the number of its thread's newest block is not enough to know temporaries. */
 struct scan_dated {
     struct scan_block block;
@@ -62,11 +57,8 @@ struct scan {
 
     /* The next moments, each UINT64_MAX when it is past or far away. */
     uint64_t open_ns, close_ns, note_ns, tick_ns;
-    bool is_open;        /* inside the window */
-    bool is_timed;       /* times are read: something asks for them */
-    uint64_t peak_event; /* else: the event of the peak, and the latest that was read */
-    uint64_t seen_event;
-    bool failed; /* no memory */
+    bool is_open; /* inside the window */
+    bool failed;  /* no memory */
     /* No split, no samples; temporary is what its thread's next allocation outlives, if anybody asks. */
     bool is_plain;
     bool has_extras;           /* a timeline, or something the query wants */

@@ -506,14 +506,6 @@ int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t fr
     return event_request_visit(&request, r, visit, context, err);
 }
 
-int wake_reader_visit_spans(struct wake_reader *r, size_t process, size_t first, size_t end, uint64_t to_ns,
-                            unsigned columns, wake_block_fn *visit, void *context, struct err *err)
-{
-    const struct event_request request = {
-        .process = process, .first = first, .end = end, .to_ns = to_ns, .columns = columns};
-    return event_request_visit(&request, r, visit, context, err);
-}
-
 void wake_reader_use_threads(struct wake_reader *r, unsigned threads)
 {
     r->threads = threads;

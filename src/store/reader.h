@@ -346,11 +346,6 @@ typedef uint32_t wake_match_fn(const void *of, const struct wake_block *block, u
  * at first, one for each CPU where that pays. */
 void wake_reader_use_threads(struct wake_reader *r, unsigned threads);
 
-/* The same for chunks first..end-1 of a process (wake_reader_span) and events up to to_ns, without what
- * earlier files of a series have made. */
-int wake_reader_visit_spans(struct wake_reader *r, size_t process, size_t first, size_t end, uint64_t to_ns,
-                            unsigned columns, wake_block_fn *visit, void *context, struct err *err);
-
 /* An overview without reading events: the chunks of a process in order. */
 struct wake_span {
     uint64_t first_ns, last_ns, first_event;
