@@ -120,9 +120,9 @@ static inline void naive_frame_texts(int frame, char *function, char *source)
 static inline const struct name_place *naive_place(void *context, uint32_t process,
                                                    const struct wake_node *node)
 {
-    static char functions[NAIVE_FRAMES][32], sources[NAIVE_FRAMES][32];
-    static struct name_frame frames[NAIVE_FRAMES];
-    static struct name_place places[NAIVE_FRAMES];
+    static _Thread_local char functions[NAIVE_FRAMES][32], sources[NAIVE_FRAMES][32];
+    static _Thread_local struct name_frame frames[NAIVE_FRAMES];
+    static _Thread_local struct name_place places[NAIVE_FRAMES];
     (void)context, (void)process;
     for (int i = 0; i < NAIVE_FRAMES; i++) {
         if (naive_frame_address(i) != node->address)
