@@ -133,6 +133,18 @@ def check_links():
                 problems.append(f"{document} points to {target}, which is not there.")
 
 
+def check_design():
+    """docs/design.md is short, and the files that it names are there."""
+    text = open("docs/design.md").read()
+    lines = text.splitlines()
+    if len(lines) > 350 or max(map(len, lines)) > 130:
+        problems.append(f"docs/design.md has {len(lines)} lines of up to {max(map(len, lines))} columns; 350 and 130 are the limits.")
+    sources = {os.path.basename(path) for path in quiet("scripts/files", r"^src/.*\.[ch]$").stdout.split()}
+    named = set(re.findall(r"`([a-z0-9_]+\.[ch])`", text)) | {f"{test}.c" for test in re.findall(r"`([a-z0-9_]+_test)`", text)}
+    for name in sorted(named - sources):
+        problems.append(f"docs/design.md names {name}, which is not there.")
+
+
 def check_picture():
     xml.dom.minidom.parse("docs/overview.svg")
 
@@ -144,6 +156,7 @@ check_completions()
 check_completed_options()
 check_completed_programs()
 check_links()
+check_design()
 check_picture()
 print("\n".join(problems))
 sys.exit(1 if problems else 0)
