@@ -8,6 +8,7 @@
  * stack notes its bytes as "at the peak" when it is next touched in a later
  * epoch, just before it changes.
  */
+#include "store/event_source.h"
 #include "store/live.h"
 #include "store/recording.h"
 #include "store/weight.h"
@@ -167,12 +168,12 @@ void derive_free(struct derive *d)
 /* The events that were not read yet; the first time what earlier files have made, too. */
 static int derive_read(struct derive *d, struct wake_reader *r, size_t process, struct err *err)
 {
-    size_t spans = wake_reader_span_count(r, process);
-    int code = d->spans == 0 ? wake_reader_visit(r, process, 0, UINT64_MAX, derive_block, d, err)
-                             : wake_reader_visit_spans(r, process, d->spans, spans, UINT64_MAX,
-                                                       WAKE_EVERYTHING, derive_block, d, err);
-    d->spans = spans;
-    return code;
+    struct event_request request = event_request_all(r, process, 0, UINT64_MAX, WAKE_EVERYTHING);
+    if (d->spans > 0)
+        request.earlier = NULL;
+    request.first = d->spans;
+    d->spans = request.end;
+    return event_request_visit(&request, r, derive_block, d, err);
 }
 
 int derive_process(struct wake_reader *r, size_t process, struct err *err)

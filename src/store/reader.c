@@ -251,7 +251,6 @@ int wake_reader_refresh(struct wake_reader *r, bool *has_grown, struct err *err)
     if (r->index.entries.count == first)
         return 0;
     *has_grown = true;
-    r->generation++;
     reader_forget_derived(r);
     int code = reader_take_in(r, err);
     lookup_load(r, first);
@@ -268,11 +267,6 @@ enum wake_state wake_reader_state(const struct wake_reader *r)
     if (r->summary.closed)
         return WAKE_CLOSED;
     return recording_is_being_written(r) ? WAKE_GROWING : WAKE_CUT;
-}
-
-uint64_t wake_reader_generation(const struct wake_reader *r)
-{
-    return r->generation;
 }
 
 void wake_reader_close(struct wake_reader *r)

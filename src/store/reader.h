@@ -144,8 +144,6 @@ void wake_reader_close(struct wake_reader *r);
 /* Has anything been appended? */
 bool wake_reader_has_more(const struct wake_reader *r);
 int wake_reader_refresh(struct wake_reader *r, bool *has_grown, struct err *err);
-/* How often wake_reader_refresh has found something. */
-uint64_t wake_reader_generation(const struct wake_reader *r);
 
 enum wake_state {
     WAKE_CLOSED,   /* by its writer: nothing more will come */

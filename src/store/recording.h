@@ -71,7 +71,6 @@ struct wake_reader {
     uint64_t chunks_end; /* where they end: at the index of a closed file */
     bool is_scanned;     /* they were found by scanning */
     bool may_grow;       /* opened alone: wake_reader_refresh takes in what is appended */
-    uint64_t generation; /* how often something was */
     size_t loaded;       /* entries of the index that have been taken in */
     struct arena arena;
     struct chunk_scratch scratch; /* for chunks other than events */

@@ -33,7 +33,7 @@ def check_words():
         check.holds(word in done.err.decode(), f"{argv} is answered with {done.err.decode()}")
     for form in FORMATS:
         done = tool("export", "-f", form, "-o", "at.out", "--where", "at=50%", "blame.wake")
-        has_moment = form in ("html", "json", "pprof", "sqlite")
+        has_moment = form in ("html", "json", "pprof", "sqlite", "folded", "flamegraph", "dot", "svg", "pdf", "ps", "gprof2dot")
         check.holds(done.status == 0 if has_moment else done.status == 2 and b"'at' has no meaning" in done.err,
                     f"at=50% for {form}: {done.status}, {done.err.decode()}")
     for form, word in (("json", "at=1h"), ("folded", "alive-at=1h"), ("massif", "alive-at=1h")):
