@@ -263,11 +263,13 @@ bool spelling_add_async(struct strbuf *out, const char *function, const char *ow
     if (strncmp(own, "{async_", strlen("{async_")) != 0 || own[end] != '}' || length == 0 ||
         function[length - 1] != '}')
         return false;
-    const char *part = memrchr(function, ':', length);
-    part = part == NULL ? function : part + 1;
+    size_t scope = length; /* with the colon behind it */
+    while (scope > 0 && function[scope - 1] != ':')
+        scope--;
+    const char *part = function + scope;
     if (strcmp(part, closures[0]) != 0 && strncmp(part, closures[1], strlen(closures[1])) != 0)
         return false;
-    strbuf_add(out, function, (size_t)(part - function));
+    strbuf_add(out, function, scope);
     strbuf_add(out, own, end + 1);
     return true;
 }
