@@ -13,6 +13,7 @@
 #include "query/naive_ask.h"
 #include "query/naive_check.h"
 #include "query/parse.h"
+#include "store/recording.h"
 
 static char path[64];
 
@@ -42,7 +43,7 @@ static unsigned ask_many(uint64_t seed, unsigned processes, size_t steps, bool e
     unsigned answered = 0;
     naive_make(&n, path, seed, processes, steps, ended);
     assert_int_equal(wake_reader_open(&reader, path, &err), 0);
-    wake_reader_use_threads(reader, (unsigned)(seed % 5));
+    reader->threads = (unsigned)(seed % 5);
     query_result_init(&result);
     for (unsigned i = 0; i < queries; i++) {
         struct query q;

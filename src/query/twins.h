@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "query/ledger.h"
+#include "store/recording.h"
 #include "store/writer.h"
 
 static char path[64];
@@ -53,7 +54,7 @@ static inline void open_growing_twins(struct twins *t, const struct ledger_limit
     struct err err;
     assert_int_equal(wake_reader_open(&t->alone, path, &err), 0);
     assert_int_equal(wake_reader_open(&t->attached, path, &err), 0);
-    wake_reader_use_threads(t->attached, 3);
+    t->attached->threads = 3;
     assert_int_equal(ledger_attach(t->attached, limits, &err), 0);
     if (!grows)
         ledger_wait(ledger_of(t->attached));

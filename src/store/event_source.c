@@ -506,11 +506,6 @@ int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t fr
     return event_request_visit(&request, r, visit, context, err);
 }
 
-void wake_reader_use_threads(struct wake_reader *r, unsigned threads)
-{
-    r->threads = threads;
-}
-
 size_t wake_reader_span_count(const struct wake_reader *r, size_t process)
 {
     return process < r->shelves.count ? r->shelves.data[process]->spans.count : 0;

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "store/recording.h"
 #include "wire/record.h"
 
 enum { CHUNKS = 30, CHUNK_PAIRS = 1500, THREADS = 6 };
@@ -111,7 +112,7 @@ static struct wake_reader *open_it(unsigned threads)
     struct wake_reader *r;
     struct err err;
     assert_int_equal(wake_reader_open(&r, path, &err), 0);
-    wake_reader_use_threads(r, threads);
+    r->threads = threads;
     return r;
 }
 

@@ -340,10 +340,6 @@ int wake_reader_visit_columns(struct wake_reader *r, size_t process, uint64_t fr
  * any thread, for several blocks at once. */
 typedef uint32_t wake_match_fn(const void *of, const struct wake_block *block, uint16_t *list);
 
-/* From now on a reading decodes with so many threads, the caller's included, however few events there are.  0: as
- * at first, one for each CPU where that pays. */
-void wake_reader_use_threads(struct wake_reader *r, unsigned threads);
-
 /* An overview without reading events: the chunks of a process in order. */
 struct wake_span {
     uint64_t first_ns, last_ns, first_event;

@@ -88,7 +88,7 @@ struct wake_reader {
     wake_watch_fn *watch;      /* may be NULL */
     void *watch_of;
     uint64_t watched; /* bytes */
-    unsigned threads; /* of a reading of events; 0: one for each CPU, where it is long enough to pay */
+    unsigned threads; /* that decode events, the caller included; 0: as many as pay.  Set by tests */
     void *attached;   /* somebody else's */
     void (*release_attached)(void *attached);
 };
