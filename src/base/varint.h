@@ -86,10 +86,4 @@ static inline const uint8_t *varint_get_padded(const uint8_t *p, const uint8_t *
     return p <= end ? p : NULL;
 }
 
-/* Bytes that varint_put writes. */
-static inline size_t varint_size(uint64_t value)
-{
-    return (size_t)(63 - __builtin_clzll(value | 1)) / 7 + 1;
-}
-
 #endif

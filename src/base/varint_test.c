@@ -17,7 +17,7 @@ static void every_length_comes_back(void **state)
             uint64_t value = (bits == 64 ? 0 : UINT64_C(1) << bits) + (uint64_t)(int64_t)step, back;
             uint8_t bytes[VARINT_MAX];
             uint8_t *end = varint_put(bytes, value);
-            assert_int_equal(end - bytes, varint_size(value));
+            assert_true(end - bytes == 1 || end[-1] != 0); /* none shorter */
             assert_ptr_equal(varint_get(bytes, end, &back), end);
             assert_true(back == value);
             assert_null(varint_get(bytes, end - 1, &back));

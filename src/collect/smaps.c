@@ -16,7 +16,16 @@ enum { SMAPS_BUFFER = 64 << 10 };
 
 #define SMAPS_KERNEL (UINT64_C(1) << 63) /* addresses from here on are not the program's */
 
-void smaps_init(struct smaps *s, smaps_visit_fn *visit, void *of)
+struct smaps {
+    smaps_visit_fn *visit;
+    void *of;
+    struct wake_usage range; /* that lines are about */
+    bool has_range;
+    uint64_t last; /* end of the range before */
+    char name[SMAPS_NAME_MAX + 1];
+};
+
+static void smaps_init(struct smaps *s, smaps_visit_fn *visit, void *of)
 {
     s->visit = visit;
     s->of = of;
@@ -29,7 +38,8 @@ static uint64_t smaps_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-bool smaps_finish(struct smaps *s)
+/* After the last line. */
+static bool smaps_finish(struct smaps *s)
 {
     struct wake_usage *u = &s->range;
     if (!s->has_range)
@@ -75,7 +85,8 @@ static bool smaps_figure(const char *line, size_t length, const char *word, uint
     return true;
 }
 
-bool smaps_add_line(struct smaps *s, const char *line, size_t length)
+/* A line without its end.  False: it is none of smaps, or no more are wanted. */
+static bool smaps_add_line(struct smaps *s, const char *line, size_t length)
 {
     if (!mapline_is_detail(line, length))
         return smaps_begin(s, line, length);

@@ -27,21 +27,7 @@ enum { SMAPS_NAME_MAX = 4096 };
 /* range->name lasts until the call is over.  False: no more are wanted. */
 typedef bool smaps_visit_fn(void *of, const struct wake_usage *range);
 
-struct smaps {
-    smaps_visit_fn *visit;
-    void *of;
-    struct wake_usage range; /* that lines are about */
-    bool has_range;
-    uint64_t last; /* end of the range before */
-    char name[SMAPS_NAME_MAX + 1];
-};
-
-void smaps_init(struct smaps *s, smaps_visit_fn *visit, void *of);
-/* A line without its end.  False: it is none of smaps, or no more are wanted. */
-bool smaps_add_line(struct smaps *s, const char *line, size_t length);
-/* After the last line. */
-bool smaps_finish(struct smaps *s);
-/* A whole text.  False as above. */
+/* A whole text.  False: it is none of smaps, or no more are wanted. */
 bool smaps_parse(const char *text, size_t length, smaps_visit_fn *visit, void *of);
 /* That of a process, with a buffer of 64 KiB.  False: not to be had (errno says why), or as above. */
 bool smaps_read(uint32_t pid, smaps_visit_fn *visit, void *of);

@@ -210,7 +210,7 @@ void frames_json_members(struct json *j, const struct frame *f)
     json_add_bool(j, "inlined", f->inlined);
 }
 
-void frames_json(struct json *j, const struct frame *f)
+static void frames_json(struct json *j, const struct frame *f)
 {
     json_open_object(j, NULL);
     frames_json_members(j, f);

@@ -30,9 +30,7 @@ size_t frames_print(struct page *p, const struct frame *f, size_t columns, bool 
  * program do not), on one line as far as they fit: " < serve  a.c:5 < main". */
 size_t frames_print_callers(struct page *p, const struct traces *c, uint32_t trace, size_t columns);
 
-/* {function, file, line, module, address, inlined}, without key. */
-void frames_json(struct json *j, const struct frame *f);
-/* The members of that object alone. */
+/* function, file, line, module, address, inlined */
 void frames_json_members(struct json *j, const struct frame *f);
 /* "frames": [...], the innermost first. */
 void frames_json_trace(struct json *j, const char *key, const struct traces *c, uint32_t trace);

@@ -23,7 +23,8 @@ static void json_escape(struct strbuf *out, unsigned point)
         strbuf_addf(out, "\\u%04x", point);
 }
 
-void json_quote(struct strbuf *out, const char *text, size_t length)
+/* A text as a JSON string. */
+static void json_quote(struct strbuf *out, const char *text, size_t length)
 {
     strbuf_add_char(out, '"');
     while (length > 0) {

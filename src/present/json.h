@@ -35,7 +35,4 @@ void json_add_text(struct json *j, const char *key, const char *text, size_t len
 /* A value that the caller has written: not empty, and JSON of its own. */
 void json_add_written(struct json *j, const char *key, const struct strbuf *value);
 
-/* A text as a JSON string, for those who write a value themselves. */
-void json_quote(struct strbuf *out, const char *text, size_t length);
-
 #endif

@@ -295,7 +295,8 @@ int64_t compare_blocks(const struct compare_row *r, enum measure measure)
     return (int64_t)(measure_blocks(&r->after, measure) - measure_blocks(&r->before, measure));
 }
 
-int64_t compare_weight(const struct compare_row *r, enum measure measure)
+/* What rows are sorted by: bytes or blocks. */
+static int64_t compare_weight(const struct compare_row *r, enum measure measure)
 {
     return measure_is_by_blocks(measure) ? compare_blocks(r, measure) : compare_bytes(r, measure);
 }

@@ -60,7 +60,5 @@ size_t compare_sort_grown(struct compare *d, const struct traces *c, enum measur
 /* After - before.  Sizes beyond 2^63 are beyond any program's. */
 int64_t compare_bytes(const struct compare_row *r, enum measure measure);
 int64_t compare_blocks(const struct compare_row *r, enum measure measure);
-/* What rows are sorted by: bytes or blocks. */
-int64_t compare_weight(const struct compare_row *r, enum measure measure);
 
 #endif

@@ -449,7 +449,8 @@ static uint32_t filter_match(const void *filter, const struct wake_block *b, uin
     return a.count;
 }
 
-bool filter_has_births(const struct filter *f)
+/* Whether there are conditions at birth. */
+static bool filter_has_births(const struct filter *f)
 {
     return (f->checks & CHECK_AT_BIRTH) != 0 || f->stacks != NULL;
 }

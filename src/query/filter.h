@@ -103,8 +103,6 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
 void filter_release(struct filter *f);
 /* Columns that the conditions at birth need (enum wake_column). */
 unsigned filter_columns(const struct filter *f);
-/* Whether there are any. */
-bool filter_has_births(const struct filter *f);
 /* Visits events as wake_reader_visit_columns does; match_at has the allocations that pass the conditions at birth.  Several
  * CPUs look at them, a batch of events each. */
 int filter_visit(const struct filter *f, struct wake_reader *reader, uint32_t process, uint64_t to_ns,

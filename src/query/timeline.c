@@ -8,7 +8,8 @@ enum {
     TIMELINE_FINE = 2 /* chunks a tick that make a rough timeline worth looking at */
 };
 
-size_t timeline_find(const struct query_result *result, uint64_t time_ns)
+/* Index of the tick that a moment of the window falls into. */
+static size_t timeline_find(const struct query_result *result, uint64_t time_ns)
 {
     size_t low = 0, high = result->timeline.count;
     while (high - low > 1) {

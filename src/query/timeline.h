@@ -22,8 +22,6 @@ bool timeline_init(struct query_result *result, const struct query *q, const str
 /* The highest that a process' resident set was in each.  A sample counts until the next, or the end: processes are sampled
  * at moments of their own and added up, and what does not change is sampled seldom. */
 void timeline_add_samples(struct query_result *result, const struct when *w, const struct wake_process *p);
-/* Index of the tick that a moment of the window falls into. */
-size_t timeline_find(const struct query_result *result, uint64_t time_ns);
 /* Adds a process from what the headers of its chunks say. */
 void timeline_add_spans(struct query_result *result, const struct wake_reader *reader, uint32_t process);
 /* Whether the chunks of a process are short enough against the ticks for that. */

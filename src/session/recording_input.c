@@ -62,7 +62,7 @@ static void recording_input_allow_many(void)
     }
 }
 
-int recording_input_open(struct wake_reader **r, const char *path, struct err *err)
+static int recording_input_open(struct wake_reader **r, const char *path, struct err *err)
 {
     int fd = -1;
     uint64_t size;

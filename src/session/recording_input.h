@@ -8,9 +8,8 @@
 #include "store/reader.h"
 #include "tool/err.h"
 
-/* One file.  ERR_ABSENT, ERR_INPUT (not a recording), ERR_IO, ERR_MEMORY. */
-int recording_input_open(struct wake_reader **r, const char *path, struct err *err);
-/* Files of one series, in their order, as one recording (store/series.h). */
+/* Files of one series, in their order, as one recording (store/series.h).  ERR_ABSENT, ERR_INPUT (not a recording),
+ * ERR_IO, ERR_MEMORY. */
 int recording_input_open_series(struct wake_reader **r, const char *const *paths, size_t count,
                                 struct err *err);
 /* One file, or where none is called so a pattern (glob(7)) for the files of one series. */

@@ -54,21 +54,14 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
     return s;
 }
 
-void symbolizer_forget(struct symbolizer *s)
-{
-    for (size_t i = 0; i < s->entries.count; i++) {
-        binary_free(s->entries.data[i].binary);
-        free(s->entries.data[i].path);
-    }
-    s->entries.count = 0;
-    download_release(&s->locate.download);
-}
-
 void symbolizer_free(struct symbolizer *s)
 {
     if (s == NULL)
         return;
-    symbolizer_forget(s);
+    for (size_t i = 0; i < s->entries.count; i++) {
+        binary_free(s->entries.data[i].binary);
+        free(s->entries.data[i].path);
+    }
     vec_release(&s->entries);
     locate_release(&s->locate);
     free(s);

@@ -36,7 +36,7 @@ struct symbolizer_options {
                              * name and by A/.build-id/xx/yyyy.debug; NULL = none */
     bool debuginfod;               /* ask the servers in DEBUGINFOD_URLS for what is not found */
     unsigned patience_ms;          /* how long without a byte from them; 0 = 10 seconds.  They are then left
-                             * alone until symbolizer_forget() */
+                             * alone */
     symbolizer_progress *progress; /* may be NULL */
     void *progress_context;
     const volatile sig_atomic_t *interrupt; /* may be NULL; once not 0, no server is asked any more */
@@ -64,9 +64,5 @@ int symbolizer_open_fd(struct symbolizer *s, struct binary **binary, const char 
 
 /* A sentence for people when servers were left alone before they had answered; "" = they were not. */
 const char *symbolizer_get_remark(const struct symbolizer *s);
-
-/* Closes all binaries; those handed out are no more.  For a symbolizer that lives
- * long, between two recordings. */
-void symbolizer_forget(struct symbolizer *s);
 
 #endif

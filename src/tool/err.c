@@ -6,6 +6,7 @@
 #include "tool/err.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,11 +28,14 @@ static void err_cut(struct err *err)
     memcpy(err->text + at, "...", 4);
 }
 
-int err_vset(struct err *err, int code, const char *format, va_list args)
+int err_set(struct err *err, int code, const char *format, ...)
 {
+    va_list args;
     int saved = errno;
     if (err != NULL) {
+        va_start(args, format);
         int length = vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
         if (length < 0)
             err->text[0] = '\0';
         else if ((size_t)length >= sizeof err->text)
@@ -39,14 +43,5 @@ int err_vset(struct err *err, int code, const char *format, va_list args)
         err->code = code;
     }
     errno = saved;
-    return code;
-}
-
-int err_set(struct err *err, int code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    err_vset(err, code, format, args);
-    va_end(args);
     return code;
 }

@@ -13,8 +13,6 @@
 #ifndef HW_TOOL_ERR_H
 #define HW_TOOL_ERR_H
 
-#include <stdarg.h>
-
 enum err_code {
     ERR_NONE = 0,
     ERR_INPUT = -1,       /* a file or message that is not what it should be */
@@ -40,7 +38,5 @@ void err_init(struct err *err);
  * code, so that `return err_set(err, ERR_INPUT, ...)` reads well.  errno is
  * left as it was. */
 int err_set(struct err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int err_vset(struct err *err, int code, const char *format, va_list args)
-    __attribute__((format(printf, 3, 0)));
 
 #endif
