@@ -35,10 +35,9 @@ static inline size_t sorted_count(const void *list, size_t count, size_t size, s
 }
 
 /* Does not compile where the field is no uint64_t. */
-#define SORTED_COUNT_BY(list, count, key, field, up_to)                                                    \
-    _Generic((list)->field, uint64_t                                                                       \
-             : sorted_count)((list), (count), sizeof *(list), offsetof(__typeof__(*(list)), field), (key), \
-                             (up_to))
+#define SORTED_COUNT_BY(list, count, key, field, up_to)                              \
+    _Generic((list)->field, uint64_t: sorted_count)((list), (count), sizeof *(list), \
+                                                    offsetof(__typeof__(*(list)), field), (key), (up_to))
 
 #define sorted_below_by(list, count, key, field) SORTED_COUNT_BY(list, count, key, field, false)
 #define sorted_up_to_by(list, count, key, field) SORTED_COUNT_BY(list, count, key, field, true)

@@ -37,7 +37,7 @@ static void the_largest_change_comes_first(void **state)
                                               {.bytes = 0, .blocks = 1},
                                               {.bytes = -40, .blocks = 1},
                                               {.bytes = -900, .blocks = 1}};
-    struct strbuf out;
+    struct strbuf out = {0};
     (void)state;
     show(&out, sites, 5, 0);
     assert_string_equal(strbuf_get(&out), "Change of what is live until the end: +0 bytes in +0 blocks\n"
@@ -62,7 +62,7 @@ static void blocks_without_bytes_grow_too(void **state)
                                               {.blocks = 2},
                                               {.blocks = -1},
                                               {.bytes = -10, .blocks = -1}};
-    struct strbuf out;
+    struct strbuf out = {0};
     (void)state;
     show(&out, sites, 5, 2);
     assert_non_null(strstr(strbuf_get(&out), "  +500 bytes  +1x  (no stack)\n"

@@ -222,13 +222,13 @@ static void a_mask_hides_everything(void **state)
     add_names(1, "first");
     char token[] = "token";
     const struct rewrite_mask mask = {.of = token,
-                                     .show_program = show,
-                                     .show_thread = show,
-                                     .show_mark = show,
-                                     .show_range = show,
-                                     .show_module = show_module,
-                                     .names = n,
-                                     .clock_step = 1000};
+                                      .show_program = show,
+                                      .show_thread = show,
+                                      .show_mark = show,
+                                      .show_range = show,
+                                      .show_module = show_module,
+                                      .names = n,
+                                      .clock_step = 1000};
     struct wake_reader *r = rewrite_both(&mask);
     const struct wake_process *p = wake_reader_process(r, 0);
     assert_string_equal(p->info.exe, "token");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * decide_test: which blocks are temporary where culling has taken blocks out.  Every way to an answer is asked, each with
+ * culled_temporaries_test: which blocks are temporary where culling has taken blocks out.  Every way to an answer is asked, each with
  * and without a ledger: from the neighbours that are left nobody may conclude that a thread made nothing between.
  */
 #include "query/query.h"
