@@ -48,8 +48,10 @@ check.equal("one is missing", (0, "scripts/bootstrap: installing libdw-dev\n", [
 check.equal("two are missing", [f"{INSTALL}, libelf-dev"], bootstrap(missing="lib[de][wl]*-dev", user=0)[2])
 check.about("names that differ between releases")
 names = "libpython3.11-testsuite|libpython3.12-testsuite|libpython3.13-testsuite|libpython3.14-testsuite"
-check.equal("none is there", [INSTALL.replace("libdw-dev", names)], bootstrap("check", missing="libpython3.*-testsuite", user=0)[2])
-check.equal("one is there", [], bootstrap("check", missing="libpython3.1[12]-testsuite", user=0)[2])
+for title, missing, expected in (("none", "libpython3.*-testsuite", [INSTALL.replace("libdw-dev", names)]),
+                                 ("one", "libpython3.1[12]-testsuite", [])):
+    done = bootstrap("check", missing=missing)[2]  # not as root: it would really tell the system to start no servers
+    check.equal(f"{title} is there", expected, [line for line in done if line.startswith("apt-get")])
 check.about("a user with sudo")
 installed = [f"sudo env DEBIAN_FRONTEND=noninteractive {INSTALL}", INSTALL]
 check.equal("one is missing", (0, "scripts/bootstrap: installing libdw-dev\n", installed), bootstrap(missing="libdw-dev"))
