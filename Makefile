@@ -80,7 +80,7 @@ help:
 	@echo 'make demo         install what is needed, build, record an example'
 	@echo 'make check        install what is needed, build, run all tests   (TESTS="names" for some)'
 	@echo 'make check-hard   the hard cases REPEAT=1000 times, faults in great number (HARD="names")'
-	@echo 'make check-distros  both of them on fresh Debian and Ubuntu releases  (DISTROS="names")'
+	@echo 'make check-distros  both of them on fresh Debian 12 and 13         (DISTROS="names")'
 	@echo 'make bench        measure against the goals                      (BENCH="--quick names")'
 	@echo 'make fuzz         libFuzzer over all parsers, T=60 seconds each  (FUZZ="names" for some)'
 	@echo 'make install      into PREFIX=$(PREFIX), below DESTDIR'
