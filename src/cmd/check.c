@@ -48,7 +48,7 @@ struct check_options {
 static int check_push(struct check_options *o, const char *name, const char *value, struct err *err)
 {
     if (!vec_push(&o->settings, ((struct check_setting){name, value})))
-        return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+        return err_no_memory(err);
     return 0;
 }
 
@@ -222,7 +222,7 @@ static int check_judge(struct check *c, struct err *err)
     for (size_t i = 0; i < c->sites.list.count && code == 0; i++) {
         const struct site *site = &c->sites.list.data[i];
         if (site->m.leaked_blocks != 0 && !vec_push(&traces, site->trace))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+            code = err_no_memory(err);
     }
     if (code == 0)
         code = site_verdicts_find(&judged, &c->verdicts, traces.data, traces.count, true, err);

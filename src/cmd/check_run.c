@@ -44,7 +44,7 @@ int check_run(char *const *program, const char *output, int *status, struct err 
     for (char *const *word = program; fine && *word != NULL; word++)
         fine = vec_push(&arguments, *word);
     fine = fine && vec_push(&arguments, NULL);
-    int code = fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the command line.");
+    int code = fine ? 0 : err_no_memory(err);
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before[2];
     pid_t pid = 0;
     sigaction(SIGINT, &ignore, &before[0]);

@@ -122,7 +122,7 @@ bool command_print(struct strbuf *text)
     size_t left = text->length;
     bool failed = text->failed || memory_has_failed();
     if (failed)
-        command_say("There is too little memory for the answer.");
+        command_say(ERR_NO_MEMORY);
     while (left > 0 && !failed) {
         ssize_t done = write(STDOUT_FILENO, at, left);
         if (done < 0 && errno == EINTR)

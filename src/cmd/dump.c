@@ -179,7 +179,7 @@ static int dump_block(const struct wake_block *b, void *context)
     for (uint32_t i = 0; i < b->count; i++) {
         struct dump_event e;
         if (!dump_gather(d, b, i, &e)) {
-            command_say("There is no memory for the live blocks.");
+            command_say(ERR_NO_MEMORY);
             return 1;
         }
         if (d->tsv)
@@ -199,7 +199,7 @@ static int dump_run(struct dump *d)
     size_t processes = wake_reader_process_count(d->reader);
     d->live = memory_new_zeroed(processes + 1, sizeof *d->live);
     if (d->live == NULL) {
-        command_say("There is no memory for the live blocks.");
+        command_say(ERR_NO_MEMORY);
         return EXIT_FAILED;
     }
     for (size_t i = 0; i < processes; i++)

@@ -164,7 +164,7 @@ static int export_end(const struct export_request *q, struct export_target *t, i
     if (code == 0)
         code = out_flush(&t->out, name, err);
     if (code == 0 && memory_has_failed())
-        code = err_set(err, ERR_MEMORY, "There is too little memory to write all of %s.", name);
+        code = err_no_memory(err);
     bool is_closed = out_is_closed(&t->out), is_drawn = t->drawing.pid != 0;
     int drawn = drawing_end(&t->drawing, code == 0 || is_closed ? err : NULL);
     t->is_unheard = is_drawn ? t->drawing.is_unheard : is_closed && q->output == NULL;

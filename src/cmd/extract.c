@@ -43,7 +43,7 @@ static bool extract_has_some(struct extract *x)
 {
     size_t count = wake_reader_binary_count(x->reader);
     if (memory_has_failed())
-        command_say("There is too little memory to find the binaries.");
+        command_say(ERR_NO_MEMORY);
     else if (count == 0)
         command_say(
             "There are no binaries in this recording; 'heapwake record --embed-binaries' puts them in.");

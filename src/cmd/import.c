@@ -157,7 +157,7 @@ static int import_run(struct import_options *o)
     else
         import_name(&name, o->request.input);
     if (name.failed)
-        (void)err_set(&err, code, "There is no memory for the import.");
+        (void)err_no_memory(&err);
     else if ((code = command_spare(o->request.input, strbuf_get(&name), &err)) == 0)
         code = import_to(o, strbuf_get(&name), &err);
     if (code != 0)

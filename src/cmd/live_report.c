@@ -74,7 +74,7 @@ static int live_report_gather(struct live_report *l, const struct collector_repo
         for (uint32_t k = s == NULL ? 0 : s->count; k-- > 0;) {
             trace = live_report_frame(l, r, v, trace, &stacks->frames.data[s->frames[k]]);
             if (trace == 0)
-                return err_set(err, ERR_MEMORY, "There is no memory for the names of a report.");
+                return err_no_memory(err);
         }
         int code = drift_add(&v->drift, &v->traces, trace, change->bytes, change->blocks, err);
         if (code != 0)
@@ -161,7 +161,7 @@ int live_report_write(void *of, const struct collector_report *r, struct strbuf 
     if (l->symbolizer == NULL)
         l->symbolizer = symbolizer_new(&(struct symbolizer_options){0});
     if (l->symbolizer == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the names of a report.");
+        return err_no_memory(err);
     if (r->path == NULL || is_json)
         code = live_report_write_view(l, r, true, where, err);
     if (code == 0 && !is_json)

@@ -28,7 +28,7 @@ static int settle(const struct command *c, int status)
 {
     if (c == &command_record || c == &command_collect || status != EXIT_DONE || !memory_has_failed())
         return status;
-    command_say("There is too little memory for '%s'.", c->name);
+    command_say(ERR_NO_MEMORY);
     return c == &command_check ? EXIT_USAGE : EXIT_FAILED;
 }
 

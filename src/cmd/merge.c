@@ -20,8 +20,7 @@ struct merge {
 static int merge_take(void *options, char *word, struct err *err)
 {
     struct merge *m = options;
-    return vec_push(&m->files, word) ? 0
-                                     : err_set(err, ERR_MEMORY, "There is no memory for the names of files.");
+    return vec_push(&m->files, word) ? 0 : err_no_memory(err);
 }
 
 static int merge_agree(struct merge *m, struct err *err)
@@ -46,10 +45,10 @@ static int merge_open(struct merge *m, struct interactive_query *i, struct err *
             return code;
         if (!vec_push(&m->sessions, s)) {
             session_close(s);
-            return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
+            return err_no_memory(err);
         }
         if (!vec_push(&m->readers, session_reader(s, 0)))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
+            code = err_no_memory(err);
     }
     return code;
 }

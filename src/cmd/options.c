@@ -86,7 +86,7 @@ int options_add_text(void *to, const struct option *o, const char *value, struct
 {
     VEC(const char *) *list = to;
     (void)o;
-    return vec_push(list, value) ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the options.");
+    return vec_push(list, value) ? 0 : err_no_memory(err);
 }
 
 int options_set_count(void *to, const struct option *o, const char *value, struct err *err)

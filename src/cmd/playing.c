@@ -59,8 +59,7 @@ int playing_write_score(int *fd, struct compose *c, struct wake_reader *r, struc
     if (*fd < 0)
         return *fd;
     void *memory = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-    int code = memory == MAP_FAILED ? err_set(err, ERR_MEMORY, "There is no memory to prepare the replay.")
-                                    : compose_write(c, r, memory, err);
+    int code = memory == MAP_FAILED ? err_no_memory(err) : compose_write(c, r, memory, err);
     if (memory != MAP_FAILED)
         munmap(memory, c->bytes);
     if (code != 0) {

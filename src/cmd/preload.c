@@ -75,7 +75,7 @@ int preload_init(struct preload *p, const struct listener *listener, bool childr
     strbuf_init(&text);
     int code = preload_find(&path, err);
     if (path.failed)
-        code = err_set(err, ERR_MEMORY, "There is no memory for the name of libheapwake.so.");
+        code = err_no_memory(err);
     if (code == 0 && strpbrk(strbuf_get(&path), ": ") != NULL)
         code = err_set(err, ERR_UNSUPPORTED,
                        "The path '%s' has a colon or a space, which the loader takes for a separator.",

@@ -90,9 +90,9 @@ static int record_run(struct record_options *o, struct collector *c, struct laun
         if (!line.failed)
             command_say("%s", line.text);
         else if (c->sums.processes == 0)
-            command_say("Nothing was recorded: there is too little memory.");
+            command_say("Nothing was recorded: out of memory.");
         else
-            command_say("There is too little memory to say what was recorded.");
+            command_say(ERR_NO_MEMORY);
         strbuf_release(&line);
     }
     return EXIT_DONE;

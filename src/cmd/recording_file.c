@@ -47,8 +47,7 @@ struct wake_reader *recording_file_open(const char *path)
 int recording_file_begin(struct strbuf *partial, const char *name, struct err *err)
 {
     strbuf_addf(partial, "%s.partial", name);
-    int code = partial->failed ? err_set(err, ERR_MEMORY, "There is no memory for the name of the recording.")
-                               : file_new_check(name, err);
+    int code = partial->failed ? err_no_memory(err) : file_new_check(name, err);
     if (code == 0)
         unfinished_guard(strbuf_get(partial));
     return code;

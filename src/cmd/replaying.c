@@ -50,7 +50,7 @@ static int replaying_set_names(void *to, const struct option *option, const char
         size_t length = strcspn(list, ",");
         const char *name = arena_push_text(&o->arena, list, length);
         if (name == NULL || !vec_push(&o->names, name))
-            return err_set(err, ERR_MEMORY, "There is no memory for the names of allocators.");
+            return err_no_memory(err);
         if (strchr(name, '/') == NULL && allocators_find(name) == NULL)
             return err_set(
                 err, ERR_USAGE,
@@ -101,7 +101,7 @@ static int replaying_agree(struct replaying *o, struct err *err)
     int code = command_needs_recording(&command_replay, o->file, err);
     for (const struct allocator *a = allocators_list; code == 0 && all && a->name != NULL; a++) {
         if (!vec_push(&o->names, a->name))
-            return err_set(err, ERR_MEMORY, "There is no memory for the names of allocators.");
+            return err_no_memory(err);
     }
     return code;
 }
@@ -215,7 +215,7 @@ static int replaying_play_all(struct replaying *o, int score, bool has_threads, 
                 command_say("The loader cannot load %s.", row.name);
         }
         if (!vec_push(&o->rows, row))
-            return err_set(err, ERR_MEMORY, "There is no memory for the outcome.");
+            return err_no_memory(err);
     }
     return 0;
 }

@@ -118,7 +118,7 @@ static int report_judge(struct report *r, struct sites *sites, struct programs *
         for (size_t k = 0; code == 0 && k < shown->list.count && (limit == 0 || k < limit); k++) {
             if (measure_blocks(&shown->list.data[k].m, measures[i]) > 0 &&
                 !vec_push(&traces, shown->list.data[k].trace))
-                code = err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+                code = err_no_memory(err);
         }
         sites_release(&folded);
     }

@@ -26,7 +26,7 @@ struct report_blocks {
 
 static int report_blocks_no_memory(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the blocks.");
+    return err_no_memory(err);
 }
 
 /* Largest first, then in the order of their births. */

@@ -101,7 +101,7 @@ static int report_data_find_interpreter(struct report_data *d, struct err *err)
     if (code != 0 || sentence == NULL)
         return code;
     if (!vec_push(&h->sum.notes, sentence))
-        return err_set(err, ERR_MEMORY, "There is no memory for what the recordings say.");
+        return err_no_memory(err);
     memmove(h->sum.notes.data + 1, h->sum.notes.data, (h->sum.notes.count - 1) * sizeof *h->sum.notes.data);
     h->sum.notes.data[0] = sentence;
     return 0;
@@ -202,7 +202,7 @@ int report_kept_init(struct report_kept *k, const struct query_result *r, bool l
         if (!leaking || row->m.leaked_blocks != 0)
             fine = map_set(&k->pairs, (uint64_t)row->process << 32 | row->stack, 1);
     }
-    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+    return fine ? 0 : err_no_memory(err);
 }
 
 void report_kept_release(struct report_kept *k)

@@ -408,7 +408,7 @@ int report_options_take(void *to, char *name, struct err *err)
     size_t before = o->globbed.gl_pathc;
     if (strpbrk(name, "*?[") == NULL || lstat(name, &st) == 0) {
         if (!vec_push(&o->files, name))
-            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+            return err_no_memory(err);
         return 0;
     }
     int code = glob(name, before == 0 ? 0 : GLOB_APPEND, NULL, &o->globbed);
@@ -418,7 +418,7 @@ int report_options_take(void *to, char *name, struct err *err)
         return err_set(err, ERR_IO, "The files named like '%s' cannot be listed.", name);
     for (size_t i = before; i < o->globbed.gl_pathc; i++)
         if (!vec_push(&o->files, o->globbed.gl_pathv[i]))
-            return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+            return err_no_memory(err);
     return 0;
 }
 
@@ -427,7 +427,7 @@ static int report_options_take_newest(struct report_options *o, struct err *err)
     if (!newest_find(&o->newest))
         return err_set(err, ERR_USAGE, "No recording given: heapwake report [OPTION...] FILE...");
     if (!vec_push(&o->files, strbuf_get(&o->newest)))
-        return err_set(err, ERR_MEMORY, "There is no memory for the options.");
+        return err_no_memory(err);
     return 0;
 }
 

@@ -146,8 +146,7 @@ int settings_set(void *to, const struct option *o, const char *value, struct err
             return err_set(err, ERR_USAGE, "%s is given '%s', which is %s.", o->names, value,
                            settings[i].is_sound == settings_is_switch ? "neither yes nor no"
                                                                       : settings[i].expected);
-        return setenv(name, text, 1) == 0 ? 0
-                                          : err_set(err, ERR_MEMORY, "There is no memory for the options.");
+        return setenv(name, text, 1) == 0 ? 0 : err_no_memory(err);
     }
     return err_set(err, ERR_USAGE, "No variable stands for %s.", o->names);
 }

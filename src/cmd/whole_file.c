@@ -16,7 +16,7 @@ int whole_file_write(const char *path, const struct strbuf *text, struct err *er
     struct err ignored;
     err_init(&ignored);
     if (text->failed || memory_has_failed())
-        return err_set(err, ERR_MEMORY, "There is no memory for %s.", path);
+        return err_no_memory(err);
     int code = file_new_open_readable(&file, path, err);
     if (code != 0)
         return code;

@@ -40,7 +40,7 @@ static int attend_report(struct collector *c, struct tracee *t, const char *name
     struct changes_answer changes;
     int code = ERR_MEMORY;
     if (!changes_take(&t->image->changes, &t->image->pair.totals, &changes)) {
-        err_set(err, code, "There is no memory for the report.");
+        err_no_memory(err);
     } else {
         struct collector_report r = {.name = name, .path = path, .depth = depth, .changes = &changes};
         code = attend_write(c, t, &r, where, err);

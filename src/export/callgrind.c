@@ -220,5 +220,5 @@ int export_callgrind(const struct export_job *job, struct err *err)
     free(g.frames);
     free(g.visits);
     free(g.is_written);
-    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the calls.");
+    return fine ? 0 : err_no_memory(err);
 }

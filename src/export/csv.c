@@ -39,7 +39,7 @@ struct csv {
 
 static int csv_no_memory(struct csv *c)
 {
-    return err_set(c->err, ERR_MEMORY, "There is no memory for the stacks of the export.");
+    return err_no_memory(c->err);
 }
 
 /* --------------------------------------------------------------------- fields */

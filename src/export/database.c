@@ -54,7 +54,7 @@ int database_close(struct database *d, const char *name, struct err *err)
     case SQLITE_FULL:
         return err_set(err, ERR_FULL, "There is no room left for %s.", name);
     case SQLITE_NOMEM:
-        return err_set(err, ERR_MEMORY, "There is no memory for %s.", name);
+        return err_no_memory(err);
     default:
         return err_set(err, ERR_IO, "%s cannot be written: %s.", name, d->reason);
     }

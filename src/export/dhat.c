@@ -157,7 +157,7 @@ int export_dhat(const struct export_job *job, struct err *err)
         code = follow_run(job->query, job->reader, d.subject.index, WAKE_SIZE | WAKE_STACK | WAKE_USABLE,
                           &calls, &d, err);
     if (code == 0 && !dhat_write(&d))
-        code = err_set(err, ERR_MEMORY, "There is no memory for the frames of the export.");
+        code = err_no_memory(err);
     holding_release(&d.holding);
     map_release(&d.numbers);
     vec_release(&d.frames);

@@ -132,7 +132,7 @@ static void dot_put_legend(const struct export_job *job, const struct callgraph 
     struct strbuf command;
     strbuf_init(&command);
     if (!export_add_title(job, &command))
-        *code = err_set(err, ERR_MEMORY, "There is no memory for the legend.");
+        *code = err_no_memory(err);
     out_text(o, "  legend [shape=note, fillcolor=\"#ffffff\", color=\"#888888\", fontsize=14, label=\"");
     struct strbuf shorter;
     strbuf_init(&shorter);

@@ -266,7 +266,7 @@ int export_flamegraph(const struct export_job *job, struct err *err)
     if (code == 0) {
         g.total = flamegraph_value(&g, &g.tree.nodes.data[0]);
         if (!flamegraph_layout(&g))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the boxes of the picture.");
+            code = err_no_memory(err);
     }
     if (code == 0)
         flamegraph_write(&g);

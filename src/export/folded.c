@@ -33,7 +33,7 @@ int export_folded(const struct export_job *job, struct err *err)
         path.count = 0;
         for (uint32_t t = s->trace; t != 0 && code == 0; t = traces_parent(job->traces, t)) {
             if (!vec_push(&path, t))
-                code = err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+                code = err_no_memory(err);
         }
         if (path.count == 0)
             out_text(job->out, CAPTION_NO_STACK);

@@ -97,5 +97,5 @@ int export_gprof2dot(const struct export_job *job, struct err *err)
     }
     map_release(&g.numbers);
     vec_release(&g.frames);
-    return ok ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the functions.");
+    return ok ? 0 : err_no_memory(err);
 }

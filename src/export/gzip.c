@@ -75,5 +75,5 @@ int gzip_finish(struct gzip *g, struct err *err)
         g->stream.avail_in = 0;
         gzip_deflate(g, Z_FINISH);
     }
-    return g->state == Z_STREAM_END ? 0 : err_set(err, ERR_MEMORY, "There is no memory to compress with.");
+    return g->state == Z_STREAM_END ? 0 : err_no_memory(err);
 }

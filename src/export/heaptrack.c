@@ -60,7 +60,7 @@ struct heaptrack {
 
 static int heaptrack_no_memory(struct heaptrack *h)
 {
-    return err_set(h->err, ERR_MEMORY, "There is no memory for the stacks of the export.");
+    return err_no_memory(h->err);
 }
 
 /* ------------------------------------------------------------ names, stacks */

@@ -8,7 +8,7 @@
 
 static int holding_no_memory(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the stacks of the export.");
+    return err_no_memory(err);
 }
 
 int holding_init(struct holding *h, const struct export_job *job, const struct subject *s, struct err *err)

@@ -207,7 +207,7 @@ int export_html(const struct export_job *job, struct err *err)
     strbuf_init(&command);
     if (!export_add_title(job, &command)) {
         strbuf_release(&command);
-        return err_set(err, ERR_MEMORY, "There is no memory for the page.");
+        return err_no_memory(err);
     }
     html_put_head(o, strbuf_get(&command));
     out_text(o, "<body>\n<main>\n<h1>");

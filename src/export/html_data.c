@@ -315,5 +315,5 @@ int html_data_put(const struct export_job *job, struct err *err)
     vec_release(&d.path);
     vec_release(&d.frames);
     strbuf_release(&d.scratch);
-    return d.failed ? err_set(err, ERR_MEMORY, "There is no memory for the page.") : 0;
+    return d.failed ? err_no_memory(err) : 0;
 }

@@ -99,7 +99,7 @@ static int massif_make_tree(struct massif *m)
         const struct holding_trace *t = &m->holding.traces.data[i];
         const struct metrics now = {.live_blocks = t->blocks, .live_bytes = t->bytes};
         if (t->blocks > 0 && !vec_push(&sites.list, ((struct site){.trace = t->trace, .rows = 1, .m = now})))
-            code = err_set(m->err, ERR_MEMORY, "There is no memory for the tree of a snapshot.");
+            code = err_no_memory(m->err);
     }
     if (code == 0)
         code = tree_build(&tree, m->job->traces, &sites, NULL, m->err);

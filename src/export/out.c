@@ -89,7 +89,7 @@ int out_flush(struct out *o, const char *what, struct err *err)
     case EFBIG:
         return err_set(err, ERR_FULL, "There is no room left to write %s: %s.", what, strerror(o->error));
     case ENOMEM:
-        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", what);
+        return err_no_memory(err);
     default:
         return err_set(err, ERR_IO, "%s cannot be written: %s.", what, strerror(o->error));
     }

@@ -164,7 +164,7 @@ int export_perfetto(const struct export_job *job, struct err *err)
         if (!export_has_process(job, i))
             continue;
         if (!perfetto_put_names(&p, i) || !perfetto_put_moments(&p, i))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the names.");
+            code = err_no_memory(err);
         else if (perfetto_is_first(job, i))
             code = perfetto_put_heap(&p, pid, perfetto_end(job, pid), err);
         if (code == 0)

@@ -80,12 +80,12 @@ static int perfetto_change(struct perfetto_course *c, uint32_t thread, uint64_t 
     size_t at = known == NULL ? c->levels.count : (size_t)*known;
     struct perfetto_level fresh = {.thread = thread, .told = UINT64_MAX};
     if (known == NULL && (!map_set(&c->slots, thread, at) || !vec_push(&c->levels, fresh)))
-        return err_set(c->err, ERR_MEMORY, "There is no memory for the threads.");
+        return err_no_memory(c->err);
     struct perfetto_level *l = &c->levels.data[at];
     l->bytes = is_new ? l->bytes + size : l->bytes - size;
     l->highest = l->bytes > l->highest ? l->bytes : l->highest;
     if (!l->has_changed && !vec_push(&c->changed, (uint32_t)at))
-        return err_set(c->err, ERR_MEMORY, "There is no memory for the threads.");
+        return err_no_memory(c->err);
     l->has_changed = true;
     return 0;
 }

@@ -360,7 +360,7 @@ int export_pprof(const struct export_job *job, struct err *err)
         code = gzip_finish(p.gzip, err);
     }
     if (p.failed)
-        code = err_set(err, ERR_MEMORY, "There is no memory for the profile.");
+        code = err_no_memory(err);
     pprof_release(&p);
     return code;
 }

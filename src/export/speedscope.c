@@ -52,7 +52,7 @@ static int speedscope_sort(const struct export_job *job, enum measure measure, s
     size_t count = job->traces->traces.count, sites = job->sites->list.count;
     struct speedscope_order o = {job->traces, memory_new_zeroed(count, sizeof *o.weights)};
     if (o.weights == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+        return err_no_memory(err);
     for (size_t i = 0; i < sites; i++)
         o.weights[job->sites->list.data[i].trace] += measure_weight(&job->sites->list.data[i].m, measure);
     for (size_t i = count; i-- > 1;) /* a caller comes before what it called */
@@ -109,7 +109,7 @@ static int speedscope_write_samples(const struct export_job *job, struct json *j
         path.count = 0;
         for (uint32_t t = s->trace; t != 0 && code == 0; t = traces_parent(job->traces, t))
             if (!vec_push(&path, job->traces->traces.data[t].frame))
-                code = err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+                code = err_no_memory(err);
         strbuf_clear(text);
         if (path.count == 0)
             strbuf_addf(text, "[%zu", job->traces->frames.count);

@@ -253,8 +253,7 @@ int export_sqlite(const struct export_job *job, struct err *err)
     database_open(&s.db, job->path);
     database_run(&s.db, sqlite_schema);
     sqlite_put_meta(&s);
-    int code = sqlite_put_processes(&s) ? sqlite_put_blocks(&s)
-                                        : err_set(err, ERR_MEMORY, "There is no memory for the names.");
+    int code = sqlite_put_processes(&s) ? sqlite_put_blocks(&s) : err_no_memory(err);
     sqlite_put_traces(&s);
     sqlite_put_sites(&s);
     database_run(&s.db, sqlite_views);

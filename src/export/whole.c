@@ -323,7 +323,7 @@ static int whole_write_block(struct whole *w, const struct follow_block *b, cons
     strbuf_clear(&w->row);
     char *row = strbuf_reserve(&w->row, WHOLE_ROW);
     if (row == NULL)
-        return err_set(w->err, ERR_MEMORY, "There is no memory for a row of the export.");
+        return err_no_memory(w->err);
     strbuf_grown(&w->row, (size_t)(whole_put_block(row, b, end) - row));
     json_add_written(&w->json, NULL, &w->row);
     out_settle(w->job->out);
@@ -411,7 +411,7 @@ int export_json(const struct export_job *job, struct err *err)
     json_close_array(&w.json);
     json_close_object(&w.json);
     if (code == 0 && w.row.failed)
-        code = err_set(err, ERR_MEMORY, "There is no memory for a row of the export.");
+        code = err_no_memory(err);
     strbuf_release(&w.row);
     return code == OUT_STOP ? 0 : code;
 }

@@ -97,7 +97,7 @@ static int callsites_load(struct loaded *loaded, const struct procmaps *maps, st
                                                                   .path = m->path,
                                                                   .path_length = strlen(m->path)});
         if (!loaded_add(loaded, m->start, m->end, module))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the import.");
+            code = err_no_memory(err);
     }
     segments_release(&segments);
     return code;
@@ -142,7 +142,7 @@ int callsites_write(struct callsites *c, struct import_job *job, struct err *err
         if (done)
             lot.stack = recast_stack(job->recast, frames.data, site->count);
         if (!done || !lots_add(&lots, &lot))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the import.");
+            code = err_no_memory(err);
     }
     if (code == 0)
         code = lots_write(&lots, job, err);

@@ -155,7 +155,7 @@ static int feed_begin(struct feed *f, struct err *err)
                !ZSTD_isError(ZSTD_DCtx_setParameter(f->zstd, ZSTD_d_windowLogMax, FEED_ZSTD_WINDOW));
     }
     if (!done)
-        return err_set(err, ERR_MEMORY, "There is no memory to read %s.", f->path);
+        return err_no_memory(err);
     return feed_check(f, err);
 }
 
@@ -164,11 +164,10 @@ int feed_open(struct feed **out, const char *path, struct err *err)
     struct feed *f = memory_new_zeroed(1, sizeof *f);
     *out = NULL;
     if (f == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
+        return err_no_memory(err);
     f->fd = -1;
     f->path = memory_copy_text(path);
-    int code = f->path == NULL ? err_set(err, ERR_MEMORY, "There is no memory to read %s.", path)
-                               : file_open(&f->fd, &f->size, path, err);
+    int code = f->path == NULL ? err_no_memory(err) : file_open(&f->fd, &f->size, path, err);
     if (code == 0)
         code = feed_begin(f, err);
     if (code == 0)
@@ -276,7 +275,7 @@ int feed_rest(struct feed *f, size_t most, uint8_t **bytes, size_t *length, stru
             capacity = need < capacity * 2 ? capacity * 2 : need;
             void *moved = memory_resize(data, capacity);
             if (moved == NULL)
-                code = err_set(err, ERR_MEMORY, "There is no memory to read %s.", f->path);
+                code = err_no_memory(err);
             else
                 data = moved;
         }
@@ -289,7 +288,7 @@ int feed_rest(struct feed *f, size_t most, uint8_t **bytes, size_t *length, stru
     if (code == 0)
         code = feed_check(f, err);
     if (code == 0 && data == NULL && (data = memory_new(1)) == NULL)
-        code = err_set(err, ERR_MEMORY, "There is no memory to read %s.", f->path);
+        code = err_no_memory(err);
     if (code != 0) {
         free(data);
         return code;

@@ -137,7 +137,7 @@ static int dhat_read(struct dhat_file *d, struct err *err)
     while (jsonread_key(j, key, sizeof key))
         dhat_take_member(d, key);
     if (d->failed || d->text.failed || d->command.failed || d->mode.failed || d->unit.failed)
-        return err_set(err, ERR_MEMORY, "There is no memory for the import.");
+        return err_no_memory(err);
     if (j->bad)
         return feed_refuse_byte(feed, (uint64_t)(j->at - j->begin), err,
                                 "this is not what DHAT writes there.");
@@ -168,7 +168,7 @@ static int dhat_stack(struct dhat_file *d, size_t number, uint32_t *stack, struc
 {
     const struct dhat_point *p = &d->points.data[number];
     if (!vec_reserve(&d->path, p->count))
-        return err_set(err, ERR_MEMORY, "There is no memory for the import.");
+        return err_no_memory(err);
     for (uint32_t k = 0; k < p->count; k++) {
         uint32_t index = d->indexes.data[p->first + k];
         if (index >= d->frames.count)
@@ -191,7 +191,7 @@ static int dhat_write(struct dhat_file *d, struct err *err)
         struct lot lot = d->points.data[i].lot;
         code = dhat_stack(d, i, &lot.stack, err);
         if (code == 0 && !lots_add(&lots, &lot))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the import.");
+            code = err_no_memory(err);
     }
     recast_note(d->job->recast,
                 "DHAT's accesses, each stack's own largest size and lifetimes have no place in a recording.");

@@ -66,7 +66,7 @@ static int gperftools_line(struct gperftools_file *g, const char *line, size_t l
     linescan_expect(&s, "@");
     struct callsite *site = s.bad ? NULL : callsites_begin(&g->sites, &s);
     if (g->sites.failed)
-        return err_set(err, ERR_MEMORY, "There is no memory for the import.");
+        return err_no_memory(err);
     if (s.bad || site == NULL)
         return feed_refuse(g->job->feed, err, "this is no line of a heap profile.");
     site->end = callsites_scale(end, g->period);

@@ -413,8 +413,7 @@ static int heaptrack_line(struct heaptrack_file *h, const char *line, size_t len
     }
     if (s.bad)
         return feed_refuse(h->feed, err, "this '%c' line makes no sense.", letter);
-    return h->failed || h->addressed.failed ? err_set(err, ERR_MEMORY, "There is no memory for the import.")
-                                            : 0;
+    return h->failed || h->addressed.failed ? err_no_memory(err) : 0;
 }
 
 bool from_heaptrack_is_one(const char *head, size_t length)
@@ -433,7 +432,7 @@ int from_heaptrack(struct import_job *job, struct err *err)
     size_t length;
     int code = 0;
     if (h == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the import.");
+        return err_no_memory(err);
     h->feed = job->feed;
     h->recast = job->recast;
     h->exe = h->command = (struct recast_text){"", 0};

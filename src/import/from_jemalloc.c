@@ -73,7 +73,7 @@ static int jemalloc_line(struct jemalloc_file *j, const char *line, size_t lengt
         (void)jemalloc_take_sums(j, &s);
     }
     if (j->sites.failed)
-        return err_set(err, ERR_MEMORY, "There is no memory for the import.");
+        return err_no_memory(err);
     return s.bad ? feed_refuse(j->job->feed, err, "this is no line of a heap profile.") : 0;
 }
 

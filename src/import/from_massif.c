@@ -343,7 +343,7 @@ static int massif_line(struct massif_file *m, const char *line, size_t length, s
     else
         code = massif_head(m, &s, err);
     if (code == 0 && m->failed)
-        code = err_set(err, ERR_MEMORY, "There is no memory for the import.");
+        code = err_no_memory(err);
     return code == 0 ? recast_check(m->job->recast, err) : code;
 }
 

@@ -190,7 +190,7 @@ static int memtraq_line(struct memtraq_log *m, const char *line, size_t length, 
     if (s.bad)
         return feed_refuse(m->job->feed, err, "the event makes no sense.");
     if (m->failed || m->addressed.failed)
-        return err_set(err, ERR_MEMORY, "There is no memory for the import.");
+        return err_no_memory(err);
     return recast_check(m->job->recast, err);
 }
 

@@ -134,7 +134,7 @@ static int mtrace_line(struct mtrace_file *m, const char *line, size_t length, s
     if (code == 0)
         code = recast_check(m->job->recast, err);
     if (code == 0 && (m->addressed.failed || m->path.failed))
-        code = err_set(err, ERR_MEMORY, "There is no memory for the import.");
+        code = err_no_memory(err);
     return code;
 }
 

@@ -375,7 +375,7 @@ static void pprof_take_sample(struct pprof_file *p, struct cursor message)
 static int pprof_check(const struct pprof_file *p, struct err *err)
 {
     if (p->failed)
-        return err_set(err, ERR_MEMORY, "There is no memory for the import.");
+        return err_no_memory(err);
     if (p->wrong != NULL)
         return feed_refuse_byte(p->job->feed, (uint64_t)(p->wrong - p->bytes), err,
                                 "what stands there makes no sense in a profile.");

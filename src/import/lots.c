@@ -141,7 +141,7 @@ static int lots_plan(struct lots_plan *p, const struct lots *l, struct err *err)
         if (!lots_split(&k, &lot))
             p->odd++;
         if (!vec_push(&p->kinds, k))
-            return err_set(err, ERR_MEMORY, "There is no memory for the import.");
+            return err_no_memory(err);
         p->ceiling += k.kept.bytes + k.passing.bytes;
         p->told += k.churn.blocks + k.kept.blocks + k.passing.blocks + k.late.blocks;
         if (k.churn.blocks > 0 && k.churn.bytes / k.churn.blocks >= largest)

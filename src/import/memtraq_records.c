@@ -143,7 +143,7 @@ int memtraq_records_read(struct memtraq_log *m, struct err *err)
         serial = r.serial;
         code = recast_check(m->job->recast, err);
         if (code == 0 && (m->failed || m->addressed.failed))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the import.");
+            code = err_no_memory(err);
     }
     if (lost > 0)
         recast_note(m->job->recast, "%llu records were lost on their way.", (unsigned long long)lost);

@@ -91,7 +91,7 @@ static bool recast_is_bad(struct recast *r)
 
 static void recast_no_memory(struct recast *r)
 {
-    recast_fail(r, ERR_MEMORY, "There is no memory for what is imported.");
+    recast_fail(r, ERR_MEMORY, ERR_NO_MEMORY);
 }
 
 /* -------------------------------------------------------------------- beginning */
@@ -130,11 +130,10 @@ int recast_open(struct recast **out, const char *path, uint64_t wall_ns, struct 
     struct recast *r = memory_new_zeroed(1, sizeof *r);
     *out = NULL;
     if (r == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+        return err_no_memory(err);
     r->path = memory_copy_text(path);
-    int code = recast_init(r) && r->path != NULL
-                   ? wake_writer_open_at(&r->writer, path, wall_ns, err)
-                   : err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+    int code = recast_init(r) && r->path != NULL ? wake_writer_open_at(&r->writer, path, wall_ns, err)
+                                                 : err_no_memory(err);
     if (code == 0)
         *out = r;
     else

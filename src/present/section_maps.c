@@ -173,7 +173,7 @@ static int section_maps_depth(struct page *p, const struct mapping *m, struct er
                   units_bytes(size, u->rss_bytes), units_bytes(to, u->swap_bytes),
                   units_time(from, u->time_ns));
     }
-    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the mappings.");
+    return fine ? 0 : err_no_memory(err);
 }
 
 static int section_maps_one(struct page *p, const struct section_maps *s, const struct mapping *m,
@@ -291,7 +291,7 @@ static int section_maps_json_regions(struct json *j, const struct mapping *m, st
     }
     json_close_array(j);
     stretches_release(&s);
-    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the mappings.");
+    return fine ? 0 : err_no_memory(err);
 }
 
 static int section_maps_json_lists(struct json *j, const struct section_maps *s, const struct mapping *m,

@@ -243,7 +243,7 @@ static int accounts_read_process(struct accounts *a, struct wake_reader *r, size
     if (!g.out_of_memory)
         code = wake_reader_visit(r, process, 0, UINT64_MAX, account_visit, &g, err);
     if (code >= 0 && (g.out_of_memory || !account_find_holders(&g)))
-        code = err_set(err, ERR_MEMORY, "There is no memory for the pools.");
+        code = err_no_memory(err);
     for (size_t i = 0; i < g.count; i++)
         account_sort(g.accounts[i]);
     map_release(&g.live);

@@ -194,5 +194,5 @@ int advices_read(struct advices *a, const struct query *q, struct wake_reader *r
     numbered_release(&w.between);
     slots_release(&w.slots);
     free(w.rows);
-    return code == ERR_MEMORY ? err_set(err, ERR_MEMORY, "There is no memory to look for advice.") : code;
+    return code == ERR_MEMORY ? err_no_memory(err) : code;
 }

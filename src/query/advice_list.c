@@ -157,6 +157,6 @@ int advices_build(struct advices *a, struct traces *c, uint64_t peak_bytes, uint
     vec_release(&joined);
     vec_release(&traces);
     if (!fine)
-        return err_set(err, ERR_MEMORY, "There is no memory for the advice.");
+        return err_no_memory(err);
     return code;
 }

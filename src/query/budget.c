@@ -77,7 +77,7 @@ static int budget_set_text(struct budget *b, const char *name, const char *value
         return err_set(err, ERR_USAGE, "%s needs the name of a file.", name);
     bool is_base = strcmp(name, "base") == 0;
     if (copy == NULL || (!is_base && !vec_push(&b->suppressions, copy)))
-        return err_set(err, ERR_MEMORY, "There is no memory for the limits.");
+        return err_no_memory(err);
     if (is_base)
         b->base = copy;
     return 0;

@@ -48,8 +48,8 @@ static int budget_file_set(struct budget_file *f, const char *key, const char *v
     if (is_path && slash != NULL && value[0] != '\0' && value[0] != '/')
         strbuf_add(&joined, f->path, (size_t)(slash - f->path) + 1);
     strbuf_add_text(&joined, value);
-    int code = joined.failed ? err_set(f->err, ERR_MEMORY, "There is no memory for the limits.")
-                             : budget_set(f->budget, key, strbuf_get(&joined), f->err);
+    int code =
+        joined.failed ? err_no_memory(f->err) : budget_set(f->budget, key, strbuf_get(&joined), f->err);
     strbuf_release(&joined);
     return code == ERR_USAGE ? budget_file_refuse(f, ERR_INPUT) : code;
 }

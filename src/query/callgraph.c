@@ -230,5 +230,5 @@ int callgraph_build(struct callgraph *g, const struct traces *c, const struct si
     free(w.symbols);
     vec_release(&w.passes);
     map_release(&w.slots);
-    return w.failed ? err_set(err, ERR_MEMORY, "There is no memory for the call graph.") : 0;
+    return w.failed ? err_no_memory(err) : 0;
 }

@@ -31,7 +31,7 @@ int combine_add(struct query_result *to, const struct query_result *from, uint32
     if (!vec_reserve(&to->rows, first + from->rows.count) ||
         !vec_reserve(&to->peaks, to->peaks.count + from->peaks.count) ||
         (to->timeline.count == 0 && !vec_reserve(&to->timeline, from->timeline.count)))
-        return err_set(err, ERR_MEMORY, "There is no memory for the answer.");
+        return err_no_memory(err);
     for (size_t i = 0; i < from->rows.count; i++) {
         struct query_row row = from->rows.data[i];
         row.process += base;

@@ -153,7 +153,7 @@ struct compare_work {
 
 static int compare_no_memory(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the comparison.");
+    return err_no_memory(err);
 }
 
 static bool compare_add(struct compare *d, const struct site *before, const struct site *after)

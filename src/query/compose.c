@@ -188,7 +188,7 @@ int compose_read(struct compose *c, struct wake_reader *r, size_t process, struc
         wake_reader_visit_columns(r, process, 0, UINT64_MAX, COMPOSE_COLUMNS, pairing_visit, &blocks, err);
     pairing_release(&blocks);
     if (code == ERR_MEMORY)
-        return err_set(err, code, "There is no memory to prepare the replay.");
+        return err_no_memory(err);
     if (code != 0)
         return code;
     if (c->calls == 0)
@@ -373,7 +373,7 @@ int compose_write(struct compose *c, struct wake_reader *r, void *memory, struct
     if (code == 0)
         code = compose_write_parts(c, head);
     if (code == ERR_MEMORY)
-        return err_set(err, code, "There is no memory to prepare the replay.");
+        return err_no_memory(err);
     if (code == ERR_LIMIT)
         return err_set(err, code, "There are too many blocks for a replay.");
     if (code == ERR_INPUT)

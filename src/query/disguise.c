@@ -169,7 +169,7 @@ int disguise_init(struct disguise *d, struct wake_reader *r, enum veil_level lev
     bool done = d->names != NULL && from != NULL && disguise_know_modules(r);
     for (uint32_t i = 1; done && i <= names_image_count(from); i++)
         done = disguise_image(d, from, i);
-    return done ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the new names.");
+    return done ? 0 : err_no_memory(err);
 }
 
 void disguise_release(struct disguise *d)

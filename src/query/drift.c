@@ -46,7 +46,7 @@ int drift_add(struct drift *d, struct traces *c, uint32_t trace, int64_t bytes, 
     if ((site == 0 && trace != 0) ||
         (known == NULL &&
          (!map_set(&d->slots, site, at) || !vec_push(&d->list, (struct drift_site){.trace = site}))))
-        return err_set(err, ERR_MEMORY, "There is no memory for the list of sites.");
+        return err_no_memory(err);
     d->list.data[at].bytes += bytes;
     d->list.data[at].blocks += blocks;
     d->bytes += bytes;

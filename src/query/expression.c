@@ -37,6 +37,6 @@ int expression_compile(regex_t *to, const char *text, struct err *err)
     if (code == 0)
         return 0;
     if (code == REG_ESPACE)
-        return err_set(err, ERR_MEMORY, "There is no memory for the regular expression.");
+        return err_no_memory(err);
     return err_set(err, ERR_USAGE, "'%.200s' is not a regular expression: %s.", text, expression_fault(code));
 }

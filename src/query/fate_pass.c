@@ -276,7 +276,7 @@ int fate_pass_run(struct filter *f, struct bitset *chosen, struct watch *watch, 
     if (code == 0 && p.failed)
         code = ERR_MEMORY;
     if (code == ERR_MEMORY)
-        err_set(err, code, "There is no memory for the live blocks of the query.");
+        err_no_memory(err);
     numbered_release(&p.live);
     chains_release(&p.chains);
     slots_release(&p.slots);

@@ -133,7 +133,7 @@ static int filter_allow_stacks(struct filter *f, uint32_t process, struct err *e
     const struct query_filter *q = &f->query->filter;
     f->stacks = memory_new(f->stack_count);
     if (f->stacks == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the stacks of the query.");
+        return err_no_memory(err);
     filter_name_stacks(f->stacks, f->stack_count, q->stacks.data, q->stacks.count, q->not_stacks.data,
                        q->not_stacks.count);
     for (uint32_t i = 0; i < f->stack_count; i++) {
@@ -236,7 +236,7 @@ int filter_init(struct filter *f, const struct query *q, const struct when *w,
     bitset_init(&f->inside);
     filter_set_times(f);
     if (!filter_list_leaked(f) || !filter_list_makers(f))
-        return err_set(err, ERR_MEMORY, "There is no memory for the conditions of the query.");
+        return err_no_memory(err);
     int code = filter_check_arenas(f, err);
     if (code == 0)
         code = filter_check_temporary(f, err);

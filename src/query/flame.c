@@ -174,5 +174,5 @@ int flame_build(struct flame *f, const struct traces *c, const struct compare *d
     vec_release(&w.groups);
     vec_release(&w.tasks);
     map_release(&w.slots);
-    return ok ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the flame graph.");
+    return ok ? 0 : err_no_memory(err);
 }

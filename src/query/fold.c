@@ -84,5 +84,5 @@ int fold_sites(struct sites *folded, struct sites *from, const struct traces *c,
     sites_sort(folded, c, measure);
     map_release(&slots);
     free(looks);
-    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the list of sites.");
+    return fine ? 0 : err_no_memory(err);
 }

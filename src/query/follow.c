@@ -211,6 +211,6 @@ int follow_run(const struct query *q, struct wake_reader *reader, uint32_t proce
     when_release(&when);
     free(f);
     if (code == ERR_MEMORY)
-        return err_set(err, code, "There is no memory for the live blocks of the query.");
+        return err_no_memory(err);
     return watch.interrupted ? 0 : code;
 }

@@ -31,8 +31,8 @@ int inside_run(struct filter *f, struct watch *watch, struct wake_reader *reader
     for (size_t i = 0; i < asked->count && fine; i++)
         fine = bitset_set(&s.wanted, asked->data[i]);
     watch->total += f->process->events;
-    int code = !fine ? err_set(err, ERR_MEMORY, "There is no memory for the mappings.")
-                     : maps_play(&maps, watch, reader, process, 0, inside_block, &s, err);
+    int code =
+        !fine ? err_no_memory(err) : maps_play(&maps, watch, reader, process, 0, inside_block, &s, err);
     maps_release(&maps);
     bitset_release(&s.wanted);
     return code;

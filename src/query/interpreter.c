@@ -68,7 +68,7 @@ static uint8_t interpreter_of_frame(const struct frame *f)
 
 static int interpreter_no_memory(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory to look for an interpreter.");
+    return err_no_memory(err);
 }
 
 /* Of each trace; one that is called has a greater number than its caller. */

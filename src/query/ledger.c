@@ -154,7 +154,7 @@ int ledger_attach(struct wake_reader *reader, const struct ledger_limits *limits
     size_t count = wake_reader_process_count(reader);
     if (l == NULL || (l->processes = memory_new_zeroed(count + 1, sizeof *l->processes)) == NULL) {
         free(l);
-        return err_set(err, ERR_MEMORY, "There is no memory for a ledger of the recording.");
+        return err_no_memory(err);
     }
     l->reader = reader;
     l->count = count;

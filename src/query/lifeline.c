@@ -144,7 +144,7 @@ int lifeline_read(struct levels *l, const struct query *q, struct wake_reader *r
     course_release(&f.course);
     free(f.stacks);
     if (code == ERR_MEMORY)
-        return err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+        return err_no_memory(err);
     return code == WATCH_STOP ? ERR_ABSENT : code;
 }
 
@@ -169,7 +169,7 @@ static int lifeline_judge_rest(struct verdict *verdicts, const struct query *q, 
     int code = 0;
     for (size_t i = 0; i < count && code == 0; i++)
         if (verdicts[i].kind == VERDICT_NONE && !vec_push(&rest, stacks[i]))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+            code = err_no_memory(err);
     if (code == 0)
         code = lifeline_read(&levels, q, r, process, rest.data, rest.count, err);
     for (size_t i = 0, k = 0; i < count && code == 0; i++)
@@ -192,6 +192,6 @@ int lifeline_judge(struct verdict *verdicts, const struct query *q, struct wake_
     size_t unknown = code == 0 ? lifeline_find(verdicts, &levels) : count;
     levels_release(&levels);
     if (code == ERR_MEMORY)
-        return err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+        return err_no_memory(err);
     return unknown == 0 || !may_read ? 0 : lifeline_judge_rest(verdicts, q, r, process, stacks, count, err);
 }

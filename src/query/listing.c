@@ -164,7 +164,7 @@ static int listing_end_line(struct listing *l, struct listing_line *line, struct
     if (line->count != 0)
         fine = listing_add(l, (uint32_t)process, line->values[is_lone ? 0 : 1]);
     *line = (struct listing_line){.number = line->number + 1};
-    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the blocks of '%s'.", l->name);
+    return fine ? 0 : err_no_memory(err);
 }
 
 static int listing_read_lines(struct listing *l, int fd, struct err *err)
@@ -202,8 +202,7 @@ int listing_read(struct listing **l, const char *path, struct err *err)
         return err_set(err, file_code(errno), "The list of blocks '%s' cannot be read: %s.", path,
                        strerror(errno));
     struct listing *made = listing_new(is_input ? "standard input" : path);
-    int code = made == NULL ? err_set(err, ERR_MEMORY, "There is no memory for a list of blocks.")
-                            : listing_read_lines(made, fd, err);
+    int code = made == NULL ? err_no_memory(err) : listing_read_lines(made, fd, err);
     if (!is_input)
         close(fd);
     if (code != 0) {

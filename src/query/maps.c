@@ -376,7 +376,7 @@ int maps_play(struct maps *m, struct watch *watch, struct wake_reader *r, uint32
     regions_release(&w.live);
     maps_sampled_release(&w.sampled);
     if (code == ERR_MEMORY)
-        return err_set(err, ERR_MEMORY, "There is no memory for the mappings.");
+        return err_no_memory(err);
     return code;
 }
 

@@ -133,7 +133,7 @@ static int choice_take(struct choice *c, struct maps *m, size_t first, struct er
     }
     choice_find_peak(c, m, &is_chosen);
     bitset_release(&is_chosen);
-    return fine && !c->slots.failed ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the mappings.");
+    return fine && !c->slots.failed ? 0 : err_no_memory(err);
 }
 
 static int choice_prepare(struct choice *c, const struct wake_reader *r, uint32_t process, struct err *err)
@@ -143,7 +143,7 @@ static int choice_prepare(struct choice *c, const struct wake_reader *r, uint32_
     for (size_t i = 0; i < q->mappings.count && fine; i++)
         fine = q->mappings.data[i] == 0 || bitset_set(&c->numbers, q->mappings.data[i] - 1);
     if (!fine)
-        return err_set(err, ERR_MEMORY, "There is no memory for the mappings.");
+        return err_no_memory(err);
     if (!range_is_whole(&q->peak_rss) && wake_reader_process(r, process)->usage_samples.count == 0)
         return err_set(err, ERR_ABSENT,
                        "How much of the mappings of process %u was in memory is not known: that is recorded "

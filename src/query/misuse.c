@@ -367,6 +367,6 @@ int misuses_read(struct misuses *m, const struct query *q, struct wake_reader *r
     pairing_release(&blocks);
     map_release(&s.unknown);
     if (code == ERR_MEMORY)
-        return err_set(err, ERR_MEMORY, "There is no memory to look for misuse.");
+        return err_no_memory(err);
     return code == WATCH_STOP ? 0 : code;
 }

@@ -76,7 +76,7 @@ int nameless_find(struct nameless *n, struct traces *c, const struct query_resul
         const struct frame *f = traces_frame(c, traces_find_own(c, trace));
         if (f->line == 0 && f->module[0] != '\0' &&
             !nameless_add(n, &slots, f->module, row->m.allocated_bytes))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the names of files.");
+            code = err_no_memory(err);
     }
     map_release(&slots);
     nameless_merge(n);

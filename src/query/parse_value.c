@@ -13,7 +13,7 @@
 
 static int parse_no_memory(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the query.");
+    return err_no_memory(err);
 }
 
 /* ------------------------------------------------------------- single values */

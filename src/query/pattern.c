@@ -124,7 +124,7 @@ static int pattern_apply(const struct pattern *p, uint8_t *allowed, size_t count
         allowed[i] &= hit != p->asked->negated;
     }
     free(matches);
-    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory to match the stacks.");
+    return fine ? 0 : err_no_memory(err);
 }
 
 int pattern_narrow(const struct query *q, const struct query_pattern *patterns, size_t patterns_count,

@@ -85,7 +85,7 @@ static int programs_lead(struct programs *p, const struct programs_process *proc
     for (size_t i = 0; i < answer->rows.count && code == 0; i++)
         if (processes[answer->rows.data[i].process].program == program &&
             !vec_push(&rows, answer->rows.data[i]))
-            code = err_set(err, ERR_MEMORY, "There is no memory for the programs.");
+            code = err_no_memory(err);
     if (code == 0)
         code = sites_add(&p->leading, c, rows.data, rows.count, err);
     vec_release(&rows);
@@ -113,7 +113,7 @@ int programs_split(struct programs *p, struct traces *c, const struct query_resu
     struct programs_process *processes = memory_new_zeroed(count, sizeof *processes);
     int code = 0;
     if (processes == NULL || !programs_count(p, processes, c, answer))
-        code = err_set(err, ERR_MEMORY, "There is no memory for the programs.");
+        code = err_no_memory(err);
     for (size_t i = 0; code == 0 && i < p->others.count; i++)
         leaking += p->others.data[i].processes;
     if (code == 0 && leaking >= PROGRAMS_PROCESSES_MIN) {

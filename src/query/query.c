@@ -166,7 +166,7 @@ static int answer_add_row(struct answer *a, const struct query_row *from, struct
     if ((a->query->want & WANT_DETAIL) == 0)
         row.m.slack_bytes = 0;
     if (!vec_push(&a->result->rows, row))
-        return err_set(err, ERR_MEMORY, "There is no memory for the rows of the answer.");
+        return err_no_memory(err);
     measure_add(&a->result->total, &row.m);
     return 0;
 }
@@ -178,7 +178,7 @@ static int answer_add_peak(struct answer *a, uint32_t process, uint64_t bytes, u
         bytes = time_ns = 0;
     const struct query_peak peak = {process, time_ns};
     if (a->query->each_peak && !vec_push(&a->result->peaks, peak))
-        return err_set(err, ERR_MEMORY, "There is no memory for the peaks of the processes.");
+        return err_no_memory(err);
     if (a->has_peak && bytes <= a->peak_bytes)
         return 0;
     a->has_peak = true;
@@ -243,7 +243,7 @@ static int answer_from_tally(struct answer *a, struct tally *tally, struct media
 {
     int code = 0;
     if (!answer_settle_medians(a, tally, medians))
-        return err_set(err, ERR_MEMORY, "There is no memory for the medians.");
+        return err_no_memory(err);
     for (size_t i = 0; i < tally->rows.count && code == 0; i++) {
         const struct tally_row *t = &tally->rows.data[i];
         code = answer_add_row(a,
@@ -269,7 +269,7 @@ static int answer_scan(struct answer *a, struct filter *f, struct bitset *chosen
 {
     struct scan *s = memory_new_zeroed(1, sizeof *s);
     if (s == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the query.");
+        return err_no_memory(err);
     int code = scan_run(s, a->query, &a->when, f, chosen, &a->watch, a->reader, process, a->result, err);
     if (code == 0 && has_rows) {
         code = answer_from_totals(a, f, process, err);
@@ -390,7 +390,7 @@ static int answer_process(struct answer *a, uint32_t process, struct err *err)
     a->result->lacks_temporaries |= is_of_events && !filter.knows_order && a->query->temporary_ns == 0;
     filter_release(&filter);
     if (code >= 0 && a->when.processes.count > 1 && !overlap_take(&a->overlap, a->result, p))
-        code = err_set(err, ERR_MEMORY, "There is no memory for the timeline of several processes.");
+        code = err_no_memory(err);
     return code;
 }
 
@@ -441,11 +441,11 @@ int query_run(const struct query *q, struct wake_reader *reader, struct query_re
         code = when_resolve(&a.when, q, reader, err);
     if (code == 0 && (q->want & WANT_MEDIAN) != 0 &&
         (a.medians = memory_new_zeroed(MEDIAN_BUCKETS, sizeof *a.medians)) == NULL)
-        code = err_set(err, ERR_MEMORY, "There is no memory for the medians.");
+        code = err_no_memory(err);
     if (code == 0) {
         answer_begin(&a);
         if (q->ticks != 0 && !timeline_init(result, q, &a.when))
-            code = err_set(err, ERR_MEMORY, "There is no memory for %u ticks.", q->ticks);
+            code = err_no_memory(err);
     }
     for (size_t i = 0; i < a.when.processes.count && code == 0 && !a.watch.interrupted; i++)
         code = answer_process(&a, a.when.processes.data[i], err);

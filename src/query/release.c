@@ -22,7 +22,7 @@ int release_allow(const struct filter *f, uint32_t process, uint8_t **allowed, s
     const struct query_filter *q = &f->query->filter;
     *allowed = memory_new(f->stack_count);
     if (*allowed == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the stacks of the query.");
+        return err_no_memory(err);
     filter_name_stacks(*allowed, f->stack_count, q->freeing_stacks.data, q->freeing_stacks.count,
                        q->not_freeing_stacks.data, q->not_freeing_stacks.count);
     return pattern_narrow(f->query, q->freeing_patterns.data, q->freeing_patterns.count, f->process, process,
@@ -71,7 +71,7 @@ int release_run(struct filter *f, struct watch *watch, struct wake_reader *reade
             wake_reader_visit_columns(reader, process, 0, UINT64_MAX,
                                       WAKE_STACK | WAKE_FREE_STACK | WAKE_PREVIOUS, release_events, &r, err);
         if (code == ERR_MEMORY)
-            err_set(err, code, "There is no memory for the released blocks of the query.");
+            err_no_memory(err);
     }
     bitset_release(&r.moving);
     free(r.allowed);

@@ -142,7 +142,7 @@ int rollup_add(struct rollup *g, struct traces *c, const struct query_row *rows,
         g->rows++;
         measure_add(&g->total, &rows[i].m);
         if (!rollup_add_row(g, c, &rows[i], trace))
-            return err_set(err, ERR_MEMORY, "There is no memory for the groups.");
+            return err_no_memory(err);
     }
     for (size_t i = 0; g->by == ROLLUP_PROCESS && i < g->list.count; i++) {
         const struct metrics *m = &g->list.data[i].self;

@@ -250,7 +250,7 @@ static uint64_t scan_behind(uint64_t ns)
 
 int scan_no_memory(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the live blocks of the query.");
+    return err_no_memory(err);
 }
 
 /* Rows are stacks, and a block counts as one. */

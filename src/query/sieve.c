@@ -36,7 +36,7 @@ int sieve_add(struct sieve *s, const char *pattern, bool exclude, struct err *er
 {
     struct sieve_rule *rule = memory_new_zeroed(1, sizeof *rule);
     if (rule == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the filters.");
+        return err_no_memory(err);
     int code = expression_compile(&rule->regex, pattern, err);
     if (code != 0) {
         free(rule);
@@ -46,7 +46,7 @@ int sieve_add(struct sieve *s, const char *pattern, bool exclude, struct err *er
     if (!vec_push(&s->rules, rule)) {
         regfree(&rule->regex);
         free(rule);
-        return err_set(err, ERR_MEMORY, "There is no memory for the filters.");
+        return err_no_memory(err);
     }
     s->has_include |= !exclude;
     return 0;

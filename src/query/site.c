@@ -19,7 +19,7 @@ void sites_release(struct sites *s)
 
 static int sites_no_memory(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the list of sites.");
+    return err_no_memory(err);
 }
 
 int sites_add(struct sites *s, struct traces *c, const struct query_row *rows, size_t count, struct err *err)

@@ -23,7 +23,7 @@ void suppress_release(struct suppress *s)
 
 int suppress_no_memory(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the suppressions.");
+    return err_no_memory(err);
 }
 
 /* ------------------------------------------------------------------- parsing */

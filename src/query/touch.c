@@ -104,6 +104,6 @@ int touches_read(struct touches *t, const struct query *q, struct wake_reader *r
     int code = wake_reader_visit(r, process, 0, UINT64_MAX, pairing_visit, &blocks, err);
     pairing_release(&blocks);
     if (code == ERR_MEMORY)
-        return err_set(err, ERR_MEMORY, "There is no memory for the history.");
+        return err_no_memory(err);
     return code == WATCH_STOP ? 0 : code;
 }

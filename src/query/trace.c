@@ -226,7 +226,7 @@ int traces_add_reader(struct traces *c, struct wake_reader *r, uint32_t *base, s
     }
     return 0;
 out:
-    return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+    return err_no_memory(err);
 }
 
 /* Appends the frames of a place to the list of its process.  False: no memory. */
@@ -336,13 +336,13 @@ int traces_find(struct traces *c, uint32_t process, uint32_t stack, uint32_t *tr
         if (known != 0)
             break;
         if (!vec_push(&c->path, node))
-            return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+            return err_no_memory(err);
         node = p->process->nodes.data[node].parent;
     }
     size_t gap_at = whole ? SIZE_MAX : (c->path.count + 1) / 2;
     *trace = c->path.count == 0 ? known : traces_descend(c, p, known, c->path.count, gap_at);
     if (*trace == 0)
-        return err_set(err, ERR_MEMORY, "There is no memory for the stacks.");
+        return err_no_memory(err);
     return 0;
 }
 

@@ -335,5 +335,5 @@ int tree_build(struct tree *t, const struct traces *c, const struct sites *sites
     }
     tree_work_release(&w);
     free(calls);
-    return ok ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the tree.");
+    return ok ? 0 : err_no_memory(err);
 }

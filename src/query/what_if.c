@@ -55,11 +55,11 @@ int what_if_add(struct what_if *w, const char *text, struct err *err)
     field = field == NULL ? fields[0] : field;
     struct query *q = memory_new(sizeof *q);
     if (q == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the question.");
+        return err_no_memory(err);
     query_init(q);
     int code = query_parse(q, field, text, err);
     if (code == 0 && !vec_push(&w->without, q))
-        code = err_set(err, ERR_MEMORY, "There is no memory for the question.");
+        code = err_no_memory(err);
     if (code != 0) {
         query_release(q);
         free(q);
@@ -240,7 +240,7 @@ int what_if_read(const struct what_if *w, const struct query *q, struct wake_rea
     vec_release(&work.deaths);
     free(work.matches);
     if (code == ERR_MEMORY)
-        return err_set(err, ERR_MEMORY, "There is no memory to answer what would have been.");
+        return err_no_memory(err);
     if (code == ERR_LIMIT)
         return err_set(err, ERR_LIMIT, "Too many blocks match to keep in mind when each would be freed.");
     return code == WATCH_STOP ? 0 : code;

@@ -27,7 +27,7 @@ static int when_choose(struct when *w, const struct query *q, const struct wake_
         if (!when_chooses(q, p))
             continue;
         if (!vec_push(&w->processes, i))
-            return err_set(err, ERR_MEMORY, "There is no memory for the list of processes.");
+            return err_no_memory(err);
         w->run_from = p->info.start_ns < w->run_from ? p->info.start_ns : w->run_from;
         w->run_to = p->end.end_ns > w->run_to ? p->end.end_ns : w->run_to;
     }

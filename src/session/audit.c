@@ -293,7 +293,7 @@ int audit_process(struct audit *a, size_t process, struct err *err)
     if (!w.out_of_memory)
         code = wake_reader_visit(a->reader, process, 0, UINT64_MAX, walk_block, &w, err);
     if (w.out_of_memory)
-        code = err_set(err, ERR_MEMORY, "There is no memory to follow the events.");
+        code = err_no_memory(err);
     if (code == 0) {
         if (!w.process->known)
             audit_say(&w, "what it was called and when it began is not in the file.");

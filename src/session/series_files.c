@@ -60,7 +60,7 @@ int series_files_init(struct series_files *p, const char *const *files, size_t c
             fine = series_files_gather(p, all, count, i, list);
     free(all);
     free(list);
-    return fine ? 0 : err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
+    return fine ? 0 : err_no_memory(err);
 }
 
 void series_files_release(struct series_files *p)

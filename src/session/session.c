@@ -78,7 +78,7 @@ static int session_name(struct session *s, struct wake_reader *r, struct err *er
 {
     struct names *names = wake_reader_names(r);
     if (names == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the names.");
+        return err_no_memory(err);
     int code = s->options.finds_names && !session_is_named(names) ? session_find_names(s, r, err) : 0;
     session_find_images(r);
     return code;
@@ -102,7 +102,7 @@ static int session_add(struct session *s, const char *const *paths, size_t count
         return code;
     if (!vec_push(&s->list, one)) {
         wake_reader_close(one.reader);
-        return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
+        return err_no_memory(err);
     }
     code = session_name(s, one.reader, err);
     wake_reader_rest(one.reader);
@@ -116,7 +116,7 @@ int session_open(struct session **out, const char *const *paths, size_t count,
     struct series_files files = {0};
     *out = NULL;
     if (s == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the recordings.");
+        return err_no_memory(err);
     s->options = *options;
     pthread_rwlock_init(&s->lock, NULL);
     int code = series_files_init(&files, paths, count, err);

@@ -35,7 +35,7 @@ static bool site_verdicts_are_slow(const struct judged *d)
 
 static int site_verdicts_memory(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the verdicts.");
+    return err_no_memory(err);
 }
 
 /* For each trace, the row that leaks most, or else held most: calls in one line may have several. */

@@ -92,7 +92,7 @@ static int summary_add_notes(struct summary *s, const struct wake_reader *r, str
         while (at < s->notes.count && strcmp(s->notes.data[at], note) != 0)
             at++;
         if (at == s->notes.count && !vec_push(&s->notes, note))
-            return err_set(err, ERR_MEMORY, "There is no memory for what the recordings say.");
+            return err_no_memory(err);
     }
     return 0;
 }

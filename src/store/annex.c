@@ -110,7 +110,7 @@ static int annex_remember(struct wake_annex *a, struct err *err)
     size_t length = (size_t)(a->file.size - a->keep);
     char *to = strbuf_reserve(&a->old, length + 1);
     if (to == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to change %s.", a->file.path);
+        return err_no_memory(err);
     int error = file_read_at(a->sink.file.fd, to, length, a->keep, &got);
     if (error != 0 || got != length)
         return err_set(err, ERR_IO, "%s cannot be read: %s.", a->file.path,
@@ -134,7 +134,7 @@ static int annex_open_file(struct wake_annex *a, const char *path, struct err *e
     if (a->sink.file.fd < 0)
         return err_set(err, file_code(errno), "%s cannot be written to: %s.", path, strerror(errno));
     if (a->sink.file.path == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to change %s.", path);
+        return err_no_memory(err);
     /* File systems without locks are as good as ever. */
     if (flock(a->sink.file.fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return err_set(err, ERR_IO, "%s is being written by another process.", path);
@@ -160,7 +160,7 @@ int wake_annex_open(struct wake_annex **out, const char *path, struct err *err)
     struct wake_annex *a = memory_new_zeroed(1, sizeof *a);
     *out = NULL;
     if (a == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to change %s.", path);
+        return err_no_memory(err);
     a->file.fd = a->sink.file.fd = -1;
     int code = annex_open_file(a, path, err);
     if (code == 0)

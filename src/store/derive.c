@@ -183,7 +183,7 @@ int derive_process(struct wake_reader *r, size_t process, struct err *err)
     struct derive *d = shelf->derive != NULL ? shelf->derive : derive_new();
     shelf->derive = d;
     if (d == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to read the events of %s.", r->path);
+        return err_no_memory(err);
     d->reader = r;
     d->rule = p->rule;
     d->knows_order = wake_process_knows_order(p);
@@ -195,7 +195,7 @@ int derive_process(struct wake_reader *r, size_t process, struct err *err)
     if (code == 0 && !derive_settle(d, p))
         code = ERR_MEMORY;
     if (code == ERR_MEMORY)
-        err_set(err, code, "There is no memory to read the events of %s.", r->path);
+        err_no_memory(err);
     if (code != 0 || !r->may_grow || r->summary.closed) {
         derive_free(d);
         shelf->derive = NULL;

@@ -399,9 +399,7 @@ int event_source_next(struct event_source *s, struct wake_block *batch, struct e
         else
             code = source_enter(s);
     }
-    return code == ERR_MEMORY
-               ? err_set(err, ERR_MEMORY, "There is no memory to read the events of %s.", s->reader->path)
-               : code;
+    return code == ERR_MEMORY ? err_no_memory(err) : code;
 }
 
 int event_source_open(struct event_source **out, struct wake_reader *r, const struct event_request *request,
@@ -413,7 +411,7 @@ int event_source_open(struct event_source **out, struct wake_reader *r, const st
     *out = fine ? s : NULL;
     if (!fine) {
         free(s);
-        return err_set(err, ERR_MEMORY, "There is no memory to read the events of %s.", r->path);
+        return err_no_memory(err);
     }
     s->reader = r;
     s->request = *request;
@@ -487,7 +485,7 @@ int event_request_visit(const struct event_request *request, struct wake_reader 
         code = visit(&batch, context);
     event_source_close(s);
     if (code == ERR_MEMORY)
-        return err_set(err, ERR_MEMORY, "There is no memory to read the events of %s.", r->path);
+        return err_no_memory(err);
     return code != 0 ? code : got;
 }
 

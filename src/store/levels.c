@@ -369,5 +369,5 @@ int levels_verify(struct wake_reader *r, size_t process, struct err *err)
         code = ERR_INPUT;
     if (code == ERR_INPUT)
         recording_damage_levels(r, process);
-    return code == ERR_MEMORY ? err_set(err, code, "There is no memory to read %s.", r->path) : 0;
+    return code == ERR_MEMORY ? err_no_memory(err) : 0;
 }

@@ -238,7 +238,7 @@ int wake_reader_copy_binary(struct wake_reader *r, size_t i, wake_bytes_fn *put,
             return stop;
     }
     if (code == ERR_MEMORY)
-        return err_set(err, code, "There is no memory to read %s.", r->path);
+        return err_no_memory(err);
     if (code != 0)
         return err_set(err, code, "A part of %s in %s is damaged or not there.", b->path, r->path);
     return 0;
@@ -255,8 +255,7 @@ static int lookup_ignore(const uint8_t *bytes, size_t length, void *context)
 int lookup_verify_names(struct wake_reader *r, size_t process, struct err *err)
 {
     (void)process;
-    return wake_reader_names(r) != NULL ? 0
-                                        : err_set(err, ERR_MEMORY, "There is no memory to read %s.", r->path);
+    return wake_reader_names(r) != NULL ? 0 : err_no_memory(err);
 }
 
 int lookup_verify_binaries(struct wake_reader *r, size_t process, struct err *err)

@@ -189,7 +189,7 @@ static bool reader_note_rest(struct wake_reader *r)
 int reader_take_in(struct wake_reader *r, struct err *err)
 {
     if (reader_load(r) != 0)
-        return err_set(err, ERR_MEMORY, "There is no memory to open %s.", r->path);
+        return err_no_memory(err);
     for (size_t i = 0; i < r->shelves.count; i++) {
         struct wake_process *p = &r->shelves.data[i]->process;
         p->rule = (struct weight_rule){p->omitted.sample_rate, p->gaps.data, p->gaps.count};
@@ -199,7 +199,7 @@ int reader_take_in(struct wake_reader *r, struct err *err)
     int code = reader_complete(r, err);
     reader_find_elsewhere(r);
     if (code == 0 && (!reader_note_culled(r) || !reader_note_rest(r)))
-        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", r->path);
+        code = err_no_memory(err);
     return code;
 }
 
@@ -208,7 +208,7 @@ int wake_reader_open(struct wake_reader **out, const char *path, struct err *err
     struct wake_reader *r = memory_new_zeroed(1, sizeof *r);
     *out = NULL;
     if (r == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
+        return err_no_memory(err);
     r->may_grow = true;
     int code = recording_open(r, path, err);
     if (code == 0)
@@ -247,7 +247,7 @@ int wake_reader_refresh(struct wake_reader *r, bool *has_grown, struct err *err)
     size_t first = r->index.entries.count;
     r->size = r->summary.file_size = (uint64_t)st.st_size;
     if (salvage_scan(r) != 0)
-        return err_set(err, ERR_MEMORY, "There is no memory to read %s.", r->path);
+        return err_no_memory(err);
     if (r->index.entries.count == first)
         return 0;
     *has_grown = true;
@@ -478,7 +478,7 @@ int wake_reader_verify(struct wake_reader *r, struct err *err)
             recording_damage(r, end, "%llu bytes from byte %llu on belong to no chunk.",
                              (unsigned long long)(e->offset - end), (unsigned long long)end);
         if (recording_read(r, e, &payload) == ERR_MEMORY)
-            return err_set(err, ERR_MEMORY, "There is no memory to read %s.", r->path);
+            return err_no_memory(err);
         end = index_entry_end(e);
     }
     for (size_t i = 0; i < r->shelves.count; i++) {

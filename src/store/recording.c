@@ -34,7 +34,7 @@ static void recording_note_damage(struct wake_reader *r, uint64_t offset, const 
     int length = vsnprintf(text, sizeof text, format, args);
     /* Then it was perhaps not the file that made no sense. */
     if (memory_has_failed())
-        length = snprintf(text, sizeof text, "There is too little memory to read what is at byte %llu.",
+        length = snprintf(text, sizeof text, "Out of memory while reading what is at byte %llu.",
                           (unsigned long long)offset);
     if (r->damages.count == RECORDING_DAMAGES_MAX - 1)
         length = snprintf(text, sizeof text, "More is damaged from here on than is listed.");
@@ -227,8 +227,7 @@ int recording_open(struct wake_reader *r, const char *path, struct err *err)
     r->fd = -1;
     pthread_mutex_init(&r->noting, NULL);
     r->path = memory_copy_text(path);
-    int code = r->path == NULL ? err_set(err, ERR_MEMORY, "There is no memory to open %s.", path)
-                               : file_open(&r->fd, &r->size, path, err);
+    int code = r->path == NULL ? err_no_memory(err) : file_open(&r->fd, &r->size, path, err);
     if (code != 0)
         return code;
     r->summary.file_size = r->size;
@@ -238,7 +237,7 @@ int recording_open(struct wake_reader *r, const char *path, struct err *err)
         r->budget += r->size * RECORDING_BUDGET_FACTOR;
     code = recording_check_header(r, err);
     if (code == 0 && salvage_index(r) != 0)
-        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
+        code = err_no_memory(err);
     return code;
 }
 

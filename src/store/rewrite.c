@@ -88,7 +88,7 @@ static int rewrite_copy_chunk(struct rewrite_source *x, const struct index_entry
         return ERR_IO;
     int code = recording_read(x->r, e, &from);
     if (code == ERR_MEMORY)
-        return err_set(err, code, "There is no memory to read %s.", x->r->path);
+        return err_no_memory(err);
     if (code != 0)
         return 0;
     if (e->type == FORMAT_EVENTS)
@@ -250,14 +250,13 @@ int wake_rewrite_open(struct wake_rewrite **out, const char *path, const struct 
     struct wake_rewrite *rw = memory_new_zeroed(1, sizeof *rw);
     *out = NULL;
     if (rw == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+        return err_no_memory(err);
     rw->file.fd = -1;
     rw->options = *options;
     rw->is_closed = true;
     map_init(&rw->binaries);
     rw->names = names_new();
-    int code = rw->names != NULL ? file_new_open(&rw->file, path, err)
-                                 : err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+    int code = rw->names != NULL ? file_new_open(&rw->file, path, err) : err_no_memory(err);
     if (code == 0)
         code = rewrite_open_writer(rw, err);
     if (code != 0) {

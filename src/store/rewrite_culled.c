@@ -185,7 +185,7 @@ static int culled_names(struct rewrite_source *x, struct err *err)
     struct wake_rewrite *rw = x->rewrite;
     struct names *names = wake_reader_names(x->r);
     if (names == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory for the names.");
+        return err_no_memory(err);
     if (names_image_count(names) == 0 && wake_reader_binary_count(x->r) == 0)
         return 0;
     int code = wake_annex_open(&rw->annex, rw->file.temp, err);

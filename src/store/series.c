@@ -99,7 +99,7 @@ static int series_join(struct wake_reader *r, struct wake_reader *const *files, 
             recording_damage(r, i, "Part %u of the series is not there.", files[i - 1]->summary.part + 1);
     }
     if (code == 0 && !fine)
-        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
+        code = err_no_memory(err);
     index_release(&r->index);
     r->index = joined;
     return code != 0 ? code : reader_take_in(r, err);
@@ -111,7 +111,7 @@ int wake_series_open(struct wake_reader **out, const char *const *paths, size_t 
         return wake_reader_open(out, paths[0], err);
     struct wake_reader **files = memory_new_zeroed(count, sizeof(struct wake_reader *));
     struct wake_reader *r = memory_new_zeroed(1, sizeof *r);
-    int code = files == NULL || r == NULL ? err_set(err, ERR_MEMORY, "There is no memory for a series.") : 0;
+    int code = files == NULL || r == NULL ? err_no_memory(err) : 0;
     for (size_t i = 0; i < count && code == 0; i++)
         code = wake_reader_open(&files[i], paths[i], err);
     if (code == 0)

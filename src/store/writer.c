@@ -252,7 +252,7 @@ static int writer_open(struct wake_writer **w, const char *path, const struct wa
 {
     *w = memory_new_zeroed(1, sizeof **w);
     if (*w == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to write %s.", path);
+        return err_no_memory(err);
     **w = *as;
     (*w)->next.file.fd = -1;
     int code = writer_open_file(*w, &(*w)->sink, path, err);

@@ -316,7 +316,7 @@ const char *binary_get_remark(struct binary *b)
     if (setjmp(debuginfo_no_memory) != 0)
         binary_impoverish(b);
     if (b->is_poor) {
-        snprintf(b->remark, sizeof b->remark, "There is no memory for the debugging information of %s.",
+        snprintf(b->remark, sizeof b->remark, "Out of memory while reading the debugging information of %s.",
                  b->path);
         return b->remark;
     }

@@ -82,8 +82,7 @@ int elf_id_open(int *fd, const char *sysroot, const char *path, const uint8_t *b
     strbuf_add_text(&file, sysroot == NULL ? "" : sysroot);
     strbuf_add_text(&file, path);
     *fd = -1;
-    int code = file.failed ? err_set(err, ERR_MEMORY, "There is no memory to open %s.", path)
-                           : file_open(fd, &size, strbuf_get(&file), err);
+    int code = file.failed ? err_no_memory(err) : file_open(fd, &size, strbuf_get(&file), err);
     if (code == 0 && (!elf_id_read(&id, *fd) || !elf_id_fits(&id, build_id, length))) {
         file_close(*fd);
         *fd = -1;

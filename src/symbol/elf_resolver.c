@@ -152,7 +152,7 @@ static bool elf_read_maps(struct elf_resolver *e, struct err *err)
         return false;
     e->mapped = memory_new_zeroed(e->maps.modules.count + 1, sizeof *e->mapped);
     if (e->mapped == NULL)
-        err_set(err, ERR_MEMORY, "There is no memory for the names.");
+        err_no_memory(err);
     return e->mapped != NULL;
 }
 
@@ -160,7 +160,7 @@ struct elf_resolver *elf_resolver_new(const struct naming_options *options, stru
 {
     struct elf_resolver *e = memory_new_zeroed(1, sizeof *e);
     if (e == NULL) {
-        err_set(err, ERR_MEMORY, "There is no memory for the names.");
+        err_no_memory(err);
         return NULL;
     }
     e->options = *options;
@@ -175,7 +175,7 @@ struct elf_resolver *elf_resolver_new(const struct naming_options *options, stru
         .interrupt = &e->stop,
     });
     if (e->symbolizer == NULL)
-        err_set(err, ERR_MEMORY, "There is no memory for the names.");
+        err_no_memory(err);
     if (e->symbolizer == NULL || !elf_read_maps(e, err)) {
         elf_resolver_free(e);
         return NULL;

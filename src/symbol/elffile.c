@@ -138,7 +138,7 @@ int elffile_open_fd(struct elffile *f, int fd, const char *path, struct err *err
     int code = 0;
     (void)elf_version(EV_CURRENT);
     if (f->path == NULL)
-        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
+        code = err_no_memory(err);
     else if (fstat(fd, &f->stat) != 0 || !S_ISREG(f->stat.st_mode))
         code = err_set(err, ERR_INPUT, "%s is not a regular file.", path);
     else {
@@ -166,7 +166,7 @@ int elffile_open_memory(struct elffile *f, void *bytes, size_t size, const char 
     int code = 0;
     (void)elf_version(EV_CURRENT);
     if (f->path == NULL)
-        code = err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
+        code = err_no_memory(err);
     else {
         f->elf = elf_memory(bytes, size);
         code = elffile_judge(f, err);

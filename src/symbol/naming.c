@@ -104,7 +104,7 @@ int naming_list(struct naming_wants *w, struct wake_reader *r, struct err *err)
     seen_release(&seen);
     if (!done) {
         vec_release(&w->list);
-        return err_set(err, ERR_MEMORY, "There is no memory for the addresses of the recording.");
+        return err_no_memory(err);
     }
     if (w->list.count > 0)
         qsort(w->list.data, w->list.count, sizeof *w->list.data, want_compare);
@@ -138,7 +138,7 @@ struct naming_job {
 
 static int job_fail(struct err *err)
 {
-    return err_set(err, ERR_MEMORY, "There is no memory for the names.");
+    return err_no_memory(err);
 }
 
 static bool job_is_open(const struct naming_job *j, const struct naming_want *w)
@@ -307,7 +307,7 @@ struct naming *naming_open(const struct naming_options *options, struct err *err
     }
     struct naming *n = memory_new_zeroed(1, sizeof *n);
     if (n == NULL) {
-        err_set(err, ERR_MEMORY, "There is no memory for the names.");
+        err_no_memory(err);
         return NULL;
     }
     n->options = *options;

@@ -52,7 +52,7 @@ static int perf_map_parse(struct perf_map *m, char *text, const char *path, stru
         if (end != NULL)
             *end = '\0';
         if (!perf_map_add(m, line, number))
-            return err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
+            return err_no_memory(err);
         line = end == NULL ? NULL : end + 1;
     }
     if (m->entries.count == 0)
@@ -70,8 +70,7 @@ int perf_map_open(struct perf_map *m, const char *path, struct err *err)
     int code = file_read_text(&text, &length, path, PERF_MAP_MAX, err);
     char *kept = code == 0 ? arena_push_text(&m->arena, text, length) : NULL;
     if (code == 0)
-        code = kept == NULL ? err_set(err, ERR_MEMORY, "There is no memory to read %s.", path)
-                            : perf_map_parse(m, kept, path, err);
+        code = kept == NULL ? err_no_memory(err) : perf_map_parse(m, kept, path, err);
     free(text);
     if (code != 0)
         perf_map_close(m);

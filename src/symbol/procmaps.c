@@ -89,10 +89,10 @@ int procmaps_parse(struct procmaps *m, const char *text, size_t length, const ch
             return err_set(err, ERR_INPUT, "Line %zu of %s is not one of /proc/PID/maps.", number, name);
         /* Memory without a name may follow a module's data (.bss) and ends nothing. */
         if (now.path_length > 0 && !procmaps_add(m, &g, &last, &now))
-            return err_set(err, ERR_MEMORY, "There is no memory to read %s.", name);
+            return err_no_memory(err);
     }
     if (!procmaps_flush(m, &g))
-        return err_set(err, ERR_MEMORY, "There is no memory to read %s.", name);
+        return err_no_memory(err);
     return 0;
 }
 

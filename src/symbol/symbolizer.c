@@ -105,7 +105,7 @@ static int symbolizer_keep(struct symbolizer *s, struct binary **binary, const c
     if (e.binary == NULL || (id != NULL && e.path == NULL) || !vec_push(&s->entries, e)) {
         binary_free(e.binary);
         free(e.path);
-        return err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
+        return err_no_memory(err);
     }
     *binary = e.binary;
     return 0;
@@ -132,7 +132,7 @@ int symbolizer_open_memory(struct symbolizer *s, struct binary **binary, const c
     struct elffile file;
     void *copy = memory_new(size > 0 ? size : 1);
     if (copy == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to open %s.", path);
+        return err_no_memory(err);
     if (size > 0)
         memcpy(copy, bytes, size);
     int code = elffile_open_memory(&file, copy, size, path, err);

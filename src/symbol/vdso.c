@@ -38,7 +38,7 @@ int vdso_open(struct elffile *out, const struct build_id *id, struct err *err)
     size_t size = vdso_size(header);
     void *copy = memory_new(size);
     if (copy == NULL)
-        return err_set(err, ERR_MEMORY, "There is no memory to read the vdso.");
+        return err_no_memory(err);
     int code = elffile_open_memory(out, memcpy(copy, header, size), size, "[vdso]", err);
     if (code == 0 && id->length > 0 && !build_id_is_equal(&out->id, id)) {
         elffile_close(out);

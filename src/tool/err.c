@@ -45,3 +45,8 @@ int err_set(struct err *err, int code, const char *format, ...)
     errno = saved;
     return code;
 }
+
+int err_no_memory(struct err *err)
+{
+    return err_set(err, ERR_MEMORY, ERR_NO_MEMORY);
+}

@@ -39,4 +39,9 @@ void err_init(struct err *err);
  * left as it was. */
 int err_set(struct err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* What is said wherever memory has run out. */
+#define ERR_NO_MEMORY "Out of memory."
+/* The same as an error: returns ERR_MEMORY. */
+int err_no_memory(struct err *err);
+
 #endif

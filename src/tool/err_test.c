@@ -25,6 +25,17 @@ static void a_sentence_and_its_code_are_kept(void **state)
     assert_int_equal(errno, EACCES);
 }
 
+static void no_memory_is_one_sentence(void **state)
+{
+    (void)state;
+    struct err err;
+    err_init(&err);
+    assert_int_equal(err_no_memory(&err), ERR_MEMORY);
+    assert_string_equal(err.text, "Out of memory.");
+    assert_int_equal(err.code, ERR_MEMORY);
+    assert_int_equal(err_no_memory(NULL), ERR_MEMORY);
+}
+
 static void nobody_need_listen(void **state)
 {
     (void)state;
@@ -53,6 +64,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sentence_and_its_code_are_kept),
+        cmocka_unit_test(no_memory_is_one_sentence),
         cmocka_unit_test(nobody_need_listen),
         cmocka_unit_test(a_long_sentence_is_cut_between_characters),
     };

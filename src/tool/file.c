@@ -99,7 +99,7 @@ int file_new_open(struct file_new *f, const char *path, struct err *err)
     f->path = memory_copy_text(path);
     f->temp = file_temp_name(path);
     if (f->path == NULL || f->temp == NULL) {
-        code = err_set(err, ERR_MEMORY, "There is no memory to create %s.", path);
+        code = err_no_memory(err);
         goto out;
     }
     f->fd = file_lift(mkostemp(f->temp, O_CLOEXEC));
@@ -274,7 +274,7 @@ int file_read_text(char **text, size_t *length, const char *path, size_t most, s
     int error = file_read_on(fd, text, length, most);
     file_close(fd);
     if (error == -ENOMEM)
-        code = err_set(err, ERR_MEMORY, "There is no memory to read %s.", path);
+        code = err_no_memory(err);
     else if (error != 0)
         code = err_set(err, file_code(-error), "%s cannot be read: %s.", path, strerror(-error));
     else if (*length > most)

@@ -43,7 +43,7 @@ for kib in range(limit, limit + 40 * STEP, STEP):
         continue
     failed += 1
     check.equal("exit status", 1, run.status)
-    check.holds(run.err.startswith(b"heapwake: There is no memory for ") and run.err.count(b"\n") == 1,
+    check.holds(run.err.startswith(b"heapwake: Out of memory") and run.err.count(b"\n") == 1,
                 f"It says {run.err.decode()}")
 check.about("")
 check.holds(0 < failed < 40, f"{failed} of 40 limits were too low.")
@@ -58,7 +58,7 @@ for kib in range(limit + 2 * STEP, limit + 40 * STEP, 4 * STEP):
     if run.err.startswith(b"heapwake: Nothing was recorded"):
         check.equal("files", [], files)
         continue
-    check.holds(run.err == b"" or run.err.startswith(b"heapwake: There is no memory for "), f"It says {run.err.decode()}")
+    check.holds(run.err == b"" or run.err.startswith(b"heapwake: Out of memory"), f"It says {run.err.decode()}")
     check.equal("files", ["limited.wake"], files)
     check.equal("exit status of verify", 0, native([HEAPWAKE, "verify", "limited.wake"]).status)
     os.remove("limited.wake")
