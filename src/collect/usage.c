@@ -4,6 +4,7 @@
  */
 #include "collect/usage.h"
 
+#include "base/sorted.h"
 #include "collect/smaps.h"
 
 #include <errno.h>
@@ -77,20 +78,6 @@ void usage_note(struct usage *u, uint64_t start, uint64_t length)
     (void)(vec_push(&u->ends, start & ~(USAGE_PAGE - 1)) && vec_push(&u->ends, end));
 }
 
-/* The first of them behind an address; their number: none. */
-static size_t usage_find_end(const struct usage *u, uint64_t address)
-{
-    size_t low = 0, high = u->ends.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (u->ends.data[middle] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Forgets those that lie in no range, nor at the end of one. */
 static void usage_prune(struct usage *u)
 {
@@ -159,7 +146,7 @@ static bool usage_cut(struct usage *u, const struct wake_usage *range, size_t ne
 static bool usage_visit(void *of, const struct wake_usage *range)
 {
     struct usage *u = of;
-    size_t next = usage_find_end(u, range->start);
+    size_t next = sorted_up_to(u->ends.data, u->ends.count, range->start);
     if (next < u->ends.count && u->ends.data[next] < range->end && usage_cut(u, range, next))
         return true;
     return usage_add(u, range);

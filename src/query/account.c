@@ -5,6 +5,7 @@
  */
 #include "query/account.h"
 
+#include "base/sorted.h"
 #include "tool/memory.h"
 
 #include <stdlib.h>
@@ -142,15 +143,8 @@ static int account_compare_live(const void *left, const void *right)
 static const struct wake_live_block *account_around(const struct wake_live_block *sorted, size_t count,
                                                     uint64_t address)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sorted[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && address - sorted[low - 1].address < sorted[low - 1].size ? &sorted[low - 1] : NULL;
+    size_t next = sorted_up_to_by(sorted, count, address, address);
+    return next > 0 && address - sorted[next - 1].address < sorted[next - 1].size ? &sorted[next - 1] : NULL;
 }
 
 static bool account_hold(struct account *a, uint32_t stack, uint64_t size)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "query/slots.h"
 #include "tool/memory.h"
 
@@ -166,14 +167,9 @@ static void admit_tell_times(struct admit *a, size_t first, size_t count)
 size_t admit_find(const struct admit *a, uint64_t ns)
 {
     const struct entries *l = a->entries;
-    size_t low = a->time > ENTRIES_NEVER ? a->time : ENTRIES_NEVER + 1, high = l->times.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (l->times.data[middle] < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = a->time > ENTRIES_NEVER ? a->time : ENTRIES_NEVER + 1;
+    if (low < l->times.count)
+        low += sorted_below(l->times.data + low, l->times.count - low, ns);
     return low < l->times.count ? l->firsts.data[low] : l->published;
 }
 

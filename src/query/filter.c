@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "query/checkpoint.h"
 #include "query/listing.h"
 #include "query/mapped.h"
@@ -356,20 +357,6 @@ static void filter_kinds(const struct filter *f, struct births *a)
     FILTER_KEEP(a, i, (kinds >> (detail[i] & 31) & 1) != 0);
 }
 
-/* The first of a rising list, which ends with UINT64_MAX, that is not less than a number. */
-static size_t filter_lower(const uint64_t *list, size_t count, uint64_t number)
-{
-    size_t low = 0;
-    while (low < count) {
-        size_t middle = low + (count - low) / 2;
-        if (list[middle] < number)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
-}
-
 /* Is a number in such a list?  Numbers rise from allocation to allocation, as they do there. */
 static inline bool filter_meets(const uint64_t *list, size_t *next, uint64_t number)
 {
@@ -382,9 +369,9 @@ static inline bool filter_meets(const uint64_t *list, size_t *next, uint64_t num
 static void filter_numbers(struct births *a, const uint64_t *list, size_t count, bool in_pass, bool out_pass)
 {
     const uint64_t *numbers = a->b->number;
-    size_t next = a->count > 0 ? filter_lower(list, count, numbers[a->list[0]]) : 0;
+    size_t next = a->count > 0 ? sorted_below(list, count, numbers[a->list[0]]) : 0;
     if (a->b->is_carried) /* in no order */
-        FILTER_KEEP(a, i, list[filter_lower(list, count, numbers[i])] == numbers[i] ? in_pass : out_pass);
+        FILTER_KEEP(a, i, list[sorted_below(list, count, numbers[i])] == numbers[i] ? in_pass : out_pass);
     else
         FILTER_KEEP(a, i, filter_meets(list, &next, numbers[i]) ? in_pass : out_pass);
 }

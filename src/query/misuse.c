@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "query/pairing.h"
 #include "tool/memory.h"
 #include "wire/record.h"
@@ -190,15 +191,7 @@ struct misuse_covering {
 
 static size_t misuse_find_spot(const struct misuse_follow *f, uint64_t address)
 {
-    size_t low = 0, high = f->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->spots[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return sorted_below_by(f->spots, f->count, address, address);
 }
 
 static bool misuse_covers(const struct misuse_spot *spot, uint64_t address, uint64_t size)

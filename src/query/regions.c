@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/sorted.h"
+
 void regions_init(struct regions *r)
 {
     memset(r, 0, sizeof *r);
@@ -23,15 +25,7 @@ void regions_clear(struct regions *r)
 
 size_t regions_find(const struct regions *r, uint64_t address)
 {
-    size_t low = 0, high = r->list.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->list.data[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return sorted_up_to_by(r->list.data, r->list.count, address, end);
 }
 
 static bool regions_put(struct regions *r, size_t at, struct region region)

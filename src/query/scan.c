@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/sorted.h"
 #include "query/histogram.h"
 #include "store/weight.h"
 
@@ -200,27 +201,15 @@ static void scan_segment(struct scan *s, const struct wake_block *b, uint32_t fi
     }
 }
 
-/* First index whose time is not before ns. */
-static uint32_t scan_find(const struct wake_block *b, uint32_t low, uint64_t ns)
-{
-    uint32_t high = b->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (b->time_ns[middle] < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int scan_block(const struct wake_block *b, void *context)
 {
     struct scan *s = context;
     count_batch_begin(s, b);
     for (uint32_t first = 0; first < b->count && !s->failed;) {
         uint64_t moment = scan_next_moment(s);
-        uint32_t end = moment == UINT64_MAX ? b->count : scan_find(b, first, moment);
+        uint32_t end = b->count;
+        if (moment != UINT64_MAX)
+            end = first + (uint32_t)sorted_below(b->time_ns + first, b->count - first, moment);
         for (uint32_t stop; first < end && !s->failed; first = stop) {
             stop = end - first > SCAN_STRETCH ? first + SCAN_STRETCH : end;
             scan_segment(s, b, first, stop);

@@ -4,6 +4,8 @@
  */
 #include "query/timeline.h"
 
+#include "base/sorted.h"
+
 enum {
     TIMELINE_FINE = 2 /* chunks a tick that make a rough timeline worth looking at */
 };
@@ -11,15 +13,8 @@ enum {
 /* Index of the tick that a moment of the window falls into. */
 static size_t timeline_find(const struct query_result *result, uint64_t time_ns)
 {
-    size_t low = 0, high = result->timeline.count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (result->timeline.data[middle].from_ns <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    size_t next = sorted_up_to_by(result->timeline.data, result->timeline.count, time_ns, from_ns);
+    return next == 0 ? 0 : next - 1;
 }
 
 /* The ticks from `from` up to, not with, `to`. */
