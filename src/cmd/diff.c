@@ -167,30 +167,38 @@ static uint64_t diff_find_end(const struct wake_reader *r)
     return end_ns;
 }
 
+/* What a side lacks, and what was said of its moments. */
+static void diff_find_caveats(const struct diff *d, size_t which, struct section_diff_side *side)
+{
+    const struct diff_options *o = d->options;
+    const struct query_result *r = &d->sides[which].result;
+    struct caveats *c = &side->caveats;
+    caveats_of_reader(c, side->reader);
+    caveats_of_summary(c, &side->sum);
+    caveats_of_answer(c, c, r, (o->measures >> MEASURE_LIVE & 1) != 0);
+    caveats_of_moments(c, &o->queries[which], r, side->reader);
+}
+
 static struct section_diff_side diff_describe(const struct diff *d, size_t which)
 {
     const struct diff_options *o = d->options;
     const struct query_result *r = &d->sides[which].result;
     bool by_moment = (o->measures >> MEASURE_LIVE & 1) != 0;
-    struct summary facts;
-    summary_gather(&facts, d->sides[which].reader);
     uint64_t end_ns = diff_find_end(d->sides[which].reader);
-    uint64_t unneeded = by_moment ? r->later_blocks : 0;
     if (o->moments[which] == NULL)
         end_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
-    return (struct section_diff_side){o->files[which],
-                                      by_moment && o->moments[which] == NULL ? "end" : o->moments[which],
-                                      r->moment_ns < end_ns ? r->moment_ns : end_ns,
-                                      r->total,
-                                      r->peak_time_ns,
-                                      suppress_bytes(&d->sides[which].suppress),
-                                      facts.sample_rate,
-                                      facts.off_ns,
-                                      r->omitted_blocks - unneeded,
-                                      facts.complete,
-                                      facts.lost_events,
-                                      facts.unrecorded_processes,
-                                      d->sides[which].reader};
+    struct section_diff_side side = {
+        .file = o->files[which],
+        .moment = by_moment && o->moments[which] == NULL ? "end" : o->moments[which],
+        .moment_ns = r->moment_ns < end_ns ? r->moment_ns : end_ns,
+        .total = r->total,
+        .peak_time_ns = r->peak_time_ns,
+        .suppressed_bytes = suppress_bytes(&d->sides[which].suppress),
+        .reader = d->sides[which].reader,
+    };
+    summary_gather(&side.sum, side.reader);
+    diff_find_caveats(d, which, &side);
+    return side;
 }
 
 static void diff_text(struct diff *d)

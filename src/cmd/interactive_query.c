@@ -8,7 +8,7 @@
 #include "cmd/dying.h"
 #include "cmd/finish.h"
 #include "cmd/recording_file.h"
-#include "present/units.h"
+#include "present/caveat_text.h"
 
 #include <stdlib.h>
 
@@ -104,61 +104,39 @@ int interactive_query_open(struct interactive_query *i, struct session **s, cons
 
 /* ---------------------------------------------------------------------- asking */
 
-/* A moment behind the end is the end: says so. */
-static void interactive_query_tell_end(struct interactive_query *i, uint64_t end_ns)
+void interactive_query_say_caveat(const struct caveat *c, const char *subject)
 {
-    char text[UNITS_MAX];
-    if (!i->has_said_end)
-        command_say("The recording ends at %s: a later moment is taken as that.", units_time(text, end_ns));
-    i->has_said_end = true;
+    struct strbuf text;
+    strbuf_init(&text);
+    caveat_text_add(&text, c, subject);
+    command_say("%s.", strbuf_get(&text));
+    strbuf_release(&text);
 }
 
-/* Where a later file of a series begins; 0 = it is none. */
-static uint64_t interactive_query_find_begin(const struct wake_reader *r)
+/* Those that were not said before. */
+static void interactive_query_tell(struct interactive_query *i, const struct caveats *found)
 {
-    uint64_t begin = UINT64_MAX;
-    for (size_t k = 0; k < wake_reader_process_count(r); k++) {
-        const struct wake_process *p = wake_reader_process(r, k);
-        begin = p->carried_ns != 0 && p->carried_ns < begin ? p->carried_ns : begin;
+    for (enum caveat_kind kind = 0; kind < CAVEAT_COUNT; kind++) {
+        const struct caveat *c = caveats_find(found, kind);
+        if (c != NULL && caveats_find(&i->told, kind) == NULL)
+            interactive_query_say_caveat(c, "");
     }
-    return begin == UINT64_MAX ? 0 : begin;
+    caveats_join(&i->told, found);
 }
 
 void interactive_query_tell_begin(struct interactive_query *i, const struct wake_reader *r, const char *what)
 {
-    char text[UNITS_MAX];
-    uint64_t begin_ns = interactive_query_find_begin(r);
-    if (begin_ns == 0)
-        return;
-    if (!i->has_said_end)
-        command_say(
-            "This file of a series begins at %s: what was %s before is in earlier ones. Name them too.",
-            units_time(text, begin_ns), what);
-    i->has_said_end = true;
-}
-
-/* What is live is asked of events that end before the program does. */
-static void interactive_query_tell_limit(struct interactive_query *i, const struct query *query,
-                                         const struct query_result *result)
-{
-    char text[UNITS_MAX];
-    bool is_behind = query->moment.when != WHEN_UNSET && result->moment_ns >= result->limit_ns;
-    if (result->limit_ns == 0 || !(is_behind || result->fates_end) || i->has_said_limit)
-        return;
-    command_say("The file was full at %s: what was live then counts as live at all later moments.",
-                units_time(text, result->limit_ns));
-    i->has_said_limit = true;
+    struct caveats found = {0};
+    caveats_of_series(&found, r, what);
+    interactive_query_tell(i, &found);
 }
 
 void interactive_query_tell_moments(struct interactive_query *i, const struct query *query,
                                     const struct wake_reader *r, const struct query_result *result)
 {
-    bool has_moment = query->moment.when == WHEN_NS || query->moment.when == WHEN_DATE;
-    if (result->later_ns != 0)
-        interactive_query_tell_end(i, result->later_ns);
-    else if (has_moment && result->moment_ns < interactive_query_find_begin(r))
-        interactive_query_tell_begin(i, r, "live");
-    interactive_query_tell_limit(i, query, result);
+    struct caveats found = {0};
+    caveats_of_moments(&found, query, result, r);
+    interactive_query_tell(i, &found);
 }
 
 int interactive_query_run(struct interactive_query *i, struct session *s, size_t recording,
@@ -172,15 +150,10 @@ int interactive_query_run(struct interactive_query *i, struct session *s, size_t
 
 void interactive_query_warn(const struct wake_reader *r, const char *path)
 {
-    size_t damages = wake_reader_damage_count(r);
-    if (damages > 1)
-        command_say(
-            "%s: %s That is one of %zu damages, which 'heapwake verify' names; shown is what is sound.", path,
-            wake_reader_damage(r, 0)->text, damages);
-    else if (damages == 1)
-        command_say("%s: %s Shown is what is sound.", path, wake_reader_damage(r, 0)->text);
-    else if (!wake_reader_summary(r)->closed)
-        command_say(
-            "%s was not closed by its recorder: it is still being made, or was cut. Shown is what is in it.",
-            path);
+    struct caveats found = {0};
+    caveats_of_reader(&found, r);
+    if (caveats_find(&found, CAVEAT_DAMAGED) != NULL) /* which is why it has no end, perhaps */
+        interactive_query_say_caveat(caveats_find(&found, CAVEAT_DAMAGED), path);
+    else if (caveats_find(&found, CAVEAT_UNCLOSED) != NULL)
+        interactive_query_say_caveat(caveats_find(&found, CAVEAT_UNCLOSED), path);
 }

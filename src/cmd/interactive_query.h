@@ -14,6 +14,7 @@
 #define HW_CMD_INTERACTIVE_QUERY_H
 
 #include "cmd/progress.h"
+#include "session/caveats.h"
 #include "session/session.h"
 
 #include <signal.h>
@@ -22,8 +23,7 @@ struct interactive_query {
     struct ask ask;
     struct progress progress;
     struct sigaction before;
-    bool has_said_end;   /* that a moment lies behind it, or before the begin */
-    bool has_said_limit; /* that one lies behind the last event of a full file */
+    struct caveats told; /* of moments: each is said once */
 };
 
 void interactive_query_begin(struct interactive_query *i);
@@ -46,6 +46,8 @@ void interactive_query_tell_begin(struct interactive_query *i, const struct wake
 int interactive_query_run(struct interactive_query *i, struct session *s, size_t recording,
                           const struct query *query, struct query_result *result, struct err *err);
 
+/* Says one on standard error. */
+void interactive_query_say_caveat(const struct caveat *c, const char *subject);
 /* Says on standard error what is wrong with a recording, if anything: to be
  * called when all that is wanted of it has been read. */
 void interactive_query_warn(const struct wake_reader *r, const char *path);

@@ -131,15 +131,12 @@ static int report_judge(struct report *r, struct sites *sites, struct programs *
     return code;
 }
 
-static enum unknown report_unknown(const struct report *r, enum measure measure)
+/* Why a list by this measure is not known; NULL: it is. */
+static const struct caveat *report_unknown(const struct report *r, enum measure measure)
 {
-    if (measure == MEASURE_LEAKED)
-        return r->data.result.limited_blocks != 0 ? UNKNOWN_FULL : UNKNOWN_NONE;
-    return measure != MEASURE_TEMPORARY        ? UNKNOWN_NONE
-           : r->data.head.sum.made_up          ? UNKNOWN_MADE_UP
-           : r->data.head.sum.sample_rate != 0 ? UNKNOWN_SAMPLED
-           : r->data.result.lacks_temporaries  ? UNKNOWN_CULLED
-                                               : UNKNOWN_NONE;
+    return measure == MEASURE_TEMPORARY ? caveats_find(&r->data.head.answer, CAVEAT_TEMPORARY)
+           : measure == MEASURE_LEAKED  ? caveats_find(&r->data.head.answer, CAVEAT_LEAKED)
+                                        : NULL;
 }
 
 static int report_sites_by(struct report *r, struct sites *sites, struct programs *programs,
@@ -363,7 +360,8 @@ static void report_say_beside_memtrail(const struct report *r)
     if (r->is_cut)
         command_say("Of stacks with more than %d frames the outer ones are not in the trees.",
                     MEMTRAIL_DEPTH);
-    if (!r->data.head.sum.complete || r->data.head.sum.lost_events != 0 || r->data.head.omitted_blocks != 0)
+    if (caveats_find(&r->data.head.recording, CAVEAT_LOST) != NULL ||
+        caveats_find(&r->data.head.answer, CAVEAT_OMITTED) != NULL)
         command_say("The recording is not whole: 'heapwake report' says what is missing.");
 }
 
@@ -387,8 +385,7 @@ static int report_text(struct report *r, struct err *err)
         page_end_line(&r->page);
     }
     section_head_text(&r->page, &r->data.head);
-    section_timeline_text(&r->page, &r->data.result, r->data.head.sum.runtime_ns,
-                          r->data.head.sum.sample_rate != 0);
+    section_timeline_text(&r->page, &r->data.result, r->data.head.sum.runtime_ns, &r->data.head.answer);
     page_fit(&r->page);
     return code;
 }
@@ -410,20 +407,11 @@ static int report_json(struct report *r, struct err *err)
     }
     json_close_array(&r->json);
     section_head_json(&r->json, &r->data.head);
+    section_head_caveats_json(&r->json, &r->data.head);
     json_add_bool(&r->json, "interrupted", interactive_query_is_interrupted());
     if (r->data.result.timeline.count > 0)
         section_timeline_json(&r->json, &r->data.result);
     return code;
-}
-
-static void report_say_interrupted(const struct query_result *q)
-{
-    char text[UNITS_MAX];
-    if (q->interrupted)
-        command_say("Interrupted: the lists are about the time up to %s only.",
-                    units_time(text, q->read_until_ns));
-    else
-        command_say("Interrupted: shown is what had been read by then.");
 }
 
 static int report_run(const struct command *self, int argc, char **argv)
@@ -443,8 +431,9 @@ static int report_run(const struct command *self, int argc, char **argv)
         code = report_data_read(&r.data, &options, &err);
     if (code == 0)
         code = options.json ? report_json(&r, &err) : report_text(&r, &err);
+    const struct caveat interruption = caveats_interruption(&r.data.result);
     if (code == 0 && interactive_query_is_interrupted())
-        report_say_interrupted(&r.data.result);
+        interactive_query_say_caveat(&interruption, "");
     else if (code == 0 && options.conditions.length > 0 && report_options_list_blocks(&options))
         nothing_fits_say(&r.data.result.total, r.data.head.sum.allocations);
     if (code == 0)

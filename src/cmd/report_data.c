@@ -249,19 +249,27 @@ static int report_data_sieve_histograms(struct report_data *d, const struct repo
     return code;
 }
 
-/* All answers lack the same blocks, or some of them. */
-static uint64_t report_data_count_omitted(const struct report_data *d, const struct report_options *o)
+/* What its recordings lack, as far as they have been read. */
+static void report_data_find_caveats(struct report_data *d)
 {
-    uint64_t most = report_findings_omitted(d, o);
-    uint64_t lists = d->result.omitted_blocks, before = d->since.omitted_blocks;
+    d->head.recording = (struct caveats){0};
+    for (size_t i = 0; i < session_count(d->session); i++)
+        caveats_of_reader(&d->head.recording, session_reader(d->session, i));
+    caveats_of_summary(&d->head.recording, &d->head.sum);
+}
+
+/* All answers lack the same blocks, or some of them. */
+static void report_data_find_answer_caveats(struct report_data *d, const struct report_options *o)
+{
+    struct caveats *answer = &d->head.answer;
+    const struct caveats *recording = &d->head.recording;
+    struct caveats since = {0};
     bool is_about_moments =
         (o->measures == 1u << MEASURE_LIVE || o->changes) && !o->details && !o->histograms;
-    if (is_about_moments) { /* what came later has no part in it */
-        lists -= d->result.later_blocks;
-        before -= d->since.later_blocks;
-    }
-    most = lists > most ? lists : most;
-    return before > most ? before : most;
+    caveats_of_answer(answer, recording, &d->result, is_about_moments);
+    caveats_of_answer(&since, recording, &d->since, is_about_moments);
+    caveats_add_omitted(answer, recording, caveats_count(&since, CAVEAT_OMITTED));
+    caveats_add_omitted(answer, recording, report_findings_omitted(d, o));
 }
 
 /* Of several recordings one may have the mark that a condition names; where none has, it is refused like a
@@ -312,9 +320,8 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
         code = err_set(err, ERR_IO, "Interrupted: two moments are compared when both have been read.");
     if (code == 0)
         code = report_data_check_mark(d, o, err);
-    d->head.omitted_blocks = report_data_count_omitted(d, o);
-    d->head.timeline_omitted_blocks = d->result.timeline_omitted_blocks;
-    d->head.releases_without_stack = d->result.releases_without_stack;
+    report_data_find_caveats(d);
+    report_data_find_answer_caveats(d, o);
     if (code == 0)
         code = report_data_find_nameless(d, err);
     if (code == 0)
@@ -338,4 +345,8 @@ void report_data_settle(struct report_data *d)
         interactive_query_warn(session_reader(d->session, i), session_path(d->session, i));
         d->head.sum.complete &= wake_reader_damage_count(session_reader(d->session, i)) == 0;
     }
+    report_data_find_caveats(d);
+    caveats_join(&d->head.answer, &d->asking.told);
+    if (interactive_query_is_interrupted())
+        caveats_add(&d->head.answer, caveats_interruption(&d->result));
 }

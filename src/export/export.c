@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "present/caveat_text.h"
 #include "present/json.h"
 #include "present/safe.h"
 #include "present/suppressed.h"
@@ -87,46 +88,51 @@ unsigned export_want(const struct export_format *format, const struct query *q, 
     return want;
 }
 
-static uint64_t export_count_omitted(const struct export_job *job, bool is_one, bool *is_sampled)
+/* Blocks, or samples, that were left out of the events on purpose.  is_one: of the process with the peak alone. */
+static uint64_t export_count_omitted(const struct export_job *job, bool is_one)
 {
-    uint64_t blocks = 0;
-    *is_sampled = false;
+    uint64_t blocks = 0, until_ns = job->result->fates_end ? UINT64_MAX : job->result->to_ns;
     for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
-        const struct wake_process *p = wake_reader_process(job->reader, i);
         if (is_one ? i != job->result->peak_process : !export_has_process(job, i))
             continue;
-        uint64_t until_ns = job->result->fates_end ? UINT64_MAX : job->result->to_ns;
-        const struct omitted o = omitted_find(p, until_ns);
+        const struct omitted o = omitted_find(wake_reader_process(job->reader, i), until_ns);
         blocks += o.culled + o.elsewhere + o.limited;
-        *is_sampled |= p->omitted.sample_rate != 0;
     }
     return blocks;
 }
 
-uint64_t export_omitted(const struct export_job *job, bool *is_sampled)
+static void export_find_caveats_of(const struct export_job *job, bool is_one, struct caveats *c)
 {
-    return export_count_omitted(job, false, is_sampled);
+    struct summary facts;
+    summary_gather_chosen(&facts, job->reader, job->query);
+    *c = (struct caveats){0};
+    caveats_of_summary(c, &facts);
+    caveats_add_omitted(c, c, export_count_omitted(job, is_one));
+}
+
+void export_find_caveats(const struct export_job *job, struct caveats *c)
+{
+    struct caveats answer = {0};
+    export_find_caveats_of(job, false, c);
+    caveats_of_answer(&answer, c, job->result, false);
+    caveats_join(c, &answer);
 }
 
 /* Sums are made of the totals, which have every block, unless the question needs events. */
 void export_note_omissions(const struct export_job *job, const struct export_format *format)
 {
-    char count[UNITS_MAX];
-    bool is_sampled;
-    uint64_t blocks = export_count_omitted(job, (format->options & EXPORT_ONE) != 0, &is_sampled);
-    const char *what = is_sampled ? "sample" : "block", *space = job->remarks->length > 0 ? " " : "";
-    if (blocks != 0 && ((format->options & EXPORT_EVENTS) != 0 || job->result->omitted_blocks != 0))
-        strbuf_addf(job->remarks,
-                    "%s%s is made of single events: %s %s%s that the recording knows by count alone %s not "
-                    "in it.",
-                    space, format->name, units_count(count, blocks), what, units_plural(blocks),
-                    blocks == 1 ? "is" : "are");
-    else if (blocks != 0 && format->ticks != 0)
-        strbuf_addf(job->remarks,
-                    "%sThe timeline of %s is made of single events: %s %s%s that the recording knows by "
-                    "count alone %s not in it.",
-                    space, format->name, units_count(count, blocks), what, units_plural(blocks),
-                    blocks == 1 ? "is" : "are");
+    struct caveats c;
+    export_find_caveats_of(job, (format->options & EXPORT_ONE) != 0, &c);
+    const struct caveat *omitted = caveats_find(&c, CAVEAT_OMITTED);
+    bool is_sampled = caveats_find(&c, CAVEAT_SAMPLED) != NULL;
+    bool is_of_events = (format->options & EXPORT_EVENTS) != 0 || job->result->omitted_blocks != 0;
+    if (omitted != NULL && (is_of_events || format->ticks != 0)) {
+        char subject[80];
+        snprintf(subject, sizeof subject, "%s%s", is_of_events ? "" : "The timeline of ", format->name);
+        strbuf_add_text(job->remarks, job->remarks->length > 0 ? " " : "");
+        caveat_text_add(job->remarks, omitted, subject);
+        strbuf_add_char(job->remarks, '.');
+    }
     if (is_sampled && (format->options & EXPORT_BLOCKS) != 0)
         strbuf_addf(job->remarks, "%sThe recording is sampled: %s lists the samples, %s.",
                     job->remarks->length > 0 ? " " : "", format->name,

@@ -23,6 +23,7 @@
 #include "query/suppress.h"
 #include "query/trace.h"
 #include "query/veil.h"
+#include "session/caveats.h"
 #include "store/reader.h"
 #include "tool/err.h"
 
@@ -74,8 +75,8 @@ const struct export_format *export_find(const char *name);
 /* What the result of a format has to be asked for, enum query_want.  One that holds a process has the peak of
  * what is in it: where blocks were left out of the events, that is not the peak of the totals. */
 unsigned export_want(const struct export_format *format, const struct query *q, const struct wake_reader *r);
-/* How many blocks, or samples, of the processes that the query is about were left out of the events on purpose. */
-uint64_t export_omitted(const struct export_job *job, bool *is_sampled);
+/* What the answer lacks, and the processes that the query is about. */
+void export_find_caveats(const struct export_job *job, struct caveats *c);
 /* Adds to the remarks what of the recording is not in a file of this format because it was left out of the
  * events, on purpose. */
 void export_note_omissions(const struct export_job *job, const struct export_format *format);

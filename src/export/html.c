@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "export/html_data.h"
+#include "present/caveat_text.h"
 #include "present/safe.h"
 #include "present/suppressed.h"
 #include "present/units.h"
@@ -78,17 +79,7 @@ static void html_put_leaked(const struct export_job *job)
     strbuf_release(&what);
 }
 
-static uint64_t html_sample_rate(const struct export_job *job)
-{
-    uint64_t rate = 0;
-    for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
-        uint64_t one = wake_reader_process(job->reader, i)->omitted.sample_rate;
-        rate = export_has_process(job, i) && one > rate ? one : rate;
-    }
-    return rate;
-}
-
-static void html_put_cards(const struct export_job *job)
+static void html_put_cards(const struct export_job *job, const struct caveats *lacks)
 {
     const struct metrics *t = &job->result->total;
     const struct query_range window = export_window(job);
@@ -104,8 +95,7 @@ static void html_put_cards(const struct export_job *job)
     double share =
         t->allocated_blocks == 0 ? 0 : 100 * (double)t->temporary_blocks / (double)t->allocated_blocks;
     snprintf(text, sizeof text, "%.1f %%", share);
-    bool is_known = html_sample_rate(job) == 0 && !job->result->lacks_temporaries;
-    if (is_known || t->temporary_blocks != 0)
+    if (caveats_find(lacks, CAVEAT_TEMPORARY) == NULL || t->temporary_blocks != 0)
         html_put_card(o, text, "of the calls are temporary");
     if (export_peak_rss(job) != 0)
         html_put_card(o, units_bytes(text, export_peak_rss(job)), "resident at most");
@@ -113,39 +103,27 @@ static void html_put_cards(const struct export_job *job)
     out_text(o, "</div>\n");
 }
 
-/* The longest that recording was switched off in a process that the page is about. */
-static uint64_t html_off_time(const struct export_job *job)
-{
-    uint64_t longest_ns = 0;
-    for (size_t i = 0; i < wake_reader_process_count(job->reader); i++) {
-        uint64_t off_ns = wake_process_off_time(wake_reader_process(job->reader, i));
-        if (export_has_process(job, i) && off_ns > longest_ns)
-            longest_ns = off_ns;
-    }
-    return longest_ns;
-}
-
 /* What the page is not about. */
-static void html_put_limits(const struct export_job *job)
+static void html_put_limits(const struct export_job *job, const struct caveats *lacks)
 {
-    char text[UNITS_MAX];
-    uint64_t rate = html_sample_rate(job), unrecorded = wake_reader_summary(job->reader)->unrecorded;
-    bool is_sampled;
-    uint64_t omitted = export_omitted(job, &is_sampled), off_ns = html_off_time(job);
-    if (!wake_reader_summary(job->reader)->complete)
-        out_text(job->out, "; the recording is not whole, nor is this page");
-    if (unrecorded != 0)
-        out_f(job->out, "; %s more process%s not in the recording", units_count(text, unrecorded),
-              unrecorded == 1 ? " is" : "es are");
-    if (rate != 0)
-        out_f(job->out, "; samples, one in %s: all figures are estimates", units_bytes(text, rate));
-    if (off_ns != 0)
-        out_f(job->out, "; recording was switched off for %s", units_time(text, off_ns));
-    if (omitted != 0)
-        out_f(job->out, "; %s %s%s that the recording knows by count alone %s not %s",
-              units_count(text, omitted), is_sampled ? "sample" : "block", units_plural(omitted),
-              omitted == 1 ? "is" : "are",
-              job->result->omitted_blocks != 0 ? "in this page" : "in what it shows over time");
+    static const enum caveat_kind shown[] = {CAVEAT_LOST, CAVEAT_UNRECORDED, CAVEAT_SAMPLED, CAVEAT_OFF,
+                                             CAVEAT_OMITTED};
+    struct strbuf sentence;
+    strbuf_init(&sentence);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const struct caveat *c = caveats_find(lacks, shown[i]);
+        const char *subject = shown[i] != CAVEAT_OMITTED         ? "the recording"
+                              : job->result->omitted_blocks != 0 ? "this page"
+                                                                 : "what it shows over time";
+        if (c == NULL)
+            continue;
+        strbuf_clear(&sentence);
+        caveat_text_add(&sentence, c, subject);
+        out_f(job->out, "; %s", strbuf_get(&sentence));
+        if (sentence.failed && job->out->error == 0)
+            job->out->error = ENOMEM;
+    }
+    strbuf_release(&sentence);
     if (job->conditions->length != 0 && job->veil->level != VEIL_NONE) {
         out_text(job->out, "; only what meets some conditions"); /* they have the true names */
     } else if (job->conditions->length != 0) {
@@ -214,10 +192,12 @@ int export_html(const struct export_job *job, struct err *err)
     html_add(o, strbuf_get(&command));
     strbuf_release(&command);
     out_f(o, "</h1>\n<p class=\"sub\">%zu process%s", processes, processes == 1 ? "" : "es");
-    html_put_limits(job);
+    struct caveats lacks;
+    export_find_caveats(job, &lacks);
+    html_put_limits(job, &lacks);
     out_text(o, "</p>\n");
     html_put_notes(job);
-    html_put_cards(job);
+    html_put_cards(job, &lacks);
     out_text(o, "<noscript><p>The graphs and tables of this page need JavaScript, all of which is in the "
                 "page itself.</p></noscript>\n");
     html_put_body(o);

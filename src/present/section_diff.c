@@ -5,6 +5,7 @@
 #include "present/section_diff.h"
 
 #include "present/callers.h"
+#include "present/caveat_text.h"
 #include "present/frames.h"
 #include "present/notes.h"
 #include "present/safe.h"
@@ -12,7 +13,6 @@
 #include "present/units.h"
 #include "present/width.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,40 +41,24 @@ static void section_diff_head_line(struct page *p, const char *word, const struc
     strbuf_release(&name);
 }
 
-static void section_diff_lack(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void section_diff_lack(struct page *p, const char *format, ...)
-{
-    struct strbuf line;
-    va_list args;
-    strbuf_init(&line);
-    va_start(args, format);
-    strbuf_vaddf(&line, format, args);
-    va_end(args);
-    page_add_wrapped(p, COLOUR_ALARM, strbuf_get(&line), 0, 2);
-    page_end_line(p);
-    p->out->failed |= line.failed;
-    strbuf_release(&line);
-}
-
 /* What one side has and the other lacks would pass for a change. */
 static void section_diff_lacks(struct page *p, const char *name, const struct section_diff_side *s)
 {
-    char a[UNITS_MAX];
-    if (!s->complete && s->lost_events == 0)
-        section_diff_lack(p, "%s is not whole: what is missing is not known", name);
-    else if (!s->complete)
-        section_diff_lack(p, "%s is not whole: %s event%s lost", name, units_count(a, s->lost_events),
-                          s->lost_events == 1 ? " was" : "s were");
-    if (s->unrecorded_processes != 0)
-        section_diff_lack(p, "%s lacks %s process%s that ran meanwhile", name,
-                          units_count(a, s->unrecorded_processes), s->unrecorded_processes == 1 ? "" : "es");
-    if (s->off_ns != 0)
-        section_diff_lack(p, "%s was switched off for %s: what was allocated meanwhile is not in it", name,
-                          units_time(a, s->off_ns));
-    if (s->omitted_blocks != 0)
-        section_diff_lack(p, "%s lacks %s %s%s: this is made of single events, and they are not there", name,
-                          units_count(a, s->omitted_blocks), s->sample_rate != 0 ? "sample" : "call",
-                          units_plural(s->omitted_blocks));
+    static const enum caveat_kind shown[] = {CAVEAT_SAMPLED, CAVEAT_LOST, CAVEAT_UNRECORDED, CAVEAT_OFF,
+                                             CAVEAT_OMITTED};
+    struct strbuf line;
+    strbuf_init(&line);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const struct caveat *c = caveats_find(&s->caveats, shown[i]);
+        if (c == NULL)
+            continue;
+        strbuf_clear(&line);
+        caveat_text_add(&line, c, name);
+        page_add_wrapped(p, COLOUR_ALARM, strbuf_get(&line), 0, 2);
+        page_end_line(p);
+        p->out->failed |= line.failed;
+    }
+    strbuf_release(&line);
 }
 
 /* The notes of one side that the other has too, or has not: the first, and how many there are beside them. */
@@ -105,14 +89,8 @@ static void section_diff_notes(struct page *p, const char *name, const struct se
 void section_diff_head_text(struct page *p, const struct section_diff_side *before,
                             const struct section_diff_side *after)
 {
-    char a[UNITS_MAX];
-    uint64_t rate = before->sample_rate > after->sample_rate ? before->sample_rate : after->sample_rate;
     section_diff_head_line(p, "before", before);
     section_diff_head_line(p, "after", after);
-    if (rate != 0)
-        page_addf(p, COLOUR_ALARM,
-                  "sampled one block in %s: figures are estimates, and differ by chance too\n",
-                  units_bytes(a, rate));
     section_diff_lacks(p, "before", before);
     section_diff_lacks(p, "after", after);
     section_diff_notes(p, "both", before, after, true);
@@ -132,16 +110,17 @@ void section_diff_head_json(struct json *j, const char *key, const struct sectio
     json_add_number(j, "peak_time_ns", s->peak_time_ns);
     json_add_number(j, "leaked_bytes", s->total.leaked_bytes + s->suppressed_bytes);
     json_add_number(j, "suppressed_bytes", s->suppressed_bytes);
-    json_add_number(j, "sample_rate", s->sample_rate);
-    json_add_number(j, "off_ns", s->off_ns);
-    json_add_number(j, "omitted_blocks", s->omitted_blocks);
-    json_add_bool(j, "complete", s->complete && s->unrecorded_processes == 0);
-    json_add_number(j, "lost_events", s->lost_events);
-    json_add_number(j, "unrecorded_processes", s->unrecorded_processes);
+    json_add_number(j, "sample_rate", s->sum.sample_rate);
+    json_add_number(j, "off_ns", s->sum.off_ns);
+    json_add_number(j, "omitted_blocks", caveats_count(&s->caveats, CAVEAT_OMITTED));
+    json_add_bool(j, "complete", summary_is_whole(&s->sum));
+    json_add_number(j, "lost_events", s->sum.lost_events);
+    json_add_number(j, "unrecorded_processes", s->sum.unrecorded_processes);
     notes_add_json(j, s->reader);
     json_add_number(j, "live_bytes", s->total.live_bytes);
     json_add_number(j, "allocations", s->total.allocated_blocks);
     json_add_number(j, "allocated_bytes", s->total.allocated_bytes);
+    caveat_text_json(j, &s->caveats);
     json_close_object(j);
 }
 

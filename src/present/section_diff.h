@@ -10,6 +10,8 @@
 #include "query/compare.h"
 #include "query/measure.h"
 #include "query/trace.h"
+#include "session/caveats.h"
+#include "session/summary.h"
 #include "store/reader.h"
 
 #include <stdbool.h>
@@ -37,11 +39,8 @@ struct section_diff_side {
     struct metrics total;
     uint64_t peak_time_ns;
     uint64_t suppressed_bytes; /* leaked, and not in total */
-    uint64_t sample_rate;      /* 0: every block is counted */
-    uint64_t off_ns;           /* the longest that recording was switched off in a process */
-    uint64_t omitted_blocks;   /* that are not in these figures, as they are not among the events */
-    bool complete;
-    uint64_t lost_events, unrecorded_processes;
+    struct summary sum;
+    struct caveats caveats;
     const struct wake_reader *reader; /* for its notes */
 };
 

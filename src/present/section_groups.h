@@ -30,7 +30,7 @@ struct section_groups {
     const char *(*kind)(unsigned kind); /* the word for a kind of allocation */
     const struct query_result *result;  /* when each process was at its peak; may be NULL otherwise */
     const struct suppress *suppress;    /* what leaks are left out; may be NULL */
-    enum unknown unknown;               /* of temporary blocks */
+    const struct caveat *unknown;       /* why the list is not known; NULL: it is */
 };
 
 void section_groups_text(struct page *p, const struct section_groups *s);

@@ -7,6 +7,7 @@
  */
 #include "present/section_head.h"
 
+#include "present/caveat_text.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "present/width.h"
@@ -46,20 +47,32 @@ static void section_head_label(struct page *p, const char *label)
     page_addf(p, COLOUR_QUIET, "  %-10s ", label);
 }
 
-/* A label, a figure and what is said of it; without both, it goes on with what the line before says. */
-__attribute__((format(printf, 5, 6))) static void section_head_line(struct page *p, enum colour colour,
-                                                                    const char *label, const char *figure,
-                                                                    const char *format, ...)
+/* A line that goes on with what the one before it says. */
+static void section_head_more(struct page *p, enum colour colour, const char *text)
 {
-    char text[160];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (label[0] != '\0')
-        section_head_label(p, label);
-    page_addf(p, colour, "%*s  %s", label[0] != '\0' ? 10 : HEAD_TEXT - 2, figure, text);
+    page_addf(p, colour, "%*s%s", HEAD_TEXT, "", text);
     page_end_line(p);
+}
+
+/* One caveat under its label, if there is any, and its text in as many lines as it has. */
+static void section_head_caveat(struct page *p, const struct caveats *list, enum caveat_kind kind,
+                                enum colour colour)
+{
+    const struct caveat *c = caveats_find(list, kind);
+    struct caveat_row row;
+    char *rest;
+    if (c == NULL)
+        return;
+    caveat_text_fill(&row, c);
+    char *line = strtok_r(row.text, "\n", &rest);
+    if (row.label[0] != '\0') {
+        section_head_label(p, row.label);
+        page_addf(p, colour, "%10s  %s", row.figure, line);
+        page_end_line(p);
+        line = strtok_r(NULL, "\n", &rest);
+    }
+    for (; line != NULL; line = strtok_r(NULL, "\n", &rest))
+        section_head_more(p, colour, line);
 }
 
 static void section_head_ran(struct page *p, const struct section_head *h)
@@ -104,24 +117,16 @@ static void section_head_leaked(struct page *p, const struct section_head *h)
 
 static void section_head_temporary(struct page *p, const struct section_head *h)
 {
-    const char *said = "of the calls: freed before their thread's next one";
-    bool is_known = false;
-    if (h->sum.made_up)
-        said = "";
-    else if (h->sum.sample_rate != 0)
-        said = "in a sampled recording";
-    else if (h->sum.lacks_temporaries && h->sum.temporary_blocks == 0)
-        said = "in a culled recording without its end";
-    else
-        is_known = true;
+    const struct caveat *unknown = caveats_find(&h->recording, CAVEAT_TEMPORARY);
+    struct caveat_row row;
     section_head_label(p, "temporary");
-    if (is_known)
-        page_addf(p, COLOUR_PLAIN, "%8.1f %%",
+    if (unknown != NULL) {
+        caveat_text_fill(&row, unknown);
+        page_addf(p, COLOUR_PLAIN, "%10s  %s", row.figure, row.text);
+    } else {
+        page_addf(p, COLOUR_PLAIN, "%8.1f %%  of the calls: freed before their thread's next one",
                   section_head_percent(h->sum.temporary_blocks, h->sum.allocations));
-    else
-        page_addf(p, COLOUR_PLAIN, "%10s", "not known");
-    page_add(p, COLOUR_PLAIN, said[0] == '\0' ? "" : "  ");
-    page_add_wrapped(p, COLOUR_PLAIN, said, HEAD_TEXT, HEAD_TEXT);
+    }
     page_end_line(p);
 }
 
@@ -147,26 +152,21 @@ static void section_head_notes(struct page *p, const struct section_head *h)
 static void section_head_losses(struct page *p, const struct section_head *h)
 {
     char a[UNITS_MAX], b[UNITS_MAX];
+    const struct caveats *list = &h->recording;
+    const struct caveat *lost = caveats_find(list, CAVEAT_LOST);
+    bool is_whole = lost == NULL && caveats_find(list, CAVEAT_UNRECORDED) == NULL &&
+                    caveats_find(list, CAVEAT_OFF) == NULL;
+    struct caveat_row row = {.text = "nothing lost"};
+    if (lost != NULL)
+        caveat_text_fill(&row, lost);
     section_head_label(p, "recorded");
-    bool is_whole = summary_is_whole(&h->sum) && h->sum.off_ns == 0;
-    const char *word = is_whole ? "whole" : "in part";
-    if (h->sum.complete && h->sum.lost_events == 0)
-        page_addf(p, COLOUR_PLAIN, "%10s  nothing lost; ", word);
-    else if (h->sum.lost_events == 0)
-        page_addf(p, COLOUR_ALARM, "%10s  what is missing is not known; ", word);
-    else
-        page_addf(p, COLOUR_ALARM, "%10s  %s event%s lost; ", word, units_count(a, h->sum.lost_events),
-                  units_plural(h->sum.lost_events));
+    page_addf(p, lost == NULL ? COLOUR_PLAIN : COLOUR_ALARM, "%10s  %s; ", is_whole ? "whole" : "in part",
+              row.text);
     page_addf(p, COLOUR_PLAIN, "%s of %s stacks cut", units_count(a, h->sum.cut_stacks),
               units_count(b, h->sum.stacks));
     page_end_line(p);
-    if (h->sum.off_ns != 0)
-        section_head_line(p, COLOUR_ALARM, "", "", "switched off for %s, of which nothing is known",
-                          units_time(a, h->sum.off_ns));
-    if (h->sum.unrecorded_processes != 0)
-        section_head_line(p, COLOUR_ALARM, "", "", "%s more process%s not in the recording",
-                          units_count(a, h->sum.unrecorded_processes),
-                          h->sum.unrecorded_processes == 1 ? " is" : "es are");
+    section_head_caveat(p, list, CAVEAT_OFF, COLOUR_ALARM);
+    section_head_caveat(p, list, CAVEAT_UNRECORDED, COLOUR_ALARM);
 }
 
 enum { HEAD_NAMELESS = 2 }; /* files that are named */
@@ -242,52 +242,29 @@ static void section_head_names(struct page *p, const struct section_head *h)
     strbuf_release(&line);
 }
 
+static void section_head_estimates(struct page *p, const struct section_head *h)
+{
+    char text[3 * UNITS_MAX];
+    uint64_t rate = h->sum.sample_rate;
+    if (rate == 0)
+        return;
+    snprintf(text, sizeof text, "allocated within %.1f %%, peak %.1f %%, leaked %.1f %%,",
+             section_head_percent(weight_error(rate, h->sum.allocated_bytes), h->sum.allocated_bytes),
+             section_head_percent(weight_error(rate, h->sum.peak_bytes), h->sum.peak_bytes),
+             section_head_percent(weight_error(rate, h->sum.leaked_bytes), h->sum.leaked_bytes));
+    section_head_more(p, COLOUR_PLAIN, text);
+    section_head_more(p, COLOUR_PLAIN, "19 of 20 times; counts of small blocks vary more");
+}
+
 /* What is known by count only. */
 static void section_head_omissions(struct page *p, const struct section_head *h)
 {
-    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
-    if (h->sum.cull_threshold_ns != 0) {
-        const char *threshold = units_time(c, h->sum.cull_threshold_ns);
-        if (h->sum.lacks_culled)
-            section_head_line(p, COLOUR_PLAIN, "culled", "not known", "what lived less than %s:", threshold);
-        else if (h->sum.sample_rate != 0)
-            section_head_line(p, COLOUR_PLAIN, "culled", units_count(a, h->sum.culled_blocks),
-                              "sample%s lived less than %s:", units_plural(h->sum.culled_blocks), threshold);
-        else
-            section_head_line(p, COLOUR_PLAIN, "culled", units_bytes(a, h->sum.culled_bytes),
-                              "in %s call%s, lived less than %s:", units_count(b, h->sum.culled_blocks),
-                              units_plural(h->sum.culled_blocks), threshold);
-        section_head_line(p, COLOUR_PLAIN, "", "",
-                          h->sum.lacks_culled ? "it is not in the file before the process ends"
-                                              : "they are in the totals, not among the events");
-    }
-    if (h->sum.sample_rate != 0) {
-        section_head_line(p, COLOUR_PLAIN, "sampled", units_count(a, h->sum.samples),
-                          "blocks, one in %s: all figures are estimates,",
-                          units_bytes(b, h->sum.sample_rate));
-        section_head_line(
-            p, COLOUR_PLAIN, "", "", "allocated within %.1f %%, peak %.1f %%, leaked %.1f %%,",
-            section_head_percent(weight_error(h->sum.sample_rate, h->sum.allocated_bytes),
-                                 h->sum.allocated_bytes),
-            section_head_percent(weight_error(h->sum.sample_rate, h->sum.peak_bytes), h->sum.peak_bytes),
-            section_head_percent(weight_error(h->sum.sample_rate, h->sum.leaked_bytes), h->sum.leaked_bytes));
-        section_head_line(p, COLOUR_PLAIN, "", "", "19 of 20 times; counts of small blocks vary more");
-    }
-    if (h->sum.limited_events != 0) {
-        section_head_line(p, COLOUR_ALARM, "limited", units_count(a, h->sum.limited_events),
-                          "later events are in the totals only:");
-        section_head_line(p, COLOUR_ALARM, "", "", "the file was full at %s", units_time(b, h->sum.limit_ns));
-    }
-    if (h->omitted_blocks != 0) {
-        section_head_line(p, COLOUR_ALARM, "not shown", units_count(a, h->omitted_blocks),
-                          "%s are not in what follows,", h->sum.sample_rate != 0 ? "samples" : "calls");
-        section_head_line(p, COLOUR_ALARM, "", "", "which is made of single events");
-    }
-    if (h->releases_without_stack != 0) {
-        section_head_line(p, COLOUR_ALARM, "not shown", units_count(a, h->releases_without_stack),
-                          "blocks: where they were freed was not recorded");
-        section_head_line(p, COLOUR_ALARM, "", "", "(heapwake record --free-stacks)");
-    }
+    section_head_caveat(p, &h->recording, CAVEAT_CULLED, COLOUR_PLAIN);
+    section_head_caveat(p, &h->recording, CAVEAT_SAMPLED, COLOUR_PLAIN);
+    section_head_estimates(p, h);
+    section_head_caveat(p, &h->recording, CAVEAT_LIMITED, COLOUR_ALARM);
+    section_head_caveat(p, &h->answer, CAVEAT_OMITTED, COLOUR_ALARM);
+    section_head_caveat(p, &h->answer, CAVEAT_RELEASES, COLOUR_ALARM);
 }
 
 static void section_head_conditions(struct page *p, const struct section_head *h)
@@ -326,12 +303,14 @@ static void section_head_command(struct page *p, const struct section_head *h)
 
 void section_head_text(struct page *p, const struct section_head *h)
 {
-    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+    char a[UNITS_MAX], b[UNITS_MAX];
     section_head_command(p, h);
     section_head_ran(p, h);
-    section_head_line(p, COLOUR_PLAIN, "allocated", units_bytes(a, h->sum.allocated_bytes),
-                      "in %s call%s, %s a second", units_count(b, h->sum.allocations),
-                      units_plural(h->sum.allocations), section_head_round(c, section_head_rate(h)));
+    section_head_label(p, "allocated");
+    page_addf(p, COLOUR_PLAIN, "%10s  in %s call%s, ", units_bytes(a, h->sum.allocated_bytes),
+              units_count(b, h->sum.allocations), units_plural(h->sum.allocations));
+    page_addf(p, COLOUR_PLAIN, "%s a second", section_head_round(a, section_head_rate(h)));
+    page_end_line(p);
     section_head_peak(p, h);
     section_head_leaked(p, h);
     section_head_temporary(p, h);
@@ -386,9 +365,9 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_add_number(j, "culled_bytes", h->sum.culled_bytes);
     json_add_number(j, "limit_ns", h->sum.limit_ns);
     json_add_number(j, "limited_events", h->sum.limited_events);
-    json_add_number(j, "omitted_blocks", h->omitted_blocks);
-    json_add_number(j, "timeline_omitted_blocks", h->timeline_omitted_blocks);
-    json_add_number(j, "releases_without_stack", h->releases_without_stack);
+    json_add_number(j, "omitted_blocks", caveats_count(&h->answer, CAVEAT_OMITTED));
+    json_add_number(j, "timeline_omitted_blocks", caveats_count(&h->answer, CAVEAT_TIMELINE));
+    json_add_number(j, "releases_without_stack", caveats_count(&h->answer, CAVEAT_RELEASES));
     json_add_bool(j, "complete", summary_is_whole(&h->sum));
     json_add_bool(j, "made_up", h->sum.made_up);
     json_open_array(j, "notes");
@@ -397,4 +376,11 @@ void section_head_json(struct json *j, const struct section_head *h)
     json_close_array(j);
     json_close_object(j);
     strbuf_release(&line);
+}
+
+void section_head_caveats_json(struct json *j, const struct section_head *h)
+{
+    struct caveats all = h->recording;
+    caveats_join(&all, &h->answer);
+    caveat_text_json(j, &all);
 }

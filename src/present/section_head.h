@@ -9,6 +9,7 @@
 #include "present/json.h"
 #include "present/page.h"
 #include "query/nameless.h"
+#include "session/caveats.h"
 #include "session/summary.h"
 
 #include <stddef.h>
@@ -17,10 +18,8 @@
 struct section_head {
     struct summary sum;                           /* of all recordings */
     uint64_t suppressed_bytes, suppressed_blocks; /* of what leaked */
-    uint64_t
-        omitted_blocks; /* that the size of the file or culling has left out, in none of the lists that follow */
-    uint64_t timeline_omitted_blocks; /* nor in the timeline */
-    uint64_t releases_without_stack;  /* nor what these released: stacks of releases are asked for */
+    struct caveats recording;                     /* what these lack */
+    struct caveats answer;           /* what the lists that follow and the timeline lack beside that */
     const char *conditions;          /* that what follows meets, as they were given, a NUL behind each word */
     size_t conditions_length;        /* 0 = none */
     const struct nameless *nameless; /* files whose own frames have no lines; NULL = none */
@@ -29,5 +28,7 @@ struct section_head {
 
 void section_head_text(struct page *p, const struct section_head *h);
 void section_head_json(struct json *j, const struct section_head *h);
+/* "caveats" */
+void section_head_caveats_json(struct json *j, const struct section_head *h);
 
 #endif

@@ -34,8 +34,8 @@ struct section_sites {
     bool keeps_first;     /* but the first */
     bool brief;           /* callers on one line; else one a line */
     uint64_t sample_rate; /* not 0: figures are estimates, and their error is shown */
-    enum unknown unknown; /* of temporary blocks */
-    bool is_of_each;      /* several recordings, each with its own clock */
+    const struct caveat *unknown;    /* why the list is not known; NULL: it is */
+    bool is_of_each;                 /* several recordings, each with its own clock */
     const struct suppress *suppress; /* leaked only: its accounts are shown too; may be NULL */
     const struct verdicts *verdicts; /* of sites that have one; may be NULL */
     bool explain;                    /* verdicts as a sentence, not as a word */

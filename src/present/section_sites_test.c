@@ -336,8 +336,7 @@ static void groups_are_a_table(void **state)
     screen_init(&s);
     rollup_init(&g, ROLLUP_FUNCTION);
     assert_int_equal(rollup_add(&g, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
-    struct section_groups section = {&s.fake.traces, &g,   MEASURE_LEAKED, 3,           0,
-                                     NULL,           NULL, NULL,           UNKNOWN_NONE};
+    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 3, 0, NULL, NULL, NULL, NULL};
     section_groups_text(&s.page, &section);
     assert_string_equal(strbuf_get(&s.out), "Leaked by function\n"
                                             "        self          with callees           function\n"
@@ -365,8 +364,7 @@ static void lines_that_are_not_known_are_places(void **state)
     fake_leak(&s.fake, 0, "main > eat", 1, 500);
     rollup_init(&g, ROLLUP_LINE);
     assert_int_equal(rollup_add(&g, &s.fake.traces, s.fake.rows.data, s.fake.rows.count, &err), 0);
-    struct section_groups section = {&s.fake.traces, &g,   MEASURE_LEAKED, 0,           0,
-                                     NULL,           NULL, NULL,           UNKNOWN_NONE};
+    struct section_groups section = {&s.fake.traces, &g, MEASURE_LEAKED, 0, 0, NULL, NULL, NULL, NULL};
     section_groups_text(&s.page, &section);
     assert_non_null(strstr(strbuf_get(&s.out), "  a.c:20\n"));
     assert_non_null(strstr(strbuf_get(&s.out), "  eat  app+0x"));
@@ -435,10 +433,11 @@ static void the_head_fits_the_page(void **state)
                                 .sum.lost_events = 9999999,
                                 .sum.stacks = 999999,
                                 .sum.cut_stacks = 999999,
-                                .sum.unrecorded_processes = count,
-                                .omitted_blocks = count,
-                                .releases_without_stack = count};
+                                .sum.unrecorded_processes = count};
+    const struct query_result lists = {.omitted_blocks = count, .releases_without_stack = count};
     (void)state;
+    caveats_of_summary(&head.recording, &head.sum);
+    caveats_of_answer(&head.answer, &head.recording, &lists, false);
     strbuf_init(&out);
     section_head_text(&page, &head);
     assert_non_null(strstr(

@@ -4,6 +4,7 @@
  */
 #include "present/section_timeline.h"
 
+#include "present/caveat_text.h"
 #include "present/plot.h"
 #include "present/units.h"
 
@@ -15,33 +16,24 @@ enum {
     TIMELINE_AROUND = 30, /* columns that a caption leaves for labels and times */
 };
 
-/* What is not in it, in few words; nothing where it is whole. */
-static void section_timeline_lack(char *lack, size_t size, const struct query_result *r, bool is_sampled)
-{
-    char text[UNITS_MAX];
-    if (r->timeline_limit_ns != 0)
-        snprintf(lack, size, "%sknown up to %s", r->timeline_has_culled ? "in part " : "",
-                 units_time(text, r->timeline_limit_ns));
-    else if (r->timeline_omitted_blocks != 0)
-        snprintf(lack, size, "without %s %s%s", units_count(text, r->timeline_omitted_blocks),
-                 is_sampled ? "sample" : "call", units_plural(r->timeline_omitted_blocks));
-}
-
-void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns, bool is_sampled)
+void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns,
+                           const struct caveats *answer)
 {
     size_t before = p->out->length;
     page_end_line(p);
     size_t empty = p->out->length;
     uint64_t until_ns = r->to_ns < end_ns ? r->to_ns : end_ns;
-    char caption[2 * UNITS_MAX + 80] = "", lack[2 * UNITS_MAX + 40] = "", text[UNITS_MAX];
-    section_timeline_lack(lack, sizeof lack, r, is_sampled);
+    char caption[2 * UNITS_MAX + 240] = "", text[UNITS_MAX];
+    struct caveat_row lack = {0};
+    if (caveats_find(answer, CAVEAT_TIMELINE) != NULL)
+        caveat_text_fill(&lack, caveats_find(answer, CAVEAT_TIMELINE));
     if (r->processes > 1)
         snprintf(caption, sizeof caption, "%s processes together", units_count(text, r->processes));
-    if (lack[0] != '\0' && strlen(caption) + strlen(lack) + TIMELINE_AROUND > p->width)
+    if (lack.text[0] != '\0' && strlen(caption) + strlen(lack.text) + TIMELINE_AROUND > p->width)
         caption[0] = '\0'; /* what is lacking matters more */
-    if (lack[0] != '\0')
+    if (lack.text[0] != '\0')
         snprintf(caption + strlen(caption), sizeof caption - strlen(caption), "%s%s",
-                 caption[0] == '\0' ? "" : ", ", lack);
+                 caption[0] == '\0' ? "" : ", ", lack.text);
     plot_print(p, r->timeline.data, r->timeline.count, until_ns, TIMELINE_ROWS, caption);
     if (p->out->length == empty) /* there is nothing to plot: no gap either */
         strbuf_cut(p->out, before);

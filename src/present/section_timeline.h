@@ -10,12 +10,13 @@
 #include "present/json.h"
 #include "present/page.h"
 #include "query/result.h"
+#include "session/caveats.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* A line apart from what is above. */
-void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns, bool is_sampled);
+/* A line apart from what is above; the caption has what it lacks. */
+void section_timeline_text(struct page *p, const struct query_result *r, uint64_t end_ns,
+                           const struct caveats *answer);
 void section_timeline_json(struct json *j, const struct query_result *r);
 
 #endif

@@ -28,7 +28,7 @@ struct section_tree {
     const struct tree *tree;         /* built */
     const char *root;                /* the function that was asked for; NULL = all */
     const struct suppress *suppress; /* what leaks are left out; may be NULL */
-    enum unknown unknown;            /* of temporary blocks */
+    const struct caveat *unknown;    /* why the list is not known; NULL: it is */
 };
 
 void section_tree_text(struct page *p, const struct section_tree *s);

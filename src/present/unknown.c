@@ -4,18 +4,19 @@
  */
 #include "present/unknown.h"
 
-bool unknown_print(struct page *p, enum measure measure, enum unknown unknown, uint64_t blocks)
+#include "present/caveat_text.h"
+
+bool unknown_print(struct page *p, enum measure measure, const struct caveat *why, uint64_t blocks)
 {
-    static const char *const words[] = {
-        [UNKNOWN_SAMPLED] = ": not known in a sampled recording",
-        [UNKNOWN_CULLED] = ": not known from the events of a culled recording",
-        [UNKNOWN_MADE_UP] = ": not known of an import from sums",
-        [UNKNOWN_FULL] = ": not known from the events of a file that was full",
-    };
-    if (unknown == UNKNOWN_NONE || (unknown != UNKNOWN_MADE_UP && blocks != 0))
+    struct strbuf text;
+    if (why == NULL || (why->because != CAVEAT_MADE_UP && blocks != 0))
         return false;
+    strbuf_init(&text);
+    caveat_text_add_short(&text, why);
     page_add(p, COLOUR_TITLE, measure_title(measure));
-    page_add(p, COLOUR_PLAIN, words[unknown]);
+    page_addf(p, COLOUR_PLAIN, ": %s", strbuf_get(&text));
     page_end_line(p);
+    p->out->failed |= text.failed;
+    strbuf_release(&text);
     return true;
 }

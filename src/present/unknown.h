@@ -10,18 +10,10 @@
 
 #include "present/page.h"
 #include "query/measure.h"
+#include "session/caveats.h"
 
-/* Why it is not known which blocks are temporary, or leaked. */
-enum unknown {
-    UNKNOWN_NONE,    /* it is */
-    UNKNOWN_SAMPLED, /* samples do not tell which allocation of a thread comes next */
-    UNKNOWN_CULLED,  /* nor do events of which some were culled, where they had to be asked */
-    UNKNOWN_MADE_UP, /* nothing is known of single blocks */
-    UNKNOWN_FULL,    /* the file was full before the end, and what leaks is of a time without events */
-};
-
-/* True: has said so, and there is nothing to list.  blocks: what was counted all the same, of samples as temporary by
- * their time, else of processes that know. */
-bool unknown_print(struct page *p, enum measure measure, enum unknown unknown, uint64_t blocks);
+/* True: has said so, and there is nothing to list.  why: CAVEAT_TEMPORARY or CAVEAT_LEAKED; NULL: it is known.
+ * blocks: what was counted all the same, of samples as temporary by their time, else of processes that know. */
+bool unknown_print(struct page *p, enum measure measure, const struct caveat *why, uint64_t blocks);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "session/summary.h"
 
+#include "query/when.h"
 #include "store/names.h"
 
 #include <stdio.h>
@@ -65,7 +66,8 @@ static void summary_add_process(struct summary *s, const struct wake_process *p)
     summary_add_omissions(s, p);
 }
 
-static void summary_add_figures(struct summary *s, const struct wake_reader *r)
+/* q: only the processes that it chooses; NULL: all. */
+static void summary_add_figures(struct summary *s, const struct wake_reader *r, const struct query *q)
 {
     const struct wake_summary *file = wake_reader_summary(r);
     size_t count = wake_reader_process_count(r);
@@ -76,8 +78,10 @@ static void summary_add_figures(struct summary *s, const struct wake_reader *r)
         s->args_length = first->info.args_length;
         summary_describe_end(summary_last_image(r), s->end, sizeof s->end);
     }
-    for (size_t i = 0; i < count; i++)
-        summary_add_process(s, wake_reader_process(r, i));
+    for (size_t i = 0; i < count; i++) {
+        if (q == NULL || when_chooses(q, wake_reader_process(r, i)))
+            summary_add_process(s, wake_reader_process(r, i));
+    }
     s->lost_events += file->not_kept;
     s->unrecorded_processes += file->unrecorded;
 }
@@ -110,14 +114,19 @@ void summary_release(struct summary *s)
 
 int summary_add(struct summary *s, const struct wake_reader *r, struct err *err)
 {
-    summary_add_figures(s, r);
+    summary_add_figures(s, r, NULL);
     return summary_add_notes(s, r, err);
 }
 
 void summary_gather(struct summary *s, const struct wake_reader *r)
 {
+    summary_gather_chosen(s, r, NULL);
+}
+
+void summary_gather_chosen(struct summary *s, const struct wake_reader *r, const struct query *q)
+{
     summary_init(s);
-    summary_add_figures(s, r);
+    summary_add_figures(s, r, q);
 }
 
 void summary_count_names(struct summary_names *f, struct wake_reader *r)

@@ -9,6 +9,7 @@
 #ifndef HW_SESSION_SUMMARY_H
 #define HW_SESSION_SUMMARY_H
 
+#include "query/query.h"
 #include "store/reader.h"
 #include "tool/err.h"
 #include "tool/vec.h"
@@ -63,6 +64,8 @@ void summary_release(struct summary *s);
 int summary_add(struct summary *s, const struct wake_reader *r, struct err *err);
 /* Of one recording, without its notes; nothing to release. */
 void summary_gather(struct summary *s, const struct wake_reader *r);
+/* The same of the processes alone that a query chooses (its pids); NULL: all. */
+void summary_gather_chosen(struct summary *s, const struct wake_reader *r, const struct query *q);
 /* Reads what the file says about names: may find damages. */
 void summary_count_names(struct summary_names *s, struct wake_reader *r);
 /* What the first process had become by exec when it ended. There must be one. */

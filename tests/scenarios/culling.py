@@ -38,7 +38,9 @@ def sites(path, *options):
     """Bytes and blocks of every site, by its frames."""
     done = tool("report", "--json", "-n", "0", "--no-built-in-suppressions", *options, path)
     check.equal(f"report {' '.join(options)} {path}", 0, done.status)
-    return json.loads(done.out)
+    answer = json.loads(done.out)
+    check.caveats(answer)
+    return answer
 
 
 def rows(report):
@@ -128,7 +130,9 @@ def stripped():
         answer = json.loads(tool("diff", "--json", *words).out)
         seen = tuple(answer[side]["omitted_blocks"] for side in ("before", "after"))
         check.equal(f"what diff {words} lacks", lacks, tuple(None if want is None else it for want, it in zip(lacks, seen)))
-        said = re.findall(r"^(before|after) lacks ([\d,]+) calls: this is made of single events", tool("diff", *words).out.decode(), re.M)
+        said = re.findall(r"^(before|after) is made of single events: ([\d,]+) blocks", tool("diff", *words).out.decode(), re.M)
+        check.equal(f"caveats of diff {words}", list(seen), [sum(c["blocks"] for c in answer[side]["caveats"] if c["kind"] == "omitted-blocks")
+                                                             for side in ("before", "after")])
         check.equal(f"what diff {words} says to lack", [(side, f"{count:,}") for side, count in zip(("before", "after"), seen) if count], said)
     check.equal("what a change lacks", culled, sites("stripped.wake", "--since", "0.1s")["summary"]["omitted_blocks"])
     again = tool("strip", "--threshold", "200ms", "stripped.wake", "-o", "again.wake")
@@ -265,6 +269,9 @@ def releases_behind():
         check.holds(sentence in tool("report", *words, "releases.wake").err, f"report {words} does not say that it was full.")
     check.holds(sentence in tool("diff", "releases.wake@1%", "releases.wake@99%").err, "diff does not say that it was full.")
     check.holds(b"known up to " in tool("report", "releases.wake").out, "The plot does not say up to when it is known.")
+    for words, kinds in ((["--at", "99%"], {"moment-after-limit"}), (["--at", "1us"], set())):
+        told = set(check.caveats(json.loads(tool("report", "--json", *words, "releases.wake").out)))
+        check.equal(f"{words}: caveats of moments", kinds, {kind for kind in told if kind.startswith("moment-")})
     for words, is_lacking in ((["--since", "1us", "--until", "2us"], False), (["--at", "1us"], False), (["--at", "1us", "--where", "freed=inside"], True),
                               (["--at", "1us", "--where", "group-interval-min=1ns"], True), (["--at", "99%"], True),
                               (["--allocated", "--to", "1us"], False), (["--allocated", "--where", "allocated-to=1us"], False),
@@ -307,9 +314,9 @@ def limited():
         check.equal(f"what {form} {words} lacks", lacking if sentence else [], told_of)
         check.holds(sentence is None or told_of, f"{form} {words} does not say what it lacks: {done.err.decode()}")
         if form == "html":
-            where = "in this page" if words else "in what it shows over time"
+            where = "this page" if words else "what it shows over time"
             count = told_of[0][1] if told_of else "?"
-            check.holds(f"; {count} blocks that the recording knows by count alone are not {where}" in open("lacking", encoding="utf-8").read(),
+            check.holds(f"; {where} is made of single events: {count} blocks that the recording knows by count alone are not in it" in open("lacking", encoding="utf-8").read(),
                         "The page does not say what it lacks.")
     # What is live behind the last event is known of the end alone, and without conditions.
     sentence = b"The file was full at "
@@ -336,7 +343,7 @@ def limited():
     check.equal("allocations of the timeline", facts["allocations"] - timeline["summary"]["timeline_omitted_blocks"],
                 sum(tick["allocations"] for tick in timeline["timeline"]))
     compared = tool("diff", "limited.wake@1ms", "limited.wake@90%").out.decode()
-    check.holds("after lacks" in compared and "before lacks" not in compared, f"The comparison says {compared}")
+    check.holds("after is made of" in compared and "before is made of" not in compared, f"The comparison says {compared}")
     check.holds(all(len(line) <= 80 for line in compared.splitlines()), f"A line is too long: {compared}")
     report = tool("report", "limited.wake")
     check.holds(b" known up to " in report.out, "The plot does not say what it lacks.")

@@ -130,9 +130,11 @@ check.holds(done.status == 0 and b"now_and_then.wake was switched off for " in d
 said = tool("diff", "siblings.wake", "now_and_then.wake").out.decode()
 check.equal("what diff says of it", ["after"], re.findall(r"^(before|after) was switched off for [0-9.]+ [mun]?s: what was allocated meanwhile is not in it$", said, re.M))
 both = json.loads(tool("diff", "--json", "siblings.wake", "now_and_then.wake").out)
+check.equal("caveats of diff", [both["after"]["off_ns"]], [c["off_ns"] for side in ("before", "after") for c in both[side]["caveats"] if c["kind"] == "switched-off"])
+check.holds("switched-off" in check.caveats(json.loads(tool("report", "--json", "now_and_then.wake").out)), "The caveats of the report do not have it.")
 check.equal("off_ns of diff", [0, json.loads(tool("info", "--json", "now_and_then.wake").out)["off_ns"]], [both["before"]["off_ns"], both["after"]["off_ns"]])
 tool("export", "-f", "html", "-o", "off.html", "now_and_then.wake")
-check.holds(re.search(r"; recording was switched off for [0-9.]+ [mun]?s", open("off.html", encoding="utf-8").read()), "The page says nothing of it.")
+check.holds(re.search(r"; the recording was switched off for [0-9.]+ [mun]?s", open("off.html", encoding="utf-8").read()), "The page says nothing of it.")
 check.equal("on all the time", 0, json.loads(tool("info", "--json", "siblings.wake").out)["off_ns"])
 off = tool("check", "--max-leak", "1000", "siblings.wake")
 check.holds(off.status == 1, "The limit is kept.")
@@ -203,6 +205,8 @@ check.equal("the same as the end", json.loads(end.out)["live"], json.loads(late.
 check.holds(re.fullmatch(r"heapwake: The recording ends at [0-9.]+ (ms|s): a later moment is taken as that\.\n", late.err.decode()),
             f"It is not said: {late.err!r}")
 check.equal("nothing is said of the end", b"", end.err)
+kinds = [{kind for kind in check.caveats(json.loads(run.out)) if kind.startswith("moment-")} for run in (late, end)]
+check.equal("nor have the caveats it", [{"moment-after-end"}, set()], kinds)
 check.equal("it is said once", 1, tool("report", "--at", "1000s", "--histogram", "--include", "main", "siblings.wake").err.count(b"ends at"))
 check.equal("backward, behind the end", 2, tool("report", "--since", "900s", "--until", "800s", "siblings.wake").status)
 check.holds(b"ends at" in tool("diff", "siblings.wake@0", "siblings.wake@1000s").err, "diff does not say it.")

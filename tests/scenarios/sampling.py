@@ -225,6 +225,8 @@ check.equal("what blocks of json stand for", estimate, (sum(b["blocks"] for b in
 check.equal("export -f sqlite", 0, tool("export", "-f", "sqlite", "-o", "faces.db", "faces.wake").status)
 with contextlib.closing(sqlite3.connect("faces.db")) as db:
     check.equal("what blocks of sqlite stand for", estimate, db.execute("SELECT sum(blocks), sum(bytes) FROM block").fetchone())
+kinds = check.caveats(json.loads(tool("report", "--json", "--temporary", "faces.wake").out))
+check.equal("why it is not known which blocks are temporary", "sampled", kinds.get("temporary-unknown", {}).get("because"))
 # That figures are estimates is said wherever they stand, and that some are not known.
 for argv, words in [
         (["record", "-o", "again.wake", "--sample", "64K", workload("turnover"), "2000"], "(estimates, one block in 64.0 KiB)"),

@@ -226,6 +226,15 @@ def truth(run):
         raise SystemExit(f"The program told no truth: status {run.status}\n{run.out.decode()}{run.err.decode()}")
 
 
+# What caveats and the summary of a report both have.
+CAVEATS = {("lost-events", "events"): "lost_events", ("unrecorded-processes", "processes"): "unrecorded_processes",
+           ("switched-off", "off_ns"): "off_ns", ("cut-stacks", "stacks"): "cut_stacks", ("sampled", "samples"): "samples",
+           ("sampled", "sample_rate"): "sample_rate", ("culled", "blocks"): "culled_blocks", ("culled", "bytes"): "culled_bytes",
+           ("culled", "threshold_ns"): "cull_threshold_ns", ("limited", "events"): "limited_events", ("limited", "limit_ns"): "limit_ns",
+           ("omitted-blocks", "blocks"): "omitted_blocks", ("timeline-omitted-blocks", "blocks"): "timeline_omitted_blocks",
+           ("releases-without-stack", "releases"): "releases_without_stack"}
+
+
 class Check:
     """Collects what is wrong; a scenario says all of it before it fails."""
 
@@ -268,6 +277,17 @@ class Check:
     def pairs(self, ledger):
         """Allocation and release take turns everywhere."""
         self.holds(not ledger.strays, f"{len(ledger.strays)} events do not pair: {ledger.strays[:3]}")
+
+    def caveats(self, answer):
+        """The caveats of a report's JSON by kind; where the summary has the same figures, they are equal."""
+        found = {one["kind"]: one for one in answer["caveats"]}
+        for (kind, key), figure in CAVEATS.items():
+            seen = found.get(kind, {}).get(key, 0)
+            if seen is not None:
+                self.equal(f"{key} of the caveat {kind}", answer["summary"][figure], seen)
+        self.equal("whether the caveats say that it is whole", answer["summary"]["complete"],
+                   not {"damaged", "not-closed", "lost-events", "unrecorded-processes"} & set(found))
+        return found
 
     def done(self):
         if self.count == 0:
