@@ -11,10 +11,12 @@
 #include "cmd/program.h"
 #include "cmd/screen.h"
 #include "cmd/whole_file.h"
+#include "present/caveat_text.h"
 #include "present/section_check.h"
 #include "present/units.h"
 #include "query/budget.h"
 #include "query/fold.h"
+#include "session/caveats.h"
 #include "session/diff_input.h"
 #include "session/site_verdicts.h"
 #include "session/summary.h"
@@ -325,35 +327,48 @@ static const char *const check_doubts[] = {
 };
 
 /* Reads all of it for that: totals are read without the events that they are of. */
-static enum check_trust check_trust(struct wake_reader *r, const struct summary *facts)
+static enum check_trust check_trust(struct wake_reader *r, const struct summary *facts, struct caveats *lacks)
 {
     struct err err;
     err_init(&err);
-    bool is_sound = wake_reader_verify(r, &err) == 0 && wake_reader_damage_count(r) == 0;
-    if (facts->sample_rate != 0)
+    bool is_sound = wake_reader_verify(r, &err) == 0;
+    caveats_of_reader(lacks, r);
+    caveats_of_summary(lacks, facts);
+    if (caveats_find(lacks, CAVEAT_SAMPLED) != NULL)
         return CHECK_SAMPLES;
-    if (!is_sound || !facts->complete || wake_reader_summary(r)->goes_on ||
-        facts->unrecorded_processes != 0 || facts->lost_events != 0)
+    if (!is_sound || caveats_find(lacks, CAVEAT_DAMAGED) != NULL ||
+        caveats_find(lacks, CAVEAT_LOST) != NULL || caveats_find(lacks, CAVEAT_UNRECORDED) != NULL ||
+        wake_reader_summary(r)->goes_on)
         return CHECK_PART;
-    return facts->off_ns != 0 && facts->allocations == 0 ? CHECK_NOTHING : CHECK_WHOLE;
+    return caveats_find(lacks, CAVEAT_OFF) != NULL && facts->allocations == 0 ? CHECK_NOTHING : CHECK_WHOLE;
+}
+
+/* Recording was switched off by somebody's wish: that part of the run is not to be judged. */
+static void check_remark(struct check *c, const struct caveat *off, const char *path)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    caveat_text_add_short(&text, off);
+    (void)err_set(&c->remark, ERR_INPUT, "%s was %s: limits are held against what was recorded.", path,
+                  strbuf_get(&text));
+    strbuf_release(&text);
+    command_say("%s", c->remark.text);
 }
 
 static enum check_trust check_side(struct check *c, struct diff_input *side, const char *path)
 {
     struct summary facts;
-    char off[UNITS_MAX];
+    struct caveats lacks = {0};
     if (side->reader == NULL)
         return CHECK_WHOLE;
     summary_gather(&facts, side->reader);
-    enum check_trust trust = check_trust(side->reader, &facts);
+    enum check_trust trust = check_trust(side->reader, &facts, &lacks);
+    const struct caveat *off = caveats_find(&lacks, CAVEAT_OFF);
     if (trust != CHECK_WHOLE) {
         (void)err_set(&c->doubt, ERR_INPUT, "%s %s", path, check_doubts[trust]);
         command_say("%s", c->doubt.text);
-    } else if (facts.off_ns != 0) { /* by somebody's wish: that part of the run is not to be judged */
-        (void)err_set(&c->remark, ERR_INPUT,
-                      "%s was switched off for %s: limits are held against what was recorded.", path,
-                      units_time(off, facts.off_ns));
-        command_say("%s", c->remark.text);
+    } else if (off != NULL) {
+        check_remark(c, off, path);
     }
     for (size_t i = 0; i < wake_reader_note_count(side->reader); i++) {
         const char *note = wake_reader_note(side->reader, i);

@@ -6,11 +6,13 @@
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
 #include "collect/pace.h"
+#include "present/caveat_text.h"
 #include "present/json.h"
 #include "present/notes.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "present/width.h"
+#include "session/caveats.h"
 #include "session/summary.h"
 
 #include <string.h>
@@ -164,41 +166,43 @@ enum { INFO_LABEL = 15 };
 
 #define info_line(p, label, ...) page_add_labelled(p, COLOUR_PLAIN, label, INFO_LABEL, __VA_ARGS__)
 
-static void info_text_omissions(struct page *p, const struct summary *f)
+static void info_text_omissions(struct page *p, const struct summary *f, const struct caveats *c)
 {
-    char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+    static const enum caveat_kind shown[] = {CAVEAT_SAMPLED, CAVEAT_CULLED, CAVEAT_LIMITED};
+    char a[UNITS_MAX];
     if (f->unknown_frees != 0)
         info_line(p, "unknown frees", "%s", units_count(a, f->unknown_frees));
-    if (f->sample_rate != 0)
-        info_line(p, "sampled", "%s blocks, one in %s; sums are estimates", units_count(a, f->samples),
-                  units_bytes(b, f->sample_rate));
-    if (f->cull_threshold_ns != 0 && f->lacks_culled)
-        info_line(p, "culled", "not known what lived less than %s", units_time(a, f->cull_threshold_ns));
-    else if (f->cull_threshold_ns != 0 && f->sample_rate == 0)
-        info_line(p, "culled", "%s of %s that lived less than %s", units_count(a, f->culled_blocks),
-                  units_bytes(b, f->culled_bytes), units_time(c, f->cull_threshold_ns));
-    else if (f->cull_threshold_ns != 0)
-        info_line(p, "culled", "%s sample%s that lived less than %s", units_count(a, f->culled_blocks),
-                  units_plural(f->culled_blocks), units_time(b, f->cull_threshold_ns));
-    if (f->limited_events != 0)
-        info_line(p, "limited", "events end at %s; %s later ones are in the totals only",
-                  units_time(a, f->limit_ns), units_count(b, f->limited_events));
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const struct caveat *one = caveats_find(c, shown[i]);
+        struct caveat_row row;
+        struct strbuf text;
+        if (one == NULL)
+            continue;
+        strbuf_init(&text);
+        caveat_text_fill(&row, one);
+        caveat_text_add_short(&text, one);
+        info_line(p, row.label, "%s", strbuf_get(&text));
+        p->out->failed |= text.failed;
+        strbuf_release(&text);
+    }
 }
 
-static void info_text_losses(struct page *p, const struct wake_reader *r, const struct summary *f)
+static void info_text_losses(struct page *p, const struct wake_reader *r, const struct summary *f,
+                             const struct caveats *c)
 {
+    static const enum caveat_kind shown[] = {CAVEAT_UNRECORDED, CAVEAT_LOST, CAVEAT_OFF};
     char a[UNITS_MAX];
     const struct wake_summary *s = wake_reader_summary(r);
     struct strbuf out;
     strbuf_init(&out);
     strbuf_addf(&out, "%s", summary_is_whole(f) ? "yes" : "no");
-    if (f->unrecorded_processes != 0)
-        strbuf_addf(&out, ", %s more process%s not in the recording", units_count(a, f->unrecorded_processes),
-                    f->unrecorded_processes == 1 ? " is" : "es are");
-    if (f->lost_events != 0)
-        strbuf_addf(&out, ", %s event%s lost", units_count(a, f->lost_events), units_plural(f->lost_events));
-    if (f->off_ns != 0)
-        strbuf_addf(&out, ", switched off for %s", units_time(a, f->off_ns));
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const struct caveat *one = caveats_find(c, shown[i]);
+        if (one == NULL || (one->kind == CAVEAT_LOST && one->is_unknown))
+            continue;
+        strbuf_add_text(&out, ", ");
+        caveat_text_add_short(&out, one);
+    }
     if (!s->closed)
         strbuf_addf(&out, ", the recorder did not close the file: the last %s before its end may be missing",
                     units_time(a, pace_flush_ns(f->runtime_ns)));
@@ -311,8 +315,10 @@ static void info_text(struct page *p, const struct wake_reader *r, const struct 
     info_text_file(p, wake_reader_summary(r), f);
     for (size_t i = 0; i < wake_reader_note_count(r); i++)
         info_foreign(p, "note", wake_reader_note(r, i));
-    info_text_omissions(p, f);
-    info_text_losses(p, r, f);
+    struct caveats lacks = {0};
+    caveats_of_summary(&lacks, f);
+    info_text_omissions(p, f, &lacks);
+    info_text_losses(p, r, f, &lacks);
     for (size_t i = 0; i < wake_reader_damage_count(r); i++)
         info_foreign(p, "damage", wake_reader_damage(r, i)->text);
     for (size_t i = 0; f->processes > 1 && i < f->processes; i++)

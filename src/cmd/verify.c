@@ -12,9 +12,11 @@
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
+#include "present/caveat_text.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "session/audit.h"
+#include "session/caveats.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,15 +108,20 @@ static int verify_run(struct wake_reader *r)
     strbuf_init(&out);
     if (v.problems == 0) {
         char a[UNITS_MAX], b[UNITS_MAX];
+        struct summary facts;
+        struct caveats lacks = {0};
+        summary_gather(&facts, r);
+        caveats_of_summary(&lacks, &facts);
         strbuf_addf(&out, "sound: %s event%s, %s lost", units_count(a, audit.events),
                     units_plural(audit.events), units_count(b, audit.lost));
         if (audit.culled != 0)
             strbuf_addf(&out, ", %s culled", units_count(a, audit.culled));
         if (audit.limited != 0)
             strbuf_addf(&out, ", %s beyond the size of the file", units_count(a, audit.limited));
-        if (audit.unrecorded != 0)
-            strbuf_addf(&out, "; %s more process%s not in the recording", units_count(a, audit.unrecorded),
-                        audit.unrecorded == 1 ? " is" : "es are");
+        if (caveats_find(&lacks, CAVEAT_UNRECORDED) != NULL) {
+            strbuf_add_text(&out, "; ");
+            caveat_text_add_short(&out, caveats_find(&lacks, CAVEAT_UNRECORDED));
+        }
         strbuf_add_char(&out, '\n');
     }
     verify_add_notes(&out, r);

@@ -330,7 +330,6 @@ void audit_recording(struct audit *a)
     char text[256];
     const struct wake_summary *s = wake_reader_summary(a->reader);
     a->lost += s->not_kept;
-    a->unrecorded = s->unrecorded;
     if (s->write_error != 0) {
         snprintf(text, sizeof text, "Writing stopped (%s); %llu events were not kept.",
                  strerror(s->write_error), (unsigned long long)s->not_kept);

@@ -19,7 +19,6 @@ struct audit {
     void *problem_of;
     /* So far, over all processes. */
     uint64_t events, lost;
-    uint64_t unrecorded;     /* processes */
     uint64_t made, recorded; /* allocs and frees: as the recorder counted them, and in the file */
     uint64_t culled;         /* allocs and frees that were */
     uint64_t limited;        /* events beyond the size of the file */
