@@ -372,7 +372,7 @@ static enum check_trust check_side(struct check *c, struct diff_input *side, con
     }
     for (size_t i = 0; i < wake_reader_note_count(side->reader); i++) {
         const char *note = wake_reader_note(side->reader, i);
-        if (side != &c->now || c->options->program == NULL || !bundled_allocators_is_note(note))
+        if (side != &c->now || c->options->program == NULL || !bundled_allocators_is_note(side->reader, note))
             command_say("%s: %s", path, note);
     }
     c->section.off_ns = facts.off_ns > c->section.off_ns ? facts.off_ns : c->section.off_ns;

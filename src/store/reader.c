@@ -10,7 +10,6 @@
 #include "store/reader.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -420,14 +419,22 @@ static void reader_spell_veiled(size_t count, char text[WAKE_VEILED_NOTE])
         count == 1 ? "" : "s", count == 1 ? "was" : "were", count == 1 ? "it" : "them");
 }
 
+/* One of them may be such a note, of a recording that was anonymized before: it stands for as many as its maker puts
+ * into it. */
+static size_t reader_count_veiled(const struct wake_reader *r)
+{
+    size_t count = r->notes.count;
+    char text[WAKE_VEILED_NOTE];
+    for (size_t n = 2; r->notes.count != 0 && n <= READER_NOTES_MAX; n++) {
+        reader_spell_veiled(n, text);
+        count += wake_reader_has_note(r, text) ? n - 1 : 0;
+    }
+    return count;
+}
+
 const char *wake_reader_veiled_note(const struct wake_reader *r, char text[WAKE_VEILED_NOTE])
 {
-    size_t count = 0;
-    for (size_t i = 0; i < r->notes.count; i++) {
-        size_t others = strtoul(r->notes.data[i], NULL, 10);
-        reader_spell_veiled(others, text);
-        count += strcmp(text, r->notes.data[i]) == 0 ? others : 1;
-    }
+    size_t count = reader_count_veiled(r);
     text[0] = '\0';
     if (count != 0)
         reader_spell_veiled(count, text);

@@ -267,6 +267,34 @@ static void notes_come_back(void **state)
     wake_reader_close(r);
 }
 
+/* How many notes there are, in one that names nothing; of a recording with these. */
+static void veiled_note_of(const char *const *notes, size_t count, char text[WAKE_VEILED_NOTE])
+{
+    struct wake_writer *w;
+    struct wake_reader *r;
+    assert_int_equal(wake_writer_open(&w, path, NULL), 0);
+    for (size_t i = 0; i < count; i++)
+        wake_writer_add_note(w, notes[i], strlen(notes[i]));
+    (void)begin_process(w, 100);
+    assert_int_equal(wake_writer_close(w, 0, NULL), 0);
+    assert_int_equal(wake_reader_open(&r, path, NULL), 0);
+    (void)wake_reader_veiled_note(r, text);
+    wake_reader_close(r);
+}
+
+static void a_veiled_note_counts_as_many_as_it_stands_for(void **state)
+{
+    (void)state;
+    char three[WAKE_VEILED_NOTE], one[WAKE_VEILED_NOTE], all[WAKE_VEILED_NOTE];
+    const char *notes[] = {"40 calls are missing.", "It has no times.", "50 notes are elsewhere."};
+    const char *again[] = {three, "Another.", one};
+    veiled_note_of(notes, 1, one);
+    veiled_note_of(notes, 3, three);
+    assert_int_equal(strncmp(three, "3 notes on ", 11), 0);
+    veiled_note_of(again, 3, all);
+    assert_int_equal(strncmp(all, "5 notes on ", 11), 0);
+}
+
 static void what_could_not_be_recorded_is_counted(void **state)
 {
     (void)state;
@@ -556,6 +584,7 @@ int main(void)
         cmocka_unit_test(fast_events_are_packed_less),
         cmocka_unit_test(meta_data_comes_back),
         cmocka_unit_test(notes_come_back),
+        cmocka_unit_test(a_veiled_note_counts_as_many_as_it_stands_for),
         cmocka_unit_test(what_could_not_be_recorded_is_counted),
         cmocka_unit_test(deep_and_many_stacks_come_back),
         cmocka_unit_test(a_window_of_time_is_cut_out),

@@ -23,26 +23,50 @@ struct bundled_allocators {
     uint32_t looked_at; /* of these */
 };
 
-/* Behind the names of a file and an allocator. */
-static const char bundled_allocators_words[] =
-    " inside, under names of its own: what that hands out, if anything, is not recorded. "
-    "Build it to use the C library's malloc to have it recorded.";
-
-/* Behind the name of a program. */
-static const char bundled_allocators_go[] =
-    " is a Go program: what Go's own allocator hands out is not recorded. 'heapwake import' reads the heap "
-    "profiles that Go's runtime/pprof writes.";
-
-static bool bundled_allocators_ends_with(const char *note, const char *words)
+/* The note about a file that has this allocator, a name of symbol/inner.h, inside. */
+static void bundled_allocators_spell(struct strbuf *note, const char *path, const char *name)
 {
-    size_t length = strlen(note), end = strlen(words);
-    return length > end && strcmp(note + length - end, words) == 0;
+    strbuf_clear(note);
+    if (name == inner_go)
+        strbuf_addf(
+            note,
+            "%s is a Go program: what Go's own allocator hands out is not recorded. 'heapwake import' "
+            "reads the heap profiles that Go's runtime/pprof writes.",
+            path);
+    else
+        strbuf_addf(note,
+                    "%s has %s inside, under names of its own: what that hands out, if anything, is not "
+                    "recorded. Build it to use the C library's malloc to have it recorded.",
+                    path, name);
 }
 
-bool bundled_allocators_is_note(const char *note)
+static bool bundled_allocators_is_about(const char *note, const char *path, struct strbuf *spelled)
 {
-    return bundled_allocators_ends_with(note, bundled_allocators_words) ||
-           bundled_allocators_ends_with(note, bundled_allocators_go);
+    const char *name;
+    if (path == NULL || strncmp(note, path, strlen(path)) != 0)
+        return false;
+    for (size_t i = 0; (name = inner_name(i)) != NULL; i++) {
+        bundled_allocators_spell(spelled, path, name);
+        if (strcmp(note, strbuf_get(spelled)) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool bundled_allocators_is_note(const struct wake_reader *r, const char *note)
+{
+    struct strbuf spelled;
+    bool is_one = false;
+    strbuf_init(&spelled);
+    for (size_t i = 0; i < wake_reader_process_count(r) && !is_one; i++) {
+        const struct wake_process *p = wake_reader_process(r, i);
+        is_one = bundled_allocators_is_about(note, p->info.exe, &spelled);
+        for (size_t k = 0; k < p->modules.count && !is_one; k++)
+            is_one =
+                bundled_allocators_is_about(note, wake_process_module_path(p, &p->modules.data[k]), &spelled);
+    }
+    strbuf_release(&spelled);
+    return is_one;
 }
 
 static void bundled_allocators_look(struct bundled_allocators *in, const char *path, const uint8_t *build_id,
@@ -63,10 +87,7 @@ static void bundled_allocators_look(struct bundled_allocators *in, const char *p
     if (name == NULL)
         return;
     strbuf_init(&sentence);
-    if (name == inner_go)
-        strbuf_addf(&sentence, "%s%s", path, bundled_allocators_go);
-    else
-        strbuf_addf(&sentence, "%s has %s%s", path, name, bundled_allocators_words);
+    bundled_allocators_spell(&sentence, path, name);
     if (!sentence.failed && !wake_reader_has_note(in->reader, strbuf_get(&sentence))) {
         wake_annex_add_note(in->annex, strbuf_get(&sentence));
         in->say(in->say_of, LEVEL_WARN, strbuf_get(&sentence));

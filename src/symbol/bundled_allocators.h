@@ -15,7 +15,8 @@
  * says and notes what is not among the notes that it has. */
 void bundled_allocators_note(struct wake_annex *a, const struct wake_reader *r, const char *sysroot,
                              level_say_fn *say, void *say_of);
-/* Is this note of a recording one of theirs?  Whoever made the recording has said it. */
-bool bundled_allocators_is_note(const char *note);
+/* Is this note of the recording the one that is made of a file of its and a name of an allocator?  The recorder has said
+ * it then. */
+bool bundled_allocators_is_note(const struct wake_reader *r, const char *note);
 
 #endif

@@ -122,3 +122,8 @@ const char *inner_find(int fd, const char *path)
     elffile_close(&f);
     return name;
 }
+
+const char *inner_name(size_t i)
+{
+    return i < INNER_COUNT ? inner_table[i].name : i == INNER_COUNT ? inner_go : NULL;
+}
