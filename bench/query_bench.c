@@ -9,15 +9,15 @@
  * often they are read.  WORD: only questions whose names have one of them.
  *
  *     alone    to a recording that nothing is remembered of: time, and CPU time in parentheses (taskset -c 0 for one CPU)
- *     second   to one that stays open for many questions (query/ledger.h): time; how many events were read */
+ *     second   to one that stays open for many questions (engine/ledger.h): time; how many events were read */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "query/ledger.h"
-#include "query/parse.h"
-#include "query/query.h"
+#include "engine/ledger.h"
+#include "engine/parse.h"
+#include "engine/query.h"
 
 struct question {
     const char *name;

@@ -29,7 +29,7 @@ struct event {
     uint16_t free;
 };
 
-struct slot {
+struct thread_state {
     void *block;
     uint64_t number;
     uint32_t size;
@@ -55,7 +55,7 @@ static double now_ns(void)
 /* One thread runs on the coarse clock (a tick now and then), several are stamped. */
 static size_t make(struct event *events, size_t count, unsigned live, unsigned threads)
 {
-    struct slot *slots = calloc(live, sizeof *slots);
+    struct thread_state *slots = calloc(live, sizeof *slots);
     uint64_t time = 1000, allocations = 0;
     unsigned batch = 0, stack = 0;
     size_t n = 0;
@@ -66,7 +66,7 @@ static size_t make(struct event *events, size_t count, unsigned live, unsigned t
         }
         batch--;
         uint64_t r = rng();
-        struct slot *s = &slots[r % live];
+        struct thread_state *s = &slots[r % live];
         unsigned thread =
             threads == 1 ? 1 : 1 + (unsigned)((r >> 20) % 64 == 0 ? rng() % threads : n / 64 % threads);
         if (s->block != NULL) {
@@ -76,7 +76,7 @@ static size_t make(struct event *events, size_t count, unsigned live, unsigned t
             free(s->block);
         }
         uint32_t size = 16 + (uint32_t)((r >> 32) % 497);
-        *s = (struct slot){.block = malloc(size), .number = allocations++, .size = size};
+        *s = (struct thread_state){.block = malloc(size), .number = allocations++, .size = size};
         time += threads == 1 ? 0 : 20 + rng() % 40;
         events[n++] = (struct event){.time = time,
                                      .address = (uint64_t)(uintptr_t)s->block,

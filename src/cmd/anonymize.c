@@ -3,24 +3,24 @@
  * anonymize: a recording that can be given to others: tokens instead of names,
  * no arguments, no binaries, every figure as it was.
  */
+#include "analysis/anonymize_recording.h"
 #include "cmd/command.h"
 #include "cmd/interactive_query.h"
 #include "cmd/recording_file.h"
 #include "present/safe.h"
 #include "present/units.h"
-#include "query/disguise.h"
 #include "store/rewrite.h"
 
 struct anonymize_options {
     const char *file, *output;
-    enum veil_level level;
+    enum anonymize_level level;
 };
 
 static int anonymize_set_level(void *to, const struct option *o, const char *value, struct err *err)
 {
     unsigned index = 0;
     int code = options_set_choice(&index, o, value, err);
-    *(enum veil_level *)to = index == 0 ? VEIL_PARTIAL : VEIL_FULL;
+    *(enum anonymize_level *)to = index == 0 ? ANONYMIZE_PARTIAL : ANONYMIZE_FULL;
     return code;
 }
 
@@ -44,14 +44,14 @@ static int anonymize_write(const struct anonymize_options *o, struct wake_reader
         .wall_ns = wake_reader_summary(r)->wall_ns,
         .is_stopped = interactive_query_is_interrupted,
     };
-    struct disguise disguise;
+    struct anonymize_recording disguise;
     struct wake_rewrite *rewrite;
-    int code = disguise_init(&disguise, r, o->level, err);
+    int code = anonymize_recording_init(&disguise, r, o->level, err);
     if (code == 0)
         code = recording_file_rewrite(&rewrite, o->output, &options, err);
     if (code == 0)
         code = recording_file_close(rewrite, wake_rewrite_add(rewrite, r, &disguise.mask, err), err);
-    disguise_release(&disguise);
+    anonymize_recording_release(&disguise);
     return code;
 }
 
@@ -62,7 +62,7 @@ static bool anonymize_tell(const struct anonymize_options *o, const struct wake_
     strbuf_init(&out);
     safe_add_text(&out, o->output);
     strbuf_addf(&out, ": %s events, %s.\n", units_count(count, wake_reader_summary(r)->events),
-                o->level == VEIL_FULL ? "every name is a token" : "the program's own names are tokens");
+                o->level == ANONYMIZE_FULL ? "every name is a token" : "the program's own names are tokens");
     bool done = command_print(&out);
     strbuf_release(&out);
     return done;
@@ -70,7 +70,7 @@ static bool anonymize_tell(const struct anonymize_options *o, const struct wake_
 
 static int anonymize_run(const struct command *self, int argc, char **argv)
 {
-    struct anonymize_options o = {.level = VEIL_FULL};
+    struct anonymize_options o = {.level = ANONYMIZE_FULL};
     struct interactive_query i = {0};
     struct session *session = NULL;
     struct wake_reader *r = NULL;

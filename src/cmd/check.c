@@ -5,6 +5,8 @@
  * Exit status: 0 every limit was kept, 1 one was not (or the program failed), 2 nothing
  * can be said: used wrongly, or the recording cannot be read to its end.
  */
+#include "analysis/budget.h"
+#include "analysis/merge_display_rows.h"
 #include "cmd/check_run.h"
 #include "cmd/command.h"
 #include "cmd/interactive_query.h"
@@ -14,8 +16,6 @@
 #include "present/caveat_text.h"
 #include "present/section_check.h"
 #include "present/units.h"
-#include "query/budget.h"
-#include "query/fold.h"
 #include "session/caveats.h"
 #include "session/diff_input.h"
 #include "session/site_verdicts.h"
@@ -245,7 +245,7 @@ static int check_read(struct check *c, struct err *err)
     if (code == 0 && b->has_growth)
         code = check_compare(c, &q, err);
     if (code == 0)
-        code = fold_sites(&c->sites, &c->now.sites, &c->traces, MEASURE_LEAKED, false, err);
+        code = merge_display_rows_sites(&c->sites, &c->now.sites, &c->traces, MEASURE_LEAKED, false, err);
     if (code == 0 && budget_has_verdicts(b))
         code = check_judge(c, err);
     interactive_query_end(&c->asking);

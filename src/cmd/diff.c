@@ -8,11 +8,11 @@
 #include "cmd/screen.h"
 #include "cmd/where.h"
 #include "cmd/whole_file.h"
-#include "cmd/wrapping.h"
+#include "cmd/wrapper_check.h"
+#include "engine/parse.h"
+#include "engine/quantity.h"
 #include "present/flame_svg.h"
 #include "present/section_diff.h"
-#include "query/parse.h"
-#include "query/quantity.h"
 #include "session/diff_input.h"
 #include "session/summary.h"
 
@@ -304,7 +304,7 @@ static int diff_run(const struct command *self, int argc, char **argv)
     else if (code == 0)
         diff_text(&d);
     if (code == 0)
-        wrapping_warn(&d.traces);
+        wrapper_check_warn(&d.traces);
     if (code == 0 && o.queries[0].conditions > 0)
         diff_say_nothing_fits(&d);
     if (code == 0 && command_print(&d.out))

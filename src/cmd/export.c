@@ -4,13 +4,13 @@
  * output.  A file gets its name when it is whole.
  */
 #include "export/export.h"
+#include "analysis/interpreter.h"
 #include "cmd/command.h"
 #include "cmd/drawing.h"
 #include "cmd/interactive_query.h"
 #include "cmd/nothing_fits.h"
 #include "cmd/unfinished.h"
 #include "cmd/where.h"
-#include "query/interpreter.h"
 #include "session/known_leaks.h"
 #include "session/summary.h"
 #include "tool/file.h"
@@ -29,7 +29,7 @@ struct export_request {
     VEC(const char *) suppressions; /* files */
     bool no_built_in;
     struct metrics total; /* of what was written */
-    enum veil_level veil;
+    enum anonymize_level veil;
     struct query query;
     struct strbuf remarks; /* of the exporter */
     struct strbuf conditions;
@@ -68,7 +68,7 @@ static int export_suppress(const struct export_request *q, struct wake_reader *r
     struct traces plain;
     uint32_t base;
     int code = known_leaks_read(s, q->suppressions.data, q->suppressions.count, !q->no_built_in, err);
-    if (code != 0 || q->veil == VEIL_NONE)
+    if (code != 0 || q->veil == ANONYMIZE_NONE)
         return code == 0 ? suppress_apply(s, shown, result, err) : code;
     traces_init(&plain);
     code = traces_add_reader(&plain, r, &base, err);
@@ -83,13 +83,13 @@ static int export_write(struct export_request *q, struct interactive_query *a, s
                         struct export_target *t, struct err *err)
 {
     struct wake_reader *r = session_reader(s, 0);
-    struct veil veil;
+    struct anonymize veil;
     struct traces traces;
     struct query_result result;
     struct suppress suppress;
     struct sites sites;
     uint32_t base;
-    veil_init(&veil, q->veil, veil_salt(r));
+    anonymize_init(&veil, q->veil, anonymize_salt(r));
     traces_init(&traces);
     traces.veil = &veil;
     query_result_init(&result);
@@ -115,7 +115,7 @@ static int export_write(struct export_request *q, struct interactive_query *a, s
     if (code == 0)
         code = sites_add(&sites, &traces, result.rows.data, result.rows.count, err);
     const char *interpreter = NULL;
-    if (code == 0 && veil.level == VEIL_NONE)
+    if (code == 0 && veil.level == ANONYMIZE_NONE)
         code = interpreter_find(&traces, &result, &interpreter, err);
     const struct export_job job = {r,       &query,         &result,     &traces,    &sites,
                                    &t->out, &q->conditions, &q->remarks, q->measure, &suppress,
@@ -132,7 +132,7 @@ static int export_write(struct export_request *q, struct interactive_query *a, s
     suppress_release(&suppress);
     query_result_release(&result);
     traces_release(&traces);
-    veil_release(&veil);
+    anonymize_release(&veil);
     return code;
 }
 
@@ -322,7 +322,7 @@ static int export_set_veil(void *to, const struct option *o, const char *value, 
 {
     unsigned index = 0;
     int code = options_set_choice(&index, o, value, err);
-    *(enum veil_level *)to = index == 0 ? VEIL_PARTIAL : VEIL_FULL;
+    *(enum anonymize_level *)to = index == 0 ? ANONYMIZE_PARTIAL : ANONYMIZE_FULL;
     return code;
 }
 

@@ -6,8 +6,8 @@
 
 #include "cmd/command.h"
 #include "collect/diagnose.h"
+#include "engine/near.h"
 #include "export/export.h"
-#include "query/near.h"
 #include "tool/file.h"
 
 #include <stdio.h>

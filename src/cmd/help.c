@@ -5,7 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/guess.h"
 #include "cmd/help_page.h"
-#include "query/parse.h"
+#include "engine/parse.h"
 
 #include <string.h>
 

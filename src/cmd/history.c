@@ -2,14 +2,14 @@
  *
  * history: every event that touched an address.
  */
+#include "analysis/address_history.h"
+#include "analysis/trace.h"
 #include "cmd/command.h"
 #include "cmd/interactive_query.h"
 #include "cmd/screen.h"
+#include "engine/quantity.h"
 #include "present/labels.h"
 #include "present/section_history.h"
-#include "query/quantity.h"
-#include "query/touch.h"
-#include "query/trace.h"
 #include "session/summary.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static int history_take(void *options, char *word, struct err *err)
 }
 
 static int history_read(const struct history_options *o, struct interactive_query *a, struct session *s,
-                        struct touches *t, struct err *err)
+                        struct address_histories *t, struct err *err)
 {
     struct wake_reader *r = session_reader(s, 0);
     struct query plain, q;
@@ -51,7 +51,7 @@ static int history_read(const struct history_options *o, struct interactive_quer
         if (o->pid.is_given && wake_reader_process(r, i)->info.pid != o->pid.value)
             continue;
         found = true;
-        code = touches_read(t, &q, r, (uint32_t)i, o->address, err);
+        code = address_histories_read(t, &q, r, (uint32_t)i, o->address, err);
     }
     query_release(&plain);
     if (code == 0 && !found && o->pid.is_given)
@@ -90,13 +90,13 @@ static int history_run(const struct command *self, int argc, char **argv)
     struct interactive_query i = {0};
     struct session *session = NULL;
     struct traces traces;
-    struct touches touches;
+    struct address_histories touches;
     struct strbuf out;
     struct err err;
     struct wake_reader *r = NULL;
     err_init(&err);
     traces_init(&traces);
-    touches_init(&touches);
+    address_histories_init(&touches);
     strbuf_init(&out);
     int code = options_parse(self, &o, argc, argv, NULL, &err);
     if (code == 0 && !o.has_address)
@@ -120,7 +120,7 @@ static int history_run(const struct command *self, int argc, char **argv)
         command_say("%s", err.text);
     int status = code == ERR_USAGE ? EXIT_USAGE : code == 0 && command_print(&out) ? EXIT_DONE : EXIT_FAILED;
     strbuf_release(&out);
-    touches_release(&touches);
+    address_histories_release(&touches);
     traces_release(&traces);
     session_close(session);
     return status;

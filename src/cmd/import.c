@@ -7,8 +7,8 @@
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
+#include "engine/quantity.h"
 #include "present/units.h"
-#include "query/quantity.h"
 #include "session/summary.h"
 #include "symbol/symbolize_file.h"
 

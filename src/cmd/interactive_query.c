@@ -5,7 +5,7 @@
 #include "cmd/interactive_query.h"
 
 #include "cmd/command.h"
-#include "cmd/dying.h"
+#include "cmd/fatal_signal.h"
 #include "cmd/finish.h"
 #include "cmd/recording_file.h"
 #include "present/caveat_text.h"
@@ -19,10 +19,10 @@ static void interactive_query_take_interrupt(int signal)
 {
     if (interactive_query_ask != NULL)
         ask_cancel(interactive_query_ask);
-    if (++interactive_query_presses < DYING_PRESSES)
+    if (++interactive_query_presses < FATAL_SIGNAL_PRESSES)
         return;
-    dying_wipe();
-    dying_of(signal);
+    fatal_signal_wipe();
+    fatal_signal_of(signal);
 }
 
 bool interactive_query_is_interrupted(void)

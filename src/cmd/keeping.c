@@ -4,7 +4,7 @@
  */
 #include "cmd/keeping.h"
 
-#include "query/quantity.h"
+#include "engine/quantity.h"
 
 #include <string.h>
 

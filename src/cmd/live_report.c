@@ -4,8 +4,8 @@
  */
 #include "cmd/live_report.h"
 
+#include "analysis/moment_diff.h"
 #include "present/memlog.h"
-#include "query/drift.h"
 #include "symbol/symbolizer.h"
 #include "tool/file.h"
 #include "wire/record.h"
@@ -30,7 +30,7 @@ struct live_report_view {
 static uint32_t live_report_frame(struct live_report *l, const struct collector_report *r,
                                   struct live_report_view *v, uint32_t trace, const struct wake_frame *frame)
 {
-    const struct wake_module_info *m = book_module(r->book, frame->module);
+    const struct wake_module_info *m = definitions_module(r->book, frame->module);
     const struct binary_frame *found = NULL;
     struct binary *binary;
     struct frame f = {.function = "",

@@ -5,8 +5,8 @@
 #include "cmd/nothing_fits.h"
 
 #include "cmd/command.h"
+#include "engine/measure.h"
 #include "present/units.h"
-#include "query/measure.h"
 
 static void nothing_fits_write(uint64_t count, const char *what)
 {

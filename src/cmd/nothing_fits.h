@@ -6,7 +6,7 @@
 #ifndef HW_CMD_NOTHING_FITS_H
 #define HW_CMD_NOTHING_FITS_H
 
-#include "query/result.h"
+#include "engine/result.h"
 
 #include <stdint.h>
 

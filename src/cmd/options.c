@@ -10,7 +10,7 @@
 
 #include "cmd/command.h"
 #include "cmd/guess.h"
-#include "query/quantity.h"
+#include "engine/quantity.h"
 #include "tool/vec.h"
 
 #include <ctype.h>

@@ -53,13 +53,13 @@ static int playing_make_file(uint64_t bytes, struct err *err)
                    (unsigned long long)bytes, folder, strerror(error));
 }
 
-int playing_write_score(int *fd, struct compose *c, struct wake_reader *r, struct err *err)
+int playing_write_score(int *fd, struct replay_script *c, struct wake_reader *r, struct err *err)
 {
     *fd = playing_make_file(c->bytes, err);
     if (*fd < 0)
         return *fd;
     void *memory = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-    int code = memory == MAP_FAILED ? err_no_memory(err) : compose_write(c, r, memory, err);
+    int code = memory == MAP_FAILED ? err_no_memory(err) : replay_script_write(c, r, memory, err);
     if (memory != MAP_FAILED)
         munmap(memory, c->bytes);
     if (code != 0) {

@@ -5,7 +5,7 @@
 #ifndef HW_CMD_PLAYING_H
 #define HW_CMD_PLAYING_H
 
-#include "query/compose.h"
+#include "analysis/replay_script.h"
 #include "store/reader.h"
 #include "tool/err.h"
 #include "wire/score.h"
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Makes the score of a composition in a file without a name, and its descriptor. */
-int playing_write_score(int *fd, struct compose *c, struct wake_reader *r, struct err *err);
+int playing_write_score(int *fd, struct replay_script *c, struct wake_reader *r, struct err *err);
 
 /* Plays it once.  file: of the allocator, as the loader takes it; NULL = libc's.
  * ERR_ABSENT: the player itself is missing; ERR_SYSTEM: it could not be run, or

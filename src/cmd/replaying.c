@@ -9,9 +9,9 @@
 #include "cmd/playing.h"
 #include "cmd/recording_file.h"
 #include "cmd/screen.h"
+#include "engine/quantity.h"
 #include "present/section_replay.h"
 #include "present/units.h"
-#include "query/quantity.h"
 #include "tool/arena.h"
 #include "tool/file.h"
 
@@ -112,7 +112,7 @@ static int replaying_choose(const struct replaying *o, const struct wake_reader 
                             struct err *err)
 {
     size_t count = wake_reader_process_count(r);
-    *process = o->process.is_given ? (size_t)o->process.value - 1 : compose_choose(r);
+    *process = o->process.is_given ? (size_t)o->process.value - 1 : replay_script_choose(r);
     if (count == 0)
         return err_set(err, ERR_ABSENT, "%s holds no process: there is nothing to replay.", o->file);
     if (*process >= count)
@@ -222,7 +222,7 @@ static int replaying_play_all(struct replaying *o, int score, bool has_threads, 
 
 /* A play that takes more than there is would have the system end some other program.  Threads that run
  * freely take up to twice as much as was recorded. */
-static int replaying_check_room(const struct replaying *o, const struct compose *c, struct err *err)
+static int replaying_check_room(const struct replaying *o, const struct replay_script *c, struct err *err)
 {
     char need[UNITS_MAX], have[UNITS_MAX];
     uint64_t available = playing_available(), most = c->parts.count > 1 ? available / 2 : available;
@@ -273,13 +273,13 @@ static void replaying_warn(const struct wake_process *p)
 
 static int replaying_run(struct replaying *o, struct wake_reader *r, struct err *err)
 {
-    struct compose compose;
+    struct replay_script compose;
     size_t process, played = 0;
     int score = -1;
-    compose_init(&compose);
+    replay_script_init(&compose);
     int code = replaying_choose(o, r, &process, err);
     if (code == 0) {
-        code = compose_read(&compose, r, process, err);
+        code = replay_script_read(&compose, r, process, err);
         interactive_query_warn(r, o->file);
     }
     if (code == 0)
@@ -299,7 +299,7 @@ static int replaying_run(struct replaying *o, struct wake_reader *r, struct err 
     if (code == 0 && (played == 0 || o->failures > 0))
         code = ERR_SYSTEM;
     file_close(score);
-    compose_release(&compose);
+    replay_script_release(&compose);
     return code;
 }
 

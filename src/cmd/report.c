@@ -8,6 +8,7 @@
  * Several recordings are taken together: sites of all their processes add up,
  * and the peak is that of the process with the highest.
  */
+#include "analysis/merge_display_rows.h"
 #include "cmd/command.h"
 #include "cmd/nothing_fits.h"
 #include "cmd/report_blocks.h"
@@ -15,19 +16,18 @@
 #include "cmd/report_findings.h"
 #include "cmd/report_options.h"
 #include "cmd/screen.h"
-#include "cmd/wrapping.h"
+#include "cmd/wrapper_check.h"
 #include "present/labels.h"
 #include "present/memtrail.h"
-#include "present/section_drift.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
 #include "present/section_histogram.h"
+#include "present/section_moment_diff.h"
 #include "present/section_pools.h"
 #include "present/section_sites.h"
 #include "present/section_timeline.h"
 #include "present/section_tree.h"
 #include "present/units.h"
-#include "query/fold.h"
 #include "session/site_verdicts.h"
 #include "store/reader.h"
 
@@ -87,7 +87,8 @@ static int report_order(const struct report *r, struct sites *sites, enum measur
     sites_init(folded);
     *shown = r->options->json ? sites : folded;
     if (!r->options->json)
-        return fold_sites(folded, sites, &r->data.traces, measure, r->options->measures == 0, err);
+        return merge_display_rows_sites(folded, sites, &r->data.traces, measure, r->options->measures == 0,
+                                        err);
     sites_sort(sites, &r->data.traces, measure);
     return 0;
 }
@@ -268,13 +269,13 @@ static int report_changes(struct report *r, struct err *err)
                     o->until_text != NULL            ? o->until_text
                     : o->query.to.when != WHEN_UNSET ? "the end of the window"
                                                      : "the end");
-        struct section_drift section = {&data->traces, &drift, strbuf_get(&title),
-                                        report_limit(o, REPORT_SITES_SHOWN), o->threshold};
+        struct section_moment_diff section = {&data->traces, &drift, strbuf_get(&title),
+                                              report_limit(o, REPORT_SITES_SHOWN), o->threshold};
         if (o->json) {
-            section_drift_json(&r->json, &section);
+            section_moment_diff_json(&r->json, &section);
         } else {
             page_end_line(&r->page);
-            section_drift_text(&r->page, &section);
+            section_moment_diff_text(&r->page, &section);
         }
         strbuf_release(&title);
     }
@@ -437,7 +438,7 @@ static int report_run(const struct command *self, int argc, char **argv)
     else if (code == 0 && options.conditions.length > 0 && report_options_list_blocks(&options))
         nothing_fits_say(&r.data.result.total, r.data.head.sum.allocations);
     if (code == 0)
-        wrapping_warn(&r.data.traces);
+        wrapper_check_warn(&r.data.traces);
     if (code == 0 && command_print(&r.head) && command_print(&r.out))
         status = EXIT_DONE;
     else if (code == ERR_USAGE)

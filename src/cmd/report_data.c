@@ -4,11 +4,11 @@
  */
 #include "cmd/report_data.h"
 
+#include "analysis/interpreter.h"
 #include "cmd/report_findings.h"
+#include "engine/combine.h"
+#include "engine/when.h"
 #include "present/safe.h"
-#include "query/combine.h"
-#include "query/interpreter.h"
-#include "query/when.h"
 #include "session/known_leaks.h"
 #include "session/series_files.h"
 #include "session/summary.h"
@@ -28,15 +28,15 @@ void report_data_init(struct report_data *d)
     query_result_init(&d->result);
     query_result_init(&d->since);
     suppress_init(&d->suppress);
-    accounts_init(&d->accounts);
+    pool_totals_init(&d->accounts);
     summary_init(&d->head.sum);
 }
 
 void report_data_release(struct report_data *d)
 {
     suppress_release(&d->suppress);
-    nameless_release(&d->nameless);
-    accounts_release(&d->accounts);
+    missing_debuginfo_release(&d->nameless);
+    pool_totals_release(&d->accounts);
     query_result_release(&d->whole);
     query_result_release(&d->result);
     query_result_release(&d->since);
@@ -85,7 +85,7 @@ static const char *report_data_find_refusal(const struct report_data *d, const c
 /* How much was allocated by own code whose lines are not known. */
 static int report_data_find_nameless(struct report_data *d, struct err *err)
 {
-    int code = nameless_find(&d->nameless, &d->traces, &d->whole, err);
+    int code = missing_debuginfo_find(&d->nameless, &d->traces, &d->whole, err);
     for (size_t i = 0; i < d->nameless.modules.count && d->head.nameless_remark == NULL; i++)
         d->head.nameless_remark = report_data_find_refusal(d, d->nameless.modules.data[i].path);
     d->head.nameless = &d->nameless;
@@ -185,7 +185,7 @@ static int report_data_add(struct report_data *d, const struct report_options *o
         code = combine_add(&d->since, &answer, base, err);
     query_result_release(&answer);
     if (code == 0)
-        code = accounts_read(&d->accounts, r, base, err);
+        code = pool_totals_read(&d->accounts, r, base, err);
     if (code == 0)
         code = summary_add(&d->head.sum, r, err);
     wake_reader_rest(r);
@@ -329,11 +329,11 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     if (code == 0)
         code = report_data_suppress_head(d, o, err);
     if (code == 0)
-        code = sieve_apply(&o->sieve, &d->traces, &d->result, err);
+        code = stack_filter_apply(&o->sieve, &d->traces, &d->result, err);
     if (code == 0)
         code = report_data_sieve_histograms(d, o, err);
     if (code == 0)
-        code = sieve_apply(&o->sieve, &d->traces, &d->since, err);
+        code = stack_filter_apply(&o->sieve, &d->traces, &d->since, err);
     if (code == 0)
         code = report_data_suppress(d, o, &d->suppress, &d->result, err);
     return code;

@@ -6,14 +6,14 @@
 #ifndef HW_CMD_REPORT_DATA_H
 #define HW_CMD_REPORT_DATA_H
 
+#include "analysis/missing_debuginfo.h"
+#include "analysis/pool_totals.h"
+#include "analysis/suppress.h"
+#include "analysis/trace.h"
 #include "cmd/interactive_query.h"
 #include "cmd/report_options.h"
+#include "engine/result.h"
 #include "present/section_head.h"
-#include "query/account.h"
-#include "query/nameless.h"
-#include "query/result.h"
-#include "query/suppress.h"
-#include "query/trace.h"
 #include "session/session.h"
 #include "tool/map.h"
 #include "tool/strbuf.h"
@@ -26,12 +26,12 @@ struct report_data {
     struct query_result result; /* what was asked for, sieved, suppressed leaks taken out */
     struct query_result since;  /* --since: the same for that moment */
     struct suppress suppress;
-    struct accounts accounts; /* of pools */
+    struct pool_totals accounts; /* of pools */
     struct section_head head;
     struct interactive_query asking;
-    size_t recordings;        /* of which some may be several files */
-    struct nameless nameless; /* files without lines */
-    size_t chosen;            /* --worst: which of the files; and what makes it the worst */
+    size_t recordings;                 /* of which some may be several files */
+    struct missing_debuginfo nameless; /* files without lines */
+    size_t chosen;                     /* --worst: which of the files; and what makes it the worst */
     uint64_t chosen_value;
 };
 

@@ -4,17 +4,17 @@
  */
 #include "cmd/report_findings.h"
 
+#include "analysis/advice.h"
+#include "analysis/misuse.h"
+#include "analysis/what_if.h"
 #include "cmd/nothing_fits.h"
+#include "engine/maps.h"
+#include "engine/when.h"
 #include "present/labels.h"
 #include "present/section_advice.h"
 #include "present/section_maps.h"
 #include "present/section_misuse.h"
 #include "present/section_what_if.h"
-#include "query/advice.h"
-#include "query/maps.h"
-#include "query/misuse.h"
-#include "query/what_if.h"
-#include "query/when.h"
 
 enum { REPORT_FINDINGS_SHOWN = 10, REPORT_FINDINGS_JSON = 1000 };
 static const double REPORT_ADVICE_SHARE = 0.0005; /* what is less shows as 0.0 % */
@@ -119,7 +119,7 @@ static int report_findings_misuse(struct report_data *d, const struct report_opt
 
 struct report_finding_maps {
     struct maps maps;
-    const struct sieve *sieve;
+    const struct stack_filter *sieve;
     struct traces *traces;
     uint32_t base;
 };
@@ -132,7 +132,7 @@ static bool report_finding_keeps(void *context, uint32_t process, uint32_t stack
     struct err err;
     err_init(&err);
     return traces_find(f->traces, f->base + process, stack, &trace, &err) == 0 &&
-           sieve_keeps(f->sieve, f->traces, trace);
+           stack_filter_keeps(f->sieve, f->traces, trace);
 }
 
 static int report_finding_maps(void *of, const struct query *q, struct wake_reader *r, uint32_t process,

@@ -4,13 +4,13 @@
  */
 #include "cmd/report_options.h"
 
+#include "analysis/moment_diff.h"
 #include "cmd/command.h"
 #include "cmd/duplicates.h"
 #include "cmd/newest.h"
+#include "engine/parse.h"
+#include "engine/quantity.h"
 #include "present/units.h"
-#include "query/drift.h"
-#include "query/parse.h"
-#include "query/quantity.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -236,7 +236,7 @@ static int report_option_include(void *to, const struct option *option, const ch
     (void)option;
     strbuf_add(&o->conditions, "--include", sizeof "--include");
     strbuf_add(&o->conditions, value, strlen(value) + 1);
-    return sieve_add(&o->sieve, value, false, err);
+    return stack_filter_add(&o->sieve, value, false, err);
 }
 
 static int report_option_exclude(void *to, const struct option *option, const char *value, struct err *err)
@@ -245,7 +245,7 @@ static int report_option_exclude(void *to, const struct option *option, const ch
     (void)option;
     strbuf_add(&o->conditions, "--exclude", sizeof "--exclude");
     strbuf_add(&o->conditions, value, strlen(value) + 1);
-    return sieve_add(&o->sieve, value, true, err);
+    return stack_filter_add(&o->sieve, value, true, err);
 }
 
 static int report_option_worst(void *to, const struct option *option, const char *value, struct err *err)
@@ -530,7 +530,7 @@ int report_options_init(struct report_options *o, const struct command *self, in
                         struct err *err)
 {
     memset(o, 0, sizeof *o);
-    sieve_init(&o->sieve);
+    stack_filter_init(&o->sieve);
     what_if_init(&o->what_if);
     query_init(&o->query);
     strbuf_init(&o->conditions);
@@ -569,7 +569,7 @@ void report_options_release(struct report_options *o)
     vec_release(&o->wrappers);
     strbuf_release(&o->conditions);
     strbuf_release(&o->newest);
-    sieve_release(&o->sieve);
+    stack_filter_release(&o->sieve);
     what_if_release(&o->what_if);
     query_release(&o->query);
 }

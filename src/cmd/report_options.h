@@ -5,16 +5,16 @@
 #ifndef HW_CMD_REPORT_OPTIONS_H
 #define HW_CMD_REPORT_OPTIONS_H
 
+#include "analysis/rollup.h"
+#include "analysis/stack_filter.h"
+#include "analysis/tree.h"
+#include "analysis/what_if.h"
 #include "cmd/options.h"
 #include "cmd/where.h"
 #include "cmd/worst.h"
-#include "query/maps.h"
-#include "query/measure.h"
-#include "query/query.h"
-#include "query/rollup.h"
-#include "query/sieve.h"
-#include "query/tree.h"
-#include "query/what_if.h"
+#include "engine/maps.h"
+#include "engine/measure.h"
+#include "engine/query.h"
 #include "tool/err.h"
 #include "tool/strbuf.h"
 #include "tool/vec.h"
@@ -31,7 +31,7 @@ struct report_options {
     VEC(const char *) wrappers;     /* functions that pass malloc on */
     struct query query;             /* which blocks, which stretch of time */
     struct where where;             /* fills them */
-    struct sieve sieve;
+    struct stack_filter sieve;
     unsigned measures; /* bit n: enum measure n; 0 = the default screen */
     enum report_shape shape;
     enum rollup_by by; /* REPORT_GROUPS */

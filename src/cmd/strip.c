@@ -6,9 +6,9 @@
 #include "cmd/interactive_query.h"
 #include "cmd/progress.h"
 #include "cmd/recording_file.h"
+#include "engine/quantity.h"
 #include "present/safe.h"
 #include "present/units.h"
-#include "query/quantity.h"
 #include "store/rewrite.h"
 
 #include <sys/stat.h>

@@ -7,7 +7,7 @@
 #include "cmd/unfinished.h"
 
 #include "cmd/command.h"
-#include "cmd/dying.h"
+#include "cmd/fatal_signal.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -33,12 +33,12 @@ static void unfinished_end(int signal)
 {
     static const char sentence[] = "heapwake: Interrupted; nothing was written.\n";
     unlink(unfinished_path);
-    dying_wipe();
+    fatal_signal_wipe();
     ssize_t done = write(STDERR_FILENO, sentence, sizeof sentence - 1);
     (void)done; /* there is nowhere else to say it */
     if (signal == SIGINT)
         _exit(EXIT_FAILED);
-    dying_of(signal);
+    fatal_signal_of(signal);
 }
 
 void unfinished_guard(const char *path)

@@ -5,10 +5,10 @@
 #include "cmd/where.h"
 
 #include "cmd/command.h"
-#include "query/condition.h"
-#include "query/listing.h"
-#include "query/measure.h"
-#include "query/parse.h"
+#include "engine/block_list.h"
+#include "engine/condition.h"
+#include "engine/measure.h"
+#include "engine/parse.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ static int where_pair(struct query *q, const char *text, struct err *err)
             code = condition_finish(&c, q, c.keys[i], err);
     }
     return code == 0 && q->filter.blocks_from != list
-               ? listing_read(&q->filter.blocks, q->filter.blocks_from, err)
+               ? block_list_read(&q->filter.blocks, q->filter.blocks_from, err)
                : code;
 }
 

@@ -7,7 +7,7 @@
 #define HW_CMD_WHERE_H
 
 #include "cmd/options.h"
-#include "query/query.h"
+#include "engine/query.h"
 #include "tool/err.h"
 #include "tool/strbuf.h"
 

@@ -38,7 +38,7 @@ int collector_open(struct collector *c, const struct collector_options *options,
                    struct err *err)
 {
     memset(c, 0, sizeof *c);
-    strangers_init(&c->strangers);
+    unrecorded_children_init(&c->strangers);
     c->options = *options;
     c->launch = launch;
     c->start_ns = timebase_now();
@@ -247,8 +247,8 @@ void collector_close(struct collector *c)
         tracee_end(c, c->tracees.data[c->tracees.count - 1], false, false);
     /* Who was asked to leave does not know what these are. */
     for (size_t i = 0; i < c->awaited.list.count; i++)
-        strangers_back(&c->strangers, c->awaited.list.data[i].pid);
-    c->output.strangers = strangers_count(&c->strangers);
+        unrecorded_children_back(&c->strangers, c->awaited.list.data[i].pid);
+    c->output.strangers = unrecorded_children_count(&c->strangers);
     c->sums.strangers += c->output.strangers;
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
@@ -268,7 +268,7 @@ void collector_release(struct collector *c)
     vec_release(&c->tracees);
     vec_release(&c->leavers);
     awaited_release(&c->awaited);
-    strangers_release(&c->strangers);
+    unrecorded_children_release(&c->strangers);
     output_release(&c->output);
     robust_release(&c->robust);
     ticker_release(&c->ticker);

@@ -21,8 +21,8 @@
 #include "collect/name.h"
 #include "collect/output.h"
 #include "collect/robust.h"
-#include "collect/strangers.h"
 #include "collect/timebase.h"
+#include "collect/unrecorded_children.h"
 #include "tool/err.h"
 #include "tool/level.h"
 #include "tool/strbuf.h"
@@ -41,7 +41,7 @@ struct collector_report {
     uint32_t sequence;     /* from 1 */
     uint32_t depth;        /* innermost frames to show, 0 = all */
     const struct changes_answer *changes;
-    const struct book *book; /* stacks and modules */
+    const struct definitions *book; /* stacks and modules */
 };
 
 /* Writes it.  0, or why not; *where gets the name of the file (or the first of them). */
@@ -115,7 +115,7 @@ struct collector {
     VEC(struct tracee *) tracees;
     VEC(struct visitor *) visitors; /* connected, have not said hello */
     struct awaited awaited;
-    struct strangers strangers;
+    struct unrecorded_children strangers;
     struct allowance allowance;
     uint64_t start_ns, last_tick_ns, last_order_ns;
     uint32_t root; /* the first process, 0 = not known yet */

@@ -243,7 +243,7 @@ static bool decode_cold(struct drain *d, struct drain_lane *lane, uint64_t first
     case RECORD_THREAD:
         if (define)
             drain_define(d, lane, first, at);
-        lane->thread = book_find_thread(d->book, word(at + 1));
+        lane->thread = definitions_find_thread(d->book, word(at + 1));
         lane->stamp = word(at + 4);
         lane->suppressed = 0;
         return true;

@@ -25,7 +25,7 @@ static size_t drain_owner_size(const struct view *view)
     return ((size_t)view->fixed.chunk_max + 1) * sizeof(uint32_t);
 }
 
-bool drain_init(struct drain *d, struct view *view, struct book *book, struct timeline *line)
+bool drain_init(struct drain *d, struct view *view, struct definitions *book, struct timeline *line)
 {
     memset(d, 0, sizeof *d);
     d->view = view;
@@ -42,7 +42,7 @@ bool drain_init(struct drain *d, struct view *view, struct book *book, struct ti
 void drain_release(struct drain *d)
 {
     for (uint32_t i = 0; i < d->lane_count; i++) {
-        book_pending_release(&d->lanes[i]->pending);
+        definitions_pending_release(&d->lanes[i]->pending);
         free(d->lanes[i]);
     }
     free(d->lanes);
@@ -148,32 +148,32 @@ void drain_define(struct drain *d, struct drain_lane *lane, uint64_t first, cons
     uint64_t w[5] = {first};
     switch (first & 0xff) {
     case RECORD_MODULE:
-        book_add_module(d->book, at, shape_measure(first));
+        definitions_add_module(d->book, at, shape_measure(first));
         break;
     case RECORD_GONE:
         memcpy(w + 1, at + 1, 3 * sizeof *w);
-        book_drop_module(d->book, w[1], w[2], w[3]);
+        definitions_drop_module(d->book, w[1], w[2], w[3]);
         break;
     case RECORD_TEXT:
-        book_add_text(d->book, at, shape_measure(first));
+        definitions_add_text(d->book, at, shape_measure(first));
         break;
     case RECORD_POOL:
         memcpy(w + 1, at + 1, sizeof *w);
-        book_add_pool(d->book, (uint32_t)(first >> 32), (uint32_t)w[1], (uint32_t)(w[1] >> 32));
+        definitions_add_pool(d->book, (uint32_t)(first >> 32), (uint32_t)w[1], (uint32_t)(w[1] >> 32));
         break;
     case RECORD_STACK:
         memcpy(w + 1, at + 1, 2 * sizeof *w);
-        if (!book_open_stack(d->book, &lane->pending, w))
+        if (!definitions_open_stack(d->book, &lane->pending, w))
             drain_close_lane(d, lane);
         break;
     case RECORD_FRAMES:
-        if (!book_add_frames(d->book, &lane->pending, at + 1, (uint32_t)(first >> 32)))
+        if (!definitions_add_frames(d->book, &lane->pending, at + 1, (uint32_t)(first >> 32)))
             drain_close_lane(d, lane);
         break;
     case RECORD_THREAD:
         memcpy(w + 1, at + 1, 4 * sizeof *w);
-        book_add_thread(d->book, w[1], (uint32_t)(first >> 32), (const char *)&w[2],
-                        timeline_peek(d->line, w[4]));
+        definitions_add_thread(d->book, w[1], (uint32_t)(first >> 32), (const char *)&w[2],
+                               timeline_peek(d->line, w[4]));
         break;
     default:
         break;
@@ -230,7 +230,7 @@ void drain_catch_up(struct drain *d, const struct drain_lane *reading)
         if (reading == NULL)
             d->seen = now;
     }
-    book_settle(d->book);
+    definitions_settle(d->book);
 }
 
 bool drain_is_event(uint64_t first)

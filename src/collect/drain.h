@@ -20,7 +20,7 @@
 #define HW_COLLECT_DRAIN_H
 
 #include "collect/blocks.h"
-#include "collect/book.h"
+#include "collect/definitions.h"
 #include "collect/item.h"
 #include "collect/timebase.h"
 #include "collect/view.h"
@@ -48,7 +48,7 @@ struct drain_lane {
     const struct item *next; /* events that are decoded and not yet taken: up to last */
     const struct item *last;
     struct item ahead[2][DRAIN_AHEAD]; /* filled in turn, so that a batch need not copy */
-    struct book_pending pending;
+    struct definitions_pending pending;
 };
 
 /* A child that a FORK record tells of. */
@@ -59,7 +59,7 @@ struct drain_fork {
 
 struct drain {
     struct view *view;
-    struct book *book;
+    struct definitions *book;
     const struct blocks *blocks; /* for prefetching */
     struct filter *filter;       /* which blocks are samples; NULL = all */
     struct timeline *line;       /* for the times of definitions */
@@ -73,7 +73,7 @@ struct drain {
     bool out_of_memory;
 };
 
-bool drain_init(struct drain *d, struct view *view, struct book *book, struct timeline *line);
+bool drain_init(struct drain *d, struct view *view, struct definitions *book, struct timeline *line);
 void drain_release(struct drain *d);
 
 /* Looks for new lanes.  To be called at the start of every scan. */

@@ -135,7 +135,7 @@ struct image *image_new(struct view *view, struct wake_writer *writer, const str
         free(m);
         return NULL;
     }
-    book_init(&m->book, writer, m->process);
+    definitions_init(&m->book, writer, m->process);
     m->book.pid = view->is_spool ? 0 : pid;
     m->book.exe = m->view.exe;
     if (!drain_init(&m->drain, &m->view, &m->book, &m->line) ||
@@ -339,11 +339,11 @@ static void image_free(struct image *m)
         ticker_remove(m->ticker, &m->view.head->clock);
     changes_release(&m->changes);
     usage_release(&m->usage);
-    passlist_close(&m->pass);
+    tracked_frees_close(&m->pass);
     order_release(&m->order);
     pair_release(&m->pair);
     drain_release(&m->drain);
-    book_release(&m->book);
+    definitions_release(&m->book);
     view_close(&m->view);
     free(m);
 }

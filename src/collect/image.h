@@ -7,8 +7,8 @@
 #ifndef HW_COLLECT_IMAGE_H
 #define HW_COLLECT_IMAGE_H
 
-#include "collect/book.h"
 #include "collect/changes.h"
+#include "collect/definitions.h"
 #include "collect/drain.h"
 #include "collect/order.h"
 #include "collect/pace.h"
@@ -48,7 +48,7 @@ struct image {
     struct timeline line;
     long first_filters; /* procfs_status.filters at the first look */
     bool has_filters;
-    struct book book;
+    struct definitions book;
     struct drain drain;
     struct pair pair;
     struct order order;
@@ -65,7 +65,7 @@ struct image {
     uint64_t peak_rss;
     uint64_t usage_rest_ns;          /* CLOCK_MONOTONIC: no sample at marks before */
     struct usage usage;              /* of the address space, if somebody has asked for it */
-    struct passlist pass;            /* while recording is off */
+    struct tracked_frees pass;       /* while recording is off */
     uint32_t control;                /* the segment's word as it was last seen */
     uint64_t fading_until_ns;        /* CLOCK_MONOTONIC */
     uint64_t fading_stamp;           /* when the fading was noticed */

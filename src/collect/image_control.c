@@ -55,14 +55,14 @@ void image_mark(struct image *m, const char *name)
 static void image_forget_list(struct image *m)
 {
     m->pair.pass = NULL;
-    passlist_close(&m->pass);
+    tracked_frees_close(&m->pass);
 }
 
 /* False: no memory for it; all releases are told then. */
 static bool image_fill_list(struct image *m)
 {
     image_forget_list(m);
-    if (!passlist_open(&m->pass, m->view.pass, &m->pair.blocks))
+    if (!tracked_frees_open(&m->pass, m->view.pass, &m->pair.blocks))
         return false;
     m->pair.pass = &m->pass;
     return true;

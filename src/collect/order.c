@@ -282,7 +282,7 @@ uint64_t order_round(struct order *o, bool last)
         taken = order_merge(o, until);
     else
         o->drain->out_of_memory = true;
-    book_settle(o->drain->book); /* stacks that no event has named yet */
+    definitions_settle(o->drain->book); /* stacks that no event has named yet */
     pair_end_round(o->pair);
     return taken;
 }

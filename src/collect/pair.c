@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool pair_init(struct pair *p, struct book *book, struct wake_stream *stream, struct timeline *line)
+bool pair_init(struct pair *p, struct definitions *book, struct wake_stream *stream, struct timeline *line)
 {
     memset(p, 0, sizeof *p);
     p->book = book;
@@ -22,14 +22,14 @@ bool pair_init(struct pair *p, struct book *book, struct wake_stream *stream, st
     p->line = line;
     p->is_alone = true;
     pools_init(&p->pools);
-    return blocks_init(&p->blocks) && totals_init(&p->totals, line->last) && parked_init(&p->parked);
+    return blocks_init(&p->blocks) && totals_init(&p->totals, line->last) && pending_events_init(&p->parked);
 }
 
 void pair_release(struct pair *p)
 {
     blocks_release(&p->blocks);
     totals_release(&p->totals);
-    parked_release(&p->parked);
+    pending_events_release(&p->parked);
     pools_release(&p->pools);
     vec_release(&p->latest);
     vec_release(&p->limbo);
@@ -50,7 +50,7 @@ bool pair_reserve_thread(struct pair *p, uint32_t thread)
 static void pair_mark(struct pair *p, const struct item *i)
 {
     uint64_t time = timeline_mark(p->line, i->stamp);
-    const char *name = book_text(p->book, i->stack);
+    const char *name = definitions_text(p->book, i->stack);
     if (i->kind == MARK_ON || i->kind == MARK_OFF)
         name = i->kind == MARK_ON ? FORMAT_MARK_ON : FORMAT_MARK_OFF;
     if (i->kind != MARK_FLUSH && i->kind != MARK_END && i->kind != MARK_DEEP) {
@@ -73,7 +73,7 @@ static void pair_pool_free(struct pair *p, const struct item *i, uint32_t pool)
 
 static void pair_pool(struct pair *p, const struct item *i)
 {
-    uint32_t pool = book_find_pool(p->book, i->old);
+    uint32_t pool = definitions_find_pool(p->book, i->old);
     if (pool == 0)
         return;
     pair_pool_free(p, i, pool); /* also before one is made in its place: a pool may be emptied as a whole */
@@ -126,7 +126,7 @@ static void pair_other(struct pair *p, const struct item *i)
         p->events--;
         memcpy(name, &i->address, 8);
         memcpy(name + 8, &i->size, 8);
-        book_name_thread(p->book, i->stack, name, time);
+        definitions_name_thread(p->book, i->stack, name, time);
         break;
     default:
         p->events--;

@@ -29,13 +29,13 @@
 #define HW_COLLECT_PAIR_H
 
 #include "collect/blocks.h"
-#include "collect/book.h"
+#include "collect/definitions.h"
 #include "collect/item.h"
-#include "collect/parked.h"
-#include "collect/passlist.h"
+#include "collect/pending_events.h"
 #include "collect/pools.h"
 #include "collect/timebase.h"
 #include "collect/totals.h"
+#include "collect/tracked_frees.h"
 #include "collect/usage.h"
 #include "store/writer.h"
 #include "tool/vec.h"
@@ -68,8 +68,8 @@ typedef void pair_mark_fn(void *of, enum record_mark mark, const char *name, uin
 struct pair {
     struct blocks blocks;
     struct totals totals;
-    struct parked parked;
-    struct book *book;
+    struct pending_events parked;
+    struct definitions *book;
     struct wake_stream *stream;
     struct timeline *line;
     VEC(uint64_t) latest;           /* by thread: number + 1 of its latest allocation */
@@ -83,11 +83,11 @@ struct pair {
     uint64_t sample_rate;  /* 0: every block is told of */
     struct filter *filter; /* which blocks are samples (wire/filter.h), NULL = all */
     uint64_t unknown_frees, implied_frees;
-    uint64_t undefined_stacks; /* events whose stack was never defined */
-    uint64_t noted_losses;     /* sum of LOST records */
-    uint64_t dropped;          /* events that we had no memory for */
-    struct passlist *pass;     /* kept up to date while recording is off; NULL = it is on */
-    const uint32_t *has_gaps;  /* the segment's word; NULL = no block is left out */
+    uint64_t undefined_stacks;  /* events whose stack was never defined */
+    uint64_t noted_losses;      /* sum of LOST records */
+    uint64_t dropped;           /* events that we had no memory for */
+    struct tracked_frees *pass; /* kept up to date while recording is off; NULL = it is on */
+    const uint32_t *has_gaps;   /* the segment's word; NULL = no block is left out */
     struct pools pools;
     struct usage *usage;   /* is told of mappings; NULL = nobody is */
     pair_mark_fn *on_mark; /* called at each mark, in the order of events; may be NULL */
@@ -96,7 +96,7 @@ struct pair {
     bool out_of_memory;
 };
 
-bool pair_init(struct pair *p, struct book *book, struct wake_stream *stream, struct timeline *line);
+bool pair_init(struct pair *p, struct definitions *book, struct wake_stream *stream, struct timeline *line);
 void pair_release(struct pair *p);
 
 /* Applies items in their order. */

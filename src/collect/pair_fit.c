@@ -106,8 +106,8 @@ static struct block *pair_find(struct pair *p, uint64_t address)
 /* The release that this realloc began with, if it is parked; 0 = it is not. */
 static uint32_t pair_parked_release(struct pair *p, uint64_t address, const struct item *i, uint32_t *before)
 {
-    uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, address);
-    return queue == 0 ? 0 : parked_find_release(&p->parked, queue, i->lane, i->stamp, before);
+    uint32_t queue = p->parked.count == 0 ? 0 : pending_events_find(&p->parked, address);
+    return queue == 0 ? 0 : pending_events_find_release(&p->parked, queue, i->lane, i->stamp, before);
 }
 
 /* The old block of a realloc that has succeeded: frees it and settles
@@ -175,7 +175,7 @@ static void pair_end_realloc(struct pair *p, const struct item *i)
         if (i->op == ITEM_REALLOC_FREED)
             p->parked.entries.data[release].item.op = ITEM_FREE;
         else
-            parked_remove(&p->parked, parked_find(&p->parked, i->address), before);
+            pending_events_remove(&p->parked, pending_events_find(&p->parked, i->address), before);
         return;
     }
     struct block *b = pair_find(p, i->address);
@@ -273,7 +273,7 @@ static bool pair_try_queue(struct pair *p, uint32_t queue)
         if (!behind) {
             uint64_t wake = p->parked.entries.data[e].wake;
             if (pair_try(p, &item)) {
-                parked_remove(&p->parked, queue, before);
+                pending_events_remove(&p->parked, queue, before);
                 if (wake != 0)
                     pair_stir(p, wake);
                 return true;
@@ -293,7 +293,7 @@ static void pair_work(struct pair *p)
     while (p->work.count != 0) {
         uint64_t address = p->work.data[--p->work.count];
         uint32_t queue;
-        while (p->parked.count != 0 && (queue = parked_find(&p->parked, address)) != 0) {
+        while (p->parked.count != 0 && (queue = pending_events_find(&p->parked, address)) != 0) {
             if (!pair_try_queue(p, queue))
                 break;
         }
@@ -307,13 +307,13 @@ static void pair_decide_older(struct pair *p, const struct item *i)
 {
     uint64_t margin = p->line->is_sequence ? 0 : PAIR_SKEW_US * p->line->time->quantum;
     uint32_t queue;
-    while (p->parked.count != 0 && (queue = parked_find(&p->parked, i->address)) != 0 &&
+    while (p->parked.count != 0 && (queue = pending_events_find(&p->parked, i->address)) != 0 &&
            blocks_find(&p->blocks, i->address) == NULL) {
-        struct parked_entry e = p->parked.entries.data[p->parked.queues.data[queue].first];
+        struct pending_events_entry e = p->parked.entries.data[p->parked.queues.data[queue].first];
         bool is_older = (e.item.lane == i->lane && e.round < p->round) || e.item.stamp + margin < i->stamp;
         if (e.item.op == ITEM_ALLOC || !is_older)
             break;
-        parked_remove(&p->parked, queue, 0);
+        pending_events_remove(&p->parked, queue, 0);
         pair_decide(p, &e.item);
         if (e.wake != 0)
             pair_stir(p, e.wake);
@@ -327,14 +327,14 @@ void pair_fit(struct pair *p, const struct item *given)
     if (i.op == ITEM_ALLOC && p->parked.count != 0 && pair_has_gaps(p))
         pair_decide_older(p, &i);
     bool ends = i.op == ITEM_REALLOC_FAILED || i.op == ITEM_REALLOC_FREED;
-    uint32_t queue = p->parked.count == 0 ? 0 : parked_find(&p->parked, i.address);
-    bool behind = !ends && queue != 0 && parked_find_lane(&p->parked, queue, i.lane) != 0;
+    uint32_t queue = p->parked.count == 0 ? 0 : pending_events_find(&p->parked, i.address);
+    bool behind = !ends && queue != 0 && pending_events_find_lane(&p->parked, queue, i.lane) != 0;
     if (behind && i.op == ITEM_ALLOC && i.kind == KIND_REALLOC && i.old != i.address)
         (void)pair_link(p, &i); /* whatever it waits for, its old block is gone */
     if (behind || !pair_try(p, &i)) {
         if (p->is_alone && !behind) {
             pair_decide(p, &i);
-        } else if (!parked_push(&p->parked, &i, i.address, p->round)) {
+        } else if (!pending_events_push(&p->parked, &i, i.address, p->round)) {
             p->out_of_memory = true;
             p->dropped++;
         }
@@ -347,12 +347,12 @@ void pair_settle(struct pair *p, uint64_t rounds)
     for (uint32_t q = 1; q < p->parked.queues.count && p->parked.count != 0; q++) {
         while (p->parked.queues.data[q].address != 0) {
             uint32_t first = p->parked.queues.data[q].first;
-            const struct parked_entry *e = &p->parked.entries.data[first];
+            const struct pending_events_entry *e = &p->parked.entries.data[first];
             if (p->round < e->round + rounds)
                 break;
             struct item item = e->item;
             uint64_t wake = e->wake;
-            parked_remove(&p->parked, q, 0);
+            pending_events_remove(&p->parked, q, 0);
             if (!pair_try(p, &item))
                 pair_decide(p, &item);
             if (wake != 0)

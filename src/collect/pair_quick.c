@@ -25,7 +25,7 @@ static bool quick_is_plain(const struct pair *p)
 {
     return p->parked.count == 0 && p->sample_rate == 0 && p->pass == NULL && p->filter == NULL &&
            p->made == p->stream->next_allocation && p->line->last <= p->stream->last_ns &&
-           !course_is_late(&p->totals.course, p->line->last);
+           !level_sampler_is_late(&p->totals.course, p->line->last);
 }
 
 /* Items that a run may take; 0: something is special.  Whatever can run out has room for so many. */
@@ -100,7 +100,7 @@ static __attribute__((noinline)) uint64_t quick_rise(struct pair *p, uint64_t li
 static inline bool quick_advance(struct pair *p, struct quick *q, uint64_t stamp)
 {
     q->time = timeline_advance(p->line, stamp);
-    return !course_is_late(&p->totals.course, q->time);
+    return !level_sampler_is_late(&p->totals.course, q->time);
 }
 
 /* The last that may say no, because it begins the event: *op gets the bits for time and thread. */

@@ -28,7 +28,7 @@ enum {
 };
 
 struct side {
-    struct book book;
+    struct definitions book;
     struct timebase time;
     struct timeline line;
     struct wake_stream stream;
@@ -67,7 +67,7 @@ static void side_open(struct side *side, bool is_special)
     side->time.rate = UINT64_C(1) << 32;
     side->time.quantum = 1000;
     side->line.time = &side->time;
-    book_init(&side->book, NULL, 0);
+    definitions_init(&side->book, NULL, 0);
     stream_init(&side->stream, side);
     side->stream.close_chunk = side_take;
     assert_true(pair_init(&side->pair, &side->book, &side->stream, &side->line));
@@ -86,7 +86,7 @@ static void side_open(struct side *side, bool is_special)
 static void side_close(struct side *side)
 {
     pair_release(&side->pair);
-    book_release(&side->book);
+    definitions_release(&side->book);
     stream_release(&side->stream);
     strbuf_release(&side->columns);
     free(side->filter);

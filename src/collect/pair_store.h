@@ -56,7 +56,7 @@ static inline void pair_store_alloc(struct pair *p, const struct item *i, struct
     else
         p->latest.data[i->thread] = number + 1;
     if (PAIR_UNLIKELY(p->pass != NULL))
-        passlist_add(p->pass, i->address);
+        tracked_frees_add(p->pass, i->address);
     struct weight weight = weight_made(p->sample_rate, number, i->size);
     totals_alloc(&p->totals, stack, weight.blocks, weight.bytes, time, p->events);
     p->events++;
@@ -76,7 +76,7 @@ static inline void pair_store_free(struct pair *p, const struct item *i, unsigne
     totals_free(&p->totals, b->stack, weight.blocks, weight.bytes, time, temporary);
     p->released++;
     if (PAIR_UNLIKELY(p->pass != NULL))
-        passlist_remove(p->pass, b->address);
+        tracked_frees_remove(p->pass, b->address);
     if (PAIR_UNLIKELY(p->filter != NULL))
         filter_drop(p->filter, b->address);
     blocks_remove(&p->blocks, b);

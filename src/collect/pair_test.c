@@ -16,7 +16,7 @@
 enum { A = 0x1000, B = 0x2000 };
 
 struct world {
-    struct book book;
+    struct definitions book;
     struct timebase time;
     struct timeline line;
     struct pair pair;
@@ -30,7 +30,7 @@ static void world_open(struct world *w, bool alone)
     w->time.rate = UINT64_C(1) << 32;
     w->time.quantum = 1000;
     w->line.time = &w->time;
-    book_init(&w->book, NULL, 0);
+    definitions_init(&w->book, NULL, 0);
     assert_true(pair_init(&w->pair, &w->book, &fake_stream, &w->line));
     w->pair.is_alone = alone;
 }
@@ -38,7 +38,7 @@ static void world_open(struct world *w, bool alone)
 static void world_close(struct world *w)
 {
     pair_release(&w->pair);
-    book_release(&w->book);
+    definitions_release(&w->book);
     fake_reset();
 }
 

@@ -15,14 +15,15 @@
 #define SECOND (1000 * MS)
 #define MIB (UINT64_C(1) << 20)
 
-struct course {
+struct level_sampler {
     unsigned looks, told;
     uint64_t highest_seen, highest_seen_ns, highest_told, highest_told_ns;
     uint64_t widest_ns; /* between two that were told */
     double worst;       /* how far a look was off the latest told one when that was all there was */
 };
 
-static void course_tell(struct course *c, const struct resident_look *told, unsigned count, uint64_t *last_ns)
+static void course_tell(struct level_sampler *c, const struct resident_look *told, unsigned count,
+                        uint64_t *last_ns)
 {
     for (unsigned i = 0; i < count; i++) {
         assert_true(told[i].time_ns >= *last_ns);
@@ -38,11 +39,11 @@ static void course_tell(struct course *c, const struct resident_look *told, unsi
 }
 
 /* A process that lives for so long, every 20 ms; event_each 0: it never has one. */
-static struct course live(uint64_t life_ns, uint64_t event_each_ns, uint64_t (*bytes)(uint64_t age_ns))
+static struct level_sampler live(uint64_t life_ns, uint64_t event_each_ns, uint64_t (*bytes)(uint64_t age_ns))
 {
     struct resident r;
     struct resident_look told[RESIDENT_TOLD_MAX];
-    struct course c = {0};
+    struct level_sampler c = {0};
     const uint64_t start = 77 * SECOND;
     uint64_t last_ns = 0;
     resident_init(&r, start);
@@ -91,7 +92,7 @@ static uint64_t touching(uint64_t age_ns)
 static void a_short_run_is_told_as_it_was_seen(void **state)
 {
     (void)state;
-    struct course c = live(60 * SECOND, 10 * MS, flat);
+    struct level_sampler c = live(60 * SECOND, 10 * MS, flat);
     assert_in_range(c.looks, 630, 650);            /* 50 in the first second, then ten a second */
     assert_in_range(c.told, c.looks - 1, c.looks); /* the first behind that second comes early */
 }
@@ -99,7 +100,7 @@ static void a_short_run_is_told_as_it_was_seen(void **state)
 static void who_is_still_is_looked_at_once_a_second(void **state)
 {
     (void)state;
-    struct course c = live(3600 * SECOND, 0, flat);
+    struct level_sampler c = live(3600 * SECOND, 0, flat);
     assert_in_range(c.looks, 3600, 4200);
     c = live(3600 * SECOND, 50 * MS, flat);
     assert_in_range(c.looks, 35900, 36100);
@@ -122,7 +123,7 @@ static void a_week_takes_thousands_of_samples_not_millions(void **state)
 {
     (void)state;
     const uint64_t week = 7 * 24 * 3600 * SECOND;
-    struct course c = live(week, 0, flat);
+    struct level_sampler c = live(week, 0, flat);
     assert_in_range(c.told, 10000, 20000);
     assert_true(c.widest_ns <= 61 * SECOND);
     c = live(week / 7, 50 * MS, leaking);
@@ -135,7 +136,7 @@ static void a_week_takes_thousands_of_samples_not_millions(void **state)
 static void what_moves_is_told_at_once(void **state)
 {
     (void)state;
-    struct course c = live(5000 * SECOND, 50 * MS, jumping);
+    struct level_sampler c = live(5000 * SECOND, 50 * MS, jumping);
     assert_in_range(c.told, 5000, 13000);
     assert_true(c.worst == 0);
 }
@@ -143,7 +144,7 @@ static void what_moves_is_told_at_once(void **state)
 static void the_highest_is_told_however_little_it_is(void **state)
 {
     (void)state;
-    struct course c = live(6000 * SECOND, 50 * MS, touching);
+    struct level_sampler c = live(6000 * SECOND, 50 * MS, touching);
     assert_int_equal(c.highest_seen, 50 * MIB + 4096);
     assert_int_equal(c.highest_told, c.highest_seen);
     assert_int_equal(c.highest_told_ns, c.highest_seen_ns);

@@ -4,7 +4,7 @@
  */
 #include "collect/totals.h"
 
-#include "store/levels.h"
+#include "store/level_table.h"
 #include "tool/memory.h"
 #include "tool/strbuf.h"
 
@@ -15,7 +15,7 @@ bool totals_init(struct totals *t, uint64_t from_ns)
 {
     memset(t, 0, sizeof *t);
     t->epoch = t->tick_epoch = 1;
-    course_init(&t->course, from_ns);
+    level_sampler_init(&t->course, from_ns);
     return totals_reserve(t, 0);
 }
 
@@ -23,7 +23,7 @@ void totals_release(struct totals *t)
 {
     free(t->stacks);
     free(t->temporaries);
-    course_release(&t->course);
+    level_sampler_release(&t->course);
     memset(t, 0, sizeof *t);
 }
 
@@ -54,40 +54,40 @@ bool totals_reserve(struct totals *t, uint32_t number)
     return true;
 }
 
-static struct course_state totals_state(const struct totals_stack *s)
+static struct level_sampler_state totals_state(const struct totals_stack *s)
 {
-    return (struct course_state){.lowest = s->lowest,
-                                 .level = s->allocated_bytes - s->freed_bytes,
-                                 .freed = s->freed,
-                                 .made = s->allocations};
+    return (struct level_sampler_state){.lowest = s->lowest,
+                                        .level = s->allocated_bytes - s->freed_bytes,
+                                        .freed = s->freed,
+                                        .made = s->allocations};
 }
 
 /* Brings the course up to date. */
 static void totals_note(struct totals *t)
 {
-    course_settle(&t->course);
+    level_sampler_settle(&t->course);
     for (size_t i = 0; i < t->course.rows.count; i++) {
-        struct course_row *row = &t->course.rows.data[i];
-        struct course_state state = totals_state(&t->stacks[row->stack]);
-        course_note(&t->course, row, &state);
+        struct level_sampler_row *row = &t->course.rows.data[i];
+        struct level_sampler_state state = totals_state(&t->stacks[row->stack]);
+        level_sampler_note(&t->course, row, &state);
     }
 }
 
 void totals_end_tick(struct totals *t, uint64_t time_ns)
 {
-    if (course_is_full(&t->course)) {
+    if (level_sampler_is_full(&t->course)) {
         totals_note(t);
-        course_shrink(&t->course, time_ns, t->allocations);
+        level_sampler_shrink(&t->course, time_ns, t->allocations);
     }
-    course_end_tick(&t->course, time_ns, t->allocations, t->frees);
+    level_sampler_end_tick(&t->course, time_ns, t->allocations, t->frees);
     t->tick_epoch = ++t->epoch;
 }
 
 void totals_enter_tick(struct totals *t, uint32_t stack, uint64_t time_ns)
 {
     struct totals_stack *s = &t->stacks[stack];
-    struct course_state state = totals_state(s);
-    course_touch(&t->course, stack, time_ns, &state);
+    struct level_sampler_state state = totals_state(s);
+    level_sampler_touch(&t->course, stack, time_ns, &state);
     s->lowest = state.level;
 }
 
@@ -126,12 +126,12 @@ struct wake_stack_totals *totals_copy(struct totals *t)
 void totals_put_levels(struct totals *t, struct wake_writer *w, uint32_t process,
                        const struct wake_process_end *end)
 {
-    const struct levels_end at = {end->end_ns, end->allocations, end->frees};
+    const struct level_table_end at = {end->end_ns, end->allocations, end->frees};
     struct strbuf payload;
     strbuf_init(&payload);
     totals_note(t);
     if (!t->course.failed && t->course.rows.count != 0)
-        levels_encode(&payload, &t->course, &at);
+        level_table_encode(&payload, &t->course, &at);
     if (!payload.failed)
         wake_writer_set_levels(w, process, payload.text, payload.length);
     strbuf_release(&payload);

@@ -8,7 +8,7 @@
  * first copies its live values to "at peak": between the two epochs nothing
  * about it changed, so these were its values at the peak.
  *
- * The course of each stack (store/course.h) by the same means: a new tick advances the epoch too.
+ * The course of each stack (store/level_sampler.h) by the same means: a new tick advances the epoch too.
  *
  * Temporaries are counted apart: most stacks have none, and the others stay
  * within one cache line.
@@ -16,7 +16,7 @@
 #ifndef HW_COLLECT_TOTALS_H
 #define HW_COLLECT_TOTALS_H
 
-#include "store/course.h"
+#include "store/level_sampler.h"
 #include "store/writer.h"
 
 #include <stdbool.h>
@@ -56,7 +56,7 @@ struct totals {
     uint64_t allocated_bytes;
     uint64_t peak_event;
     uint64_t frees;
-    struct course course;
+    struct level_sampler course;
 };
 
 /* from_ns: when the process began. */
@@ -127,7 +127,7 @@ static inline void totals_set_peak(struct totals *t, uint64_t bytes, uint64_t bl
 static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
                                 uint64_t time_ns, uint64_t event)
 {
-    if (__builtin_expect(course_is_over(&t->course, time_ns, t->allocations), 0))
+    if (__builtin_expect(level_sampler_is_over(&t->course, time_ns, t->allocations), 0))
         totals_end_tick(t, time_ns);
     totals_row_alloc(totals_touch(t, stack, time_ns), blocks, size);
     t->allocations += blocks;
@@ -141,7 +141,7 @@ static inline void totals_alloc(struct totals *t, uint32_t stack, uint64_t block
 static inline void totals_free(struct totals *t, uint32_t stack, uint64_t blocks, uint64_t size,
                                uint64_t time_ns, bool temporary)
 {
-    if (__builtin_expect(course_is_late(&t->course, time_ns), 0))
+    if (__builtin_expect(level_sampler_is_late(&t->course, time_ns), 0))
         totals_end_tick(t, time_ns);
     totals_row_free(t, totals_touch(t, stack, time_ns), stack, blocks, size, temporary);
     t->frees += blocks;

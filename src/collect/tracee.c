@@ -219,7 +219,7 @@ static void tracee_note_arrival(struct collector *c, const struct listener_hello
 {
     awaited_remove(&c->awaited, h->pid, h->hello.pid);
     if (c->options.children && !is_forked && tracee_find(c, h->pid) == NULL)
-        strangers_came(&c->strangers, h->pid, h->hello.pid);
+        unrecorded_children_came(&c->strangers, h->pid, h->hello.pid);
 }
 
 static void tracee_complain_of_traces(struct collector *c, const struct view *view)
@@ -363,11 +363,11 @@ static bool tracee_has_come(const struct collector *c, uint32_t pid, bool is_inn
 static void tracee_take_fork(struct collector *c, const struct drain_fork *f, bool is_inner)
 {
     if (f->how == FORK_BACK) {
-        strangers_back(&c->strangers, f->pid);
+        unrecorded_children_back(&c->strangers, f->pid);
         return;
     }
     if (f->how != FORK_CHILD)
-        strangers_told(&c->strangers, f->pid);
+        unrecorded_children_told(&c->strangers, f->pid);
     if (f->how != FORK_FOREIGN && !tracee_has_come(c, f->pid, is_inner))
         awaited_add(&c->awaited, f->pid, is_inner, timebase_now());
 }
@@ -489,7 +489,7 @@ bool tracee_await(struct collector *c)
 {
     for (size_t i = 0; i < c->tracees.count; i++)
         tracee_take_forks(c, c->tracees.data[i]);
-    strangers_look(&c->strangers, timebase_now());
+    unrecorded_children_look(&c->strangers, timebase_now());
     awaited_settle(&c->awaited, c->tracees.count == 0 && c->visitors.count == 0, timebase_now());
     return c->awaited.list.count != 0;
 }

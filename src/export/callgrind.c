@@ -20,10 +20,10 @@
 
 #include <stdlib.h>
 
+#include "analysis/words.h"
+#include "engine/measure.h"
 #include "export/caption.h"
 #include "present/suppressed.h"
-#include "query/measure.h"
-#include "query/words.h"
 #include "tool/map.h"
 #include "tool/memory.h"
 #include "tool/vec.h"

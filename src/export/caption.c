@@ -60,11 +60,11 @@ void caption_add_place(struct strbuf *out, const struct frame *f)
     }
 }
 
-void caption_add_command(struct strbuf *out, struct veil *veil, const struct wake_process *p)
+void caption_add_command(struct strbuf *out, struct anonymize *veil, const struct wake_process *p)
 {
     const char *args = p->info.args;
-    if (veil != NULL && veil->level != VEIL_NONE) {
-        const char *shown = veil_text(veil, VEIL_PROGRAM, p->info.exe == NULL ? "" : p->info.exe);
+    if (veil != NULL && veil->level != ANONYMIZE_NONE) {
+        const char *shown = anonymize_text(veil, ANONYMIZE_PROGRAM, p->info.exe == NULL ? "" : p->info.exe);
         caption_add_text(out, shown == NULL ? "" : shown);
         return;
     }

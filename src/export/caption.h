@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-#include "query/frame.h"
-#include "query/veil.h"
+#include "analysis/anonymize.h"
+#include "engine/frame.h"
 #include "store/reader.h"
 #include "tool/strbuf.h"
 
@@ -26,7 +26,7 @@ void caption_add(struct strbuf *out, const struct frame *f);
 void caption_add_place(struct strbuf *out, const struct frame *f);
 /* The command line of a process, or what the veil (NULL: none) leaves of it; its
  * program where that is not known. */
-void caption_add_command(struct strbuf *out, struct veil *veil, const struct wake_process *p);
+void caption_add_command(struct strbuf *out, struct anonymize *veil, const struct wake_process *p);
 
 /* One line of text as XML and HTML have it: entities for what means something there. */
 void caption_add_markup(struct strbuf *out, const char *text);

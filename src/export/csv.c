@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "engine/follow.h"
 #include "export/caption.h"
 #include "present/labels.h"
-#include "query/follow.h"
 #include "store/reader.h"
 #include "tool/arena.h"
 #include "tool/vec.h"
@@ -100,7 +100,7 @@ static const char *csv_name(struct csv *c, uint32_t number)
     const char **known = &c->names.data[t - c->process->threads.data];
     if (*known != NULL)
         return *known;
-    const char *name = veil_text(c->job->veil, VEIL_THREAD, t->name);
+    const char *name = anonymize_text(c->job->veil, ANONYMIZE_THREAD, t->name);
     struct strbuf safe;
     strbuf_init(&safe);
     caption_add_text(&safe, name == NULL ? "" : name);

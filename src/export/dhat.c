@@ -12,11 +12,11 @@
  */
 #include "export/export.h"
 
+#include "engine/follow.h"
 #include "export/caption.h"
 #include "export/holding.h"
 #include "export/subject.h"
 #include "present/json.h"
-#include "query/follow.h"
 
 struct dhat {
     const struct export_job *job;

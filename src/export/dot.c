@@ -14,11 +14,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/callgraph.h"
 #include "present/safe.h"
 #include "present/suppressed.h"
 #include "present/units.h"
 #include "present/width.h"
-#include "query/callgraph.h"
 
 enum { DOT_NAME_COLUMNS = 60, DOT_NAME_MAX = 512 };
 

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/omitted.h"
+#include "engine/when.h"
 #include "present/caveat_text.h"
 #include "present/json.h"
 #include "present/safe.h"
 #include "present/suppressed.h"
 #include "present/units.h"
-#include "query/omitted.h"
-#include "query/when.h"
 
 enum { EXPORT_TICKS = 500 }; /* more than a screen can show apart */
 
@@ -175,12 +175,12 @@ bool export_has_process(const struct export_job *job, size_t process)
 bool export_add_command(const struct export_job *job, size_t process, struct strbuf *text)
 {
     const struct wake_process_info *info = &wake_reader_process(job->reader, process)->info;
-    if (job->veil->level == VEIL_NONE) {
+    if (job->veil->level == ANONYMIZE_NONE) {
         safe_add_command(text, info->args, info->args_length);
         return !text->failed;
     }
     const char *program = info->exe != NULL && info->exe[0] != '\0' ? info->exe : info->args;
-    const char *shown = program == NULL ? "" : veil_text(job->veil, VEIL_PROGRAM, program);
+    const char *shown = program == NULL ? "" : anonymize_text(job->veil, ANONYMIZE_PROGRAM, program);
     if (shown != NULL)
         safe_add_text(text, shown);
     return shown != NULL && !text->failed;
@@ -197,7 +197,7 @@ bool export_add_title(const struct export_job *job, struct strbuf *text)
 const char *export_note(const struct export_job *job, size_t i, char text[WAKE_VEILED_NOTE])
 {
     size_t count = wake_reader_note_count(job->reader);
-    if (job->veil->level == VEIL_NONE)
+    if (job->veil->level == ANONYMIZE_NONE)
         return i < count ? wake_reader_note(job->reader, i) : i == count ? job->interpreter : NULL;
     return i == 0 && count != 0 ? wake_reader_veiled_note(job->reader, text) : NULL;
 }

@@ -15,14 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/anonymize.h"
+#include "analysis/site.h"
+#include "analysis/suppress.h"
+#include "analysis/trace.h"
+#include "engine/measure.h"
+#include "engine/query.h"
+#include "engine/result.h"
 #include "export/out.h"
-#include "query/measure.h"
-#include "query/query.h"
-#include "query/result.h"
-#include "query/site.h"
-#include "query/suppress.h"
-#include "query/trace.h"
-#include "query/veil.h"
 #include "session/caveats.h"
 #include "store/reader.h"
 #include "tool/err.h"
@@ -38,7 +38,7 @@ struct export_job {
     struct strbuf *remarks;          /* sentences for the user about this file; empty = none */
     enum measure measure;            /* that formats with EXPORT_MEASURE show */
     const struct suppress *suppress; /* what leaks the result is without */
-    struct veil *veil;               /* for names that come from the reader: frames have it already */
+    struct anonymize *veil;          /* for names that come from the reader: frames have it already */
     const char *path;                /* EXPORT_FILE: an empty file to fill instead of `out`; else NULL */
     const char *name;                /* what that will be called */
     const char *interpreter;         /* a note about stacks of an interpreter; NULL: they are none */

@@ -19,12 +19,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/tree.h"
 #include "export/caption.h"
 #include "export/flamegraph_script.h"
 #include "present/frames.h"
 #include "present/suppressed.h"
 #include "present/units.h"
-#include "query/tree.h"
 #include "tool/vec.h"
 
 enum {

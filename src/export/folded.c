@@ -6,8 +6,8 @@
  */
 #include "export/export.h"
 
+#include "engine/measure.h"
 #include "export/caption.h"
-#include "query/measure.h"
 #include "tool/vec.h"
 
 static void folded_name(struct out *o, const struct frame *f)

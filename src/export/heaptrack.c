@@ -24,9 +24,9 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "engine/follow.h"
 #include "export/caption.h"
 #include "export/subject.h"
-#include "query/follow.h"
 #include "tool/map.h"
 #include "tool/vec.h"
 

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/follow.h"
 #include "export/export.h"
 #include "export/subject.h"
-#include "query/follow.h"
 #include "tool/map.h"
 #include "tool/vec.h"
 

@@ -124,7 +124,7 @@ static void html_put_limits(const struct export_job *job, const struct caveats *
             job->out->error = ENOMEM;
     }
     strbuf_release(&sentence);
-    if (job->conditions->length != 0 && job->veil->level != VEIL_NONE) {
+    if (job->conditions->length != 0 && job->veil->level != ANONYMIZE_NONE) {
         out_text(job->out, "; only what meets some conditions"); /* they have the true names */
     } else if (job->conditions->length != 0) {
         struct strbuf line;

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/rollup.h"
 #include "present/frames.h"
 #include "present/json.h"
-#include "query/rollup.h"
 #include "tool/memory.h"
 
 enum {

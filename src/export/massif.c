@@ -13,11 +13,11 @@
  */
 #include "export/export.h"
 
+#include "analysis/tree.h"
+#include "engine/follow.h"
 #include "export/caption.h"
 #include "export/holding.h"
 #include "export/subject.h"
-#include "query/follow.h"
-#include "query/tree.h"
 
 enum { MASSIF_STEPS = 100, MASSIF_DETAILED = 10, MASSIF_DEPTH = 90 };
 static const double massif_threshold = 0.01;

@@ -119,7 +119,7 @@ static bool perfetto_put_names(struct perfetto *p, size_t process)
         perfetto_put_meta(p, w->info.pid, 0, "process_name", strbuf_get(&command));
     strbuf_release(&command);
     for (size_t i = 0; i < w->threads.count && ok; i++) {
-        const char *name = veil_text(p->job->veil, VEIL_THREAD, w->threads.data[i].name);
+        const char *name = anonymize_text(p->job->veil, ANONYMIZE_THREAD, w->threads.data[i].name);
         ok = name != NULL;
         if (ok && name[0] != '\0')
             perfetto_put_meta(p, w->info.pid, w->threads.data[i].tid, "thread_name", name);
@@ -142,7 +142,7 @@ static bool perfetto_put_moments(struct perfetto *p, size_t process)
     for (size_t i = 0; i < w->marks.count; i++) {
         const struct wake_mark *m = &w->marks.data[i];
         const struct wake_thread *t = wake_process_find_thread(w, m->thread);
-        const char *name = m->name == NULL ? "" : veil_text(p->job->veil, VEIL_MARK, m->name);
+        const char *name = m->name == NULL ? "" : anonymize_text(p->job->veil, ANONYMIZE_MARK, m->name);
         if (name == NULL)
             return false;
         if (m->name == NULL || m->time_ns < window.min || m->time_ns > window.max)

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "query/follow.h"
+#include "engine/follow.h"
 #include "tool/map.h"
 #include "tool/vec.h"
 

@@ -135,7 +135,8 @@ static void pprof_add_modules(struct pprof *p, const struct wake_process *proces
         const struct wake_module *module = &process->modules.data[m];
         if (program_alone && !pprof_is_program(process, module))
             continue;
-        const char *path = veil_text(p->job->veil, VEIL_MODULE, wake_process_module_path(process, module));
+        const char *path =
+            anonymize_text(p->job->veil, ANONYMIZE_MODULE, wake_process_module_path(process, module));
         const char *word = path == NULL ? NULL : words_add_text(&p->words, path);
         if (word != NULL && map_find(&p->mapping_slots, (uintptr_t)word) != NULL)
             continue;
@@ -168,7 +169,7 @@ static void pprof_put_mappings(struct pprof *p)
         const struct pprof_mapping *m = &p->mappings.data[i];
         struct strbuf build_id;
         strbuf_init(&build_id);
-        for (size_t k = 0; p->job->veil->level != VEIL_FULL && k < m->module->build_id_length; k++)
+        for (size_t k = 0; p->job->veil->level != ANONYMIZE_FULL && k < m->module->build_id_length; k++)
             strbuf_addf(&build_id, "%02x", m->module->build_id[k]);
         Pprof__Profile piece = PPROF__PROFILE__INIT;
         Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings[1] = {&mapping};

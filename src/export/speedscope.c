@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/measure.h"
 #include "export/caption.h"
 #include "present/json.h"
-#include "query/measure.h"
 #include "tool/memory.h"
 #include "tool/vec.h"
 

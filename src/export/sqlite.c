@@ -9,9 +9,9 @@
  */
 #include "export/export.h"
 
+#include "engine/follow.h"
 #include "export/database.h"
 #include "present/labels.h"
-#include "query/follow.h"
 
 static const char sqlite_schema[] =
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
@@ -112,10 +112,10 @@ static bool sqlite_put_modules(struct sqlite *s, size_t process, int modules)
     const struct wake_process *p = wake_reader_process(s->job->reader, process);
     for (size_t i = 0; i < p->modules.count; i++) {
         const struct wake_module *m = &p->modules.data[i];
-        const char *path = veil_text(s->job->veil, VEIL_MODULE, wake_process_module_path(p, m));
+        const char *path = anonymize_text(s->job->veil, ANONYMIZE_MODULE, wake_process_module_path(p, m));
         struct strbuf build_id;
         strbuf_init(&build_id);
-        for (size_t k = 0; s->job->veil->level != VEIL_FULL && k < m->build_id_length; k++)
+        for (size_t k = 0; s->job->veil->level != ANONYMIZE_FULL && k < m->build_id_length; k++)
             strbuf_addf(&build_id, "%02x", m->build_id[k]);
         if (path != NULL)
             database_insert(&s->db, modules, "iittiii", (uint64_t)process, (uint64_t)i + 1, path,
@@ -139,7 +139,7 @@ static bool sqlite_put_moments(struct sqlite *s, size_t process, int samples, in
     }
     for (size_t i = 0; i < p->marks.count; i++) {
         const struct wake_mark *m = &p->marks.data[i];
-        const char *name = m->name == NULL ? "" : veil_text(s->job->veil, VEIL_MARK, m->name);
+        const char *name = m->name == NULL ? "" : anonymize_text(s->job->veil, ANONYMIZE_MARK, m->name);
         if (name == NULL)
             return false;
         if (m->name != NULL && m->time_ns >= window.min && m->time_ns <= window.max)
@@ -172,7 +172,7 @@ static bool sqlite_put_processes(struct sqlite *s)
         strbuf_release(&command);
         for (size_t k = 0; k < p->threads.count && ok; k++) {
             const struct wake_thread *t = &p->threads.data[k];
-            const char *name = veil_text(s->job->veil, VEIL_THREAD, t->name);
+            const char *name = anonymize_text(s->job->veil, ANONYMIZE_THREAD, t->name);
             ok = name != NULL;
             if (ok)
                 database_insert(d, threads, "iiiti", (uint64_t)i, (uint64_t)t->number, (uint64_t)t->tid, name,

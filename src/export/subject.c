@@ -4,7 +4,7 @@
  */
 #include "export/subject.h"
 
-#include "query/measure.h"
+#include "engine/measure.h"
 
 void subject_init(struct subject *s, const struct export_job *job)
 {

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
+#include "engine/result.h"
 #include "export/export.h"
-#include "query/result.h"
 
 struct subject {
     uint32_t index; /* in the recording */

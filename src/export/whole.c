@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "engine/follow.h"
 #include "present/json.h"
 #include "present/labels.h"
-#include "query/follow.h"
 #include "store/reader.h"
 #include "wire/record.h"
 
@@ -113,9 +113,9 @@ static int whole_write_traces(struct whole *w)
 }
 
 /* A name that comes from the reader. */
-static void whole_name(struct whole *w, const char *key, enum veil_what what, const char *text)
+static void whole_name(struct whole *w, const char *key, enum anonymize_what what, const char *text)
 {
-    const char *shown = veil_text(w->job->veil, what, text == NULL ? "" : text);
+    const char *shown = anonymize_text(w->job->veil, what, text == NULL ? "" : text);
     whole_text(w, key, shown == NULL ? "" : shown);
 }
 
@@ -129,7 +129,7 @@ static void whole_write_threads(struct whole *w, const struct wake_process *p)
         json_open_object(&w->json, NULL);
         json_add_number(&w->json, "thread", t->number);
         json_add_number(&w->json, "tid", t->tid);
-        whole_name(w, "name", VEIL_THREAD, t->name);
+        whole_name(w, "name", ANONYMIZE_THREAD, t->name);
         json_add_number(&w->json, "start_ns", t->start_ns);
         json_close_object(&w->json);
         out_settle(w->job->out);
@@ -143,9 +143,9 @@ static void whole_write_modules(struct whole *w, const struct wake_process *p)
     for (size_t i = 0; i < p->modules.count; i++) {
         const struct wake_module *m = &p->modules.data[i];
         json_open_object(&w->json, NULL);
-        whole_name(w, "path", VEIL_MODULE, wake_process_module_path(p, m));
+        whole_name(w, "path", ANONYMIZE_MODULE, wake_process_module_path(p, m));
         strbuf_clear(&w->row);
-        for (size_t k = 0; k < m->build_id_length && w->job->veil->level != VEIL_FULL; k++)
+        for (size_t k = 0; k < m->build_id_length && w->job->veil->level != ANONYMIZE_FULL; k++)
             strbuf_addf(&w->row, "%02x", m->build_id[k]);
         whole_text(w, "build_id", strbuf_get(&w->row));
         whole_address(w, "start", m->start);
@@ -185,7 +185,7 @@ static void whole_write_samples(struct whole *w, const struct wake_process *p)
         json_open_object(&w->json, NULL);
         json_add_number(&w->json, "time_ns", p->marks.data[i].time_ns);
         json_add_number(&w->json, "thread", p->marks.data[i].thread);
-        whole_name(w, "name", VEIL_MARK, p->marks.data[i].name);
+        whole_name(w, "name", ANONYMIZE_MARK, p->marks.data[i].name);
         json_close_object(&w->json);
         out_settle(w->job->out);
     }
@@ -223,9 +223,9 @@ static void whole_write_about(struct whole *w, const struct wake_process *p)
     else
         json_add_null(&w->json, "parent");
     json_add_bool(&w->json, "forked", p->info.forked);
-    whole_name(w, "exe", VEIL_PROGRAM, p->info.exe);
+    whole_name(w, "exe", ANONYMIZE_PROGRAM, p->info.exe);
     json_open_array(&w->json, "arguments");
-    for (size_t at = 0; at < p->info.args_length && w->job->veil->level == VEIL_NONE;) {
+    for (size_t at = 0; at < p->info.args_length && w->job->veil->level == ANONYMIZE_NONE;) {
         size_t n = strnlen(p->info.args + at, p->info.args_length - at);
         json_add_text(&w->json, NULL, p->info.args + at, n);
         at += n + 1;

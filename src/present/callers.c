@@ -4,12 +4,12 @@
  */
 #include "present/callers.h"
 
+#include "analysis/role.h"
 #include "present/frames.h"
 #include "present/rounds.h"
 #include "present/safe.h"
 #include "present/units.h"
 #include "present/width.h"
-#include "query/role.h"
 
 #include <string.h>
 

@@ -15,8 +15,8 @@
 #ifndef HW_PRESENT_CALLERS_H
 #define HW_PRESENT_CALLERS_H
 
+#include "analysis/trace.h"
 #include "present/page.h"
-#include "query/trace.h"
 
 #include <stdbool.h>
 #include <stddef.h>

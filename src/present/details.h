@@ -6,9 +6,9 @@
 #ifndef HW_PRESENT_DETAILS_H
 #define HW_PRESENT_DETAILS_H
 
+#include "engine/result.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/result.h"
 
 #include <stddef.h>
 

@@ -9,9 +9,9 @@
 #ifndef HW_PRESENT_FLAME_SVG_H
 #define HW_PRESENT_FLAME_SVG_H
 
-#include "query/flame.h"
-#include "query/measure.h"
-#include "query/trace.h"
+#include "analysis/flame.h"
+#include "analysis/trace.h"
+#include "engine/measure.h"
 #include "tool/strbuf.h"
 
 enum { FLAME_SVG_WIDTH = 1200 };

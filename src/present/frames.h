@@ -11,9 +11,9 @@
 #ifndef HW_PRESENT_FRAMES_H
 #define HW_PRESENT_FRAMES_H
 
+#include "analysis/trace.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/trace.h"
 
 #include <stddef.h>
 

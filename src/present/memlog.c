@@ -6,7 +6,7 @@
 
 #include "present/frames.h"
 #include "present/safe.h"
-#include "present/section_drift.h"
+#include "present/section_moment_diff.h"
 
 #include <string.h>
 
@@ -49,6 +49,6 @@ void memlog_json(struct json *j, const struct memlog *m)
     json_add_text(j, "name", m->name, strlen(m->name));
     json_add_number(j, "live_bytes", m->live_bytes);
     json_add_number(j, "live_blocks", m->live_blocks);
-    section_drift_json(j, &(struct section_drift){.traces = m->traces, .drift = m->drift});
+    section_moment_diff_json(j, &(struct section_moment_diff){.traces = m->traces, .drift = m->drift});
     json_close_object(j);
 }

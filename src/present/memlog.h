@@ -14,8 +14,8 @@
 #ifndef HW_PRESENT_MEMLOG_H
 #define HW_PRESENT_MEMLOG_H
 
+#include "analysis/moment_diff.h"
 #include "present/json.h"
-#include "query/drift.h"
 #include "tool/strbuf.h"
 
 #include <stdint.h>

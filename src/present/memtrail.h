@@ -17,8 +17,8 @@
 #ifndef HW_PRESENT_MEMTRAIL_H
 #define HW_PRESENT_MEMTRAIL_H
 
-#include "query/trace.h"
-#include "query/tree.h"
+#include "analysis/trace.h"
+#include "analysis/tree.h"
 #include "tool/strbuf.h"
 
 #include <stdbool.h>

@@ -11,8 +11,8 @@
 #ifndef HW_PRESENT_PLOT_H
 #define HW_PRESENT_PLOT_H
 
+#include "engine/result.h"
 #include "present/page.h"
-#include "query/result.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #ifndef HW_PRESENT_ROUNDS_H
 #define HW_PRESENT_ROUNDS_H
 
-#include "query/trace.h"
+#include "analysis/trace.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,10 +5,10 @@
 #ifndef HW_PRESENT_SECTION_ADVICE_H
 #define HW_PRESENT_SECTION_ADVICE_H
 
+#include "analysis/advice.h"
+#include "analysis/trace.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/advice.h"
-#include "query/trace.h"
 
 #include <stddef.h>
 

@@ -4,11 +4,11 @@
  */
 #include "present/section_blocks.h"
 
+#include "engine/measure.h"
 #include "present/frames.h"
 #include "present/safe.h"
 #include "present/suppressed.h"
 #include "present/units.h"
-#include "query/measure.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -19,11 +19,11 @@
 #ifndef HW_PRESENT_SECTION_BLOCKS_H
 #define HW_PRESENT_SECTION_BLOCKS_H
 
+#include "analysis/suppress.h"
+#include "analysis/trace.h"
+#include "engine/follow.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/follow.h"
-#include "query/suppress.h"
-#include "query/trace.h"
 #include "tool/vec.h"
 
 #include <stddef.h>

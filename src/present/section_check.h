@@ -7,14 +7,14 @@
 #ifndef HW_PRESENT_SECTION_CHECK_H
 #define HW_PRESENT_SECTION_CHECK_H
 
+#include "analysis/budget.h"
+#include "analysis/compare.h"
+#include "analysis/site.h"
+#include "analysis/suppress.h"
+#include "analysis/trace.h"
+#include "analysis/verdict.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/budget.h"
-#include "query/compare.h"
-#include "query/site.h"
-#include "query/suppress.h"
-#include "query/trace.h"
-#include "query/verdict.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,11 +5,11 @@
 #ifndef HW_PRESENT_SECTION_DIFF_H
 #define HW_PRESENT_SECTION_DIFF_H
 
+#include "analysis/compare.h"
+#include "analysis/trace.h"
+#include "engine/measure.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/compare.h"
-#include "query/measure.h"
-#include "query/trace.h"
 #include "session/caveats.h"
 #include "session/summary.h"
 #include "store/reader.h"

@@ -12,12 +12,12 @@
 #ifndef HW_PRESENT_SECTION_GROUPS_H
 #define HW_PRESENT_SECTION_GROUPS_H
 
+#include "analysis/rollup.h"
+#include "analysis/suppress.h"
+#include "engine/measure.h"
 #include "present/json.h"
 #include "present/page.h"
 #include "present/unknown.h"
-#include "query/measure.h"
-#include "query/rollup.h"
-#include "query/suppress.h"
 
 #include <stddef.h>
 

@@ -172,9 +172,9 @@ static void section_head_losses(struct page *p, const struct section_head *h)
 enum { HEAD_NAMELESS = 2 }; /* files that are named */
 
 /* What gives this file lines, and those before it that want the same. */
-static void section_head_remedy(struct strbuf *line, const struct nameless_module *m, bool several)
+static void section_head_remedy(struct strbuf *line, const struct missing_debuginfo_module *m, bool several)
 {
-    if (nameless_is_packaged(m))
+    if (missing_debuginfo_is_packaged(m))
         strbuf_addf(line, " (install %s, or heapwake symbolize --debuginfod)",
                     several ? "their debug packages" : "its debug package");
     else
@@ -185,14 +185,14 @@ static void section_head_remedy(struct strbuf *line, const struct nameless_modul
  * that kind helps where a file has gone. */
 static void section_head_blame(struct strbuf *line, const struct section_head *h)
 {
-    const struct nameless *n = h->nameless;
+    const struct missing_debuginfo *n = h->nameless;
     char count[UNITS_MAX];
     bool several = false;
     strbuf_add_text(line, "of the bytes: ");
     for (size_t i = 0; i < HEAD_NAMELESS && i < n->modules.count; i++) {
-        const struct nameless_module *m = &n->modules.data[i];
+        const struct missing_debuginfo_module *m = &n->modules.data[i];
         bool is_last = i + 1 == n->modules.count || i + 1 == HEAD_NAMELESS;
-        bool goes_on = !is_last && nameless_is_packaged(m) == nameless_is_packaged(m + 1);
+        bool goes_on = !is_last && missing_debuginfo_is_packaged(m) == missing_debuginfo_is_packaged(m + 1);
         strbuf_add_text(line, i == 0 ? "" : ", ");
         if (n->modules.count > 1)
             strbuf_addf(line, "%.0f %% ", section_head_percent(m->bytes, h->sum.allocated_bytes));

@@ -7,9 +7,9 @@
 #ifndef HW_PRESENT_SECTION_HISTOGRAM_H
 #define HW_PRESENT_SECTION_HISTOGRAM_H
 
+#include "engine/result.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/result.h"
 
 enum section_histogram { HISTOGRAM_SIZES, HISTOGRAM_LIFETIMES };
 

@@ -13,19 +13,20 @@
 
 enum { SECTION_HISTORY_INDENT = 6 };
 
-static unsigned section_history_tid(const struct section_history *s, const struct touch *t)
+static unsigned section_history_tid(const struct section_history *s, const struct address_history *t)
 {
     const struct wake_thread *thread =
         wake_process_find_thread(wake_reader_process(s->reader, t->process), t->thread);
     return thread == NULL ? 0 : thread->tid;
 }
 
-static bool section_history_has_stack(const struct touch *t)
+static bool section_history_has_stack(const struct address_history *t)
 {
     return t->stack != 0 || t->event == WAKE_ALLOC || t->event == WAKE_MAP || t->event == WAKE_UNMAP;
 }
 
-static void section_history_what(struct page *p, const struct section_history *s, const struct touch *t)
+static void section_history_what(struct page *p, const struct section_history *s,
+                                 const struct address_history *t)
 {
     char size[UNITS_MAX], lived[UNITS_MAX];
     const char *label = s->label(t->event, t->detail);
@@ -49,7 +50,7 @@ int section_history_text(struct page *p, const struct section_history *s, struct
     page_addf(p, COLOUR_PLAIN, ": %s event%s\n", units_count(a, s->touches->list.count),
               s->touches->list.count == 1 ? "" : "s");
     for (size_t i = 0; i < s->touches->list.count && code == 0; i++) {
-        const struct touch *t = &s->touches->list.data[i];
+        const struct address_history *t = &s->touches->list.data[i];
         uint32_t trace = 0;
         page_addf(p, COLOUR_PLAIN, "  %s  process %u thread %u  ", units_time(a, t->time_ns),
                   wake_reader_process(s->reader, t->process)->info.pid, section_history_tid(s, t));
@@ -71,7 +72,7 @@ int section_history_json(struct json *j, const struct section_history *s, struct
     int code = 0;
     json_open_array(j, "events");
     for (size_t i = 0; i < s->touches->list.count && code == 0; i++) {
-        const struct touch *t = &s->touches->list.data[i];
+        const struct address_history *t = &s->touches->list.data[i];
         const char *event = s->event(t->event), *label = s->label(t->event, t->detail);
         uint32_t trace = 0;
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)t->address);

@@ -5,10 +5,10 @@
 #ifndef HW_PRESENT_SECTION_HISTORY_H
 #define HW_PRESENT_SECTION_HISTORY_H
 
+#include "analysis/address_history.h"
+#include "analysis/trace.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/touch.h"
-#include "query/trace.h"
 #include "store/reader.h"
 
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 struct section_history {
     struct traces *traces; /* of this recording alone */
-    const struct touches *touches;
+    const struct address_histories *touches;
     const struct wake_reader *reader;
     uint64_t address;
     const char *(*event)(unsigned event);

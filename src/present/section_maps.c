@@ -4,11 +4,11 @@
  */
 #include "present/section_maps.h"
 
+#include "analysis/stretches.h"
 #include "present/callers.h"
 #include "present/frames.h"
 #include "present/safe.h"
 #include "present/units.h"
-#include "query/stretches.h"
 
 #include <stdio.h>
 #include <string.h>

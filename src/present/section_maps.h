@@ -14,10 +14,10 @@
 #ifndef HW_PRESENT_SECTION_MAPS_H
 #define HW_PRESENT_SECTION_MAPS_H
 
+#include "analysis/trace.h"
+#include "engine/maps.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/maps.h"
-#include "query/trace.h"
 #include "tool/err.h"
 
 #include <stdbool.h>

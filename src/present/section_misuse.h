@@ -5,10 +5,10 @@
 #ifndef HW_PRESENT_SECTION_MISUSE_H
 #define HW_PRESENT_SECTION_MISUSE_H
 
+#include "analysis/misuse.h"
+#include "analysis/trace.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/misuse.h"
-#include "query/trace.h"
 #include "store/reader.h"
 
 #include <stddef.h>

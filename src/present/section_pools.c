@@ -13,7 +13,7 @@
 enum { POOLS_NAME = 12, POOLS_INDENT = POOLS_NAME + 4, POOLS_FRAME_MIN = 24 };
 
 /* A size in the pool's unit. */
-static void section_pools_size(struct strbuf *line, const struct account *a, uint64_t size)
+static void section_pools_size(struct strbuf *line, const struct pool_total *a, uint64_t size)
 {
     char text[UNITS_MAX];
     if (strcmp(a->pool->unit, "bytes") == 0) {
@@ -25,7 +25,7 @@ static void section_pools_size(struct strbuf *line, const struct account *a, uin
 }
 
 /* What is said of a stack, and the frame that it is shown by. */
-static int section_pools_frame(struct page *p, const struct section_pools *s, const struct account *a,
+static int section_pools_frame(struct page *p, const struct section_pools *s, const struct pool_total *a,
                                uint32_t stack, const struct strbuf *said, const char *lead, struct err *err)
 {
     uint32_t trace;
@@ -49,7 +49,7 @@ static int section_pools_frame(struct page *p, const struct section_pools *s, co
     return 0;
 }
 
-static int section_pools_detail(struct page *p, const struct section_pools *s, const struct account *a,
+static int section_pools_detail(struct page *p, const struct section_pools *s, const struct pool_total *a,
                                 struct err *err)
 {
     char count[UNITS_MAX];
@@ -57,7 +57,7 @@ static int section_pools_detail(struct page *p, const struct section_pools *s, c
     int code = 0;
     strbuf_init(&line);
     for (size_t i = 0; i < a->sites.count && (s->limit == 0 || i < s->limit) && code == 0; i++) {
-        const struct account_site *site = &a->sites.data[i];
+        const struct pool_total_site *site = &a->sites.data[i];
         strbuf_clear(&line);
         strbuf_add_text(&line, "    ");
         section_pools_size(&line, a, site->live);
@@ -77,7 +77,7 @@ static int section_pools_detail(struct page *p, const struct section_pools *s, c
     return code;
 }
 
-static void section_pools_sum(struct page *p, const struct account *a)
+static void section_pools_sum(struct page *p, const struct pool_total *a)
 {
     char count[UNITS_MAX];
     struct strbuf line, name;
@@ -113,8 +113,8 @@ int section_pools_text(struct page *p, const struct section_pools *s, struct err
 }
 
 /* "frames" of a stack. */
-static int section_pools_json_frames(struct json *j, const struct section_pools *s, const struct account *a,
-                                     uint32_t stack, struct err *err)
+static int section_pools_json_frames(struct json *j, const struct section_pools *s,
+                                     const struct pool_total *a, uint32_t stack, struct err *err)
 {
     uint32_t trace;
     int code = traces_find(s->traces, a->process, stack, &trace, err);
@@ -123,7 +123,7 @@ static int section_pools_json_frames(struct json *j, const struct section_pools 
     return code;
 }
 
-static int section_pools_json_one(struct json *j, const struct section_pools *s, const struct account *a,
+static int section_pools_json_one(struct json *j, const struct section_pools *s, const struct pool_total *a,
                                   struct err *err)
 {
     int code = 0;

@@ -9,10 +9,10 @@
 #ifndef HW_PRESENT_SECTION_POOLS_H
 #define HW_PRESENT_SECTION_POOLS_H
 
+#include "analysis/pool_totals.h"
+#include "analysis/trace.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/account.h"
-#include "query/trace.h"
 #include "tool/err.h"
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 
 struct section_pools {
     struct traces *traces;
-    const struct accounts *accounts;
+    const struct pool_totals *accounts;
     size_t limit; /* sites and holders shown of each; 0 = all */
     bool brief;   /* a line each */
 };

@@ -46,7 +46,7 @@ void section_replay_text(struct page *p, const struct section_replay *s)
                                            "RSS/live", "failed",  "allocator"};
     const size_t columns = sizeof headings / sizeof *headings;
     char a[UNITS_MAX], b[UNITS_MAX];
-    const struct compose *c = s->compose;
+    const struct replay_script *c = s->compose;
     struct table t;
     page_add(p, COLOUR_TITLE, "Replay");
     page_addf(p, COLOUR_PLAIN, " of process %u: %s allocation%s and %s release%s by ", s->pid,
@@ -90,7 +90,7 @@ static void section_replay_json_row(struct json *j, const struct section_replay 
 
 void section_replay_json(struct json *j, const struct section_replay *s)
 {
-    const struct compose *c = s->compose;
+    const struct replay_script *c = s->compose;
     json_open_object(j, "process");
     json_add_number(j, "pid", s->pid);
     json_add_number(j, "threads", c->parts.count);

@@ -5,9 +5,9 @@
 #ifndef HW_PRESENT_SECTION_REPLAY_H
 #define HW_PRESENT_SECTION_REPLAY_H
 
+#include "analysis/replay_script.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/compose.h"
 #include "wire/score.h"
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct replay_row {
 };
 
 struct section_replay {
-    const struct compose *compose;
+    const struct replay_script *compose;
     uint32_t pid;
     const char *touch; /* the word of the option */
     const struct replay_row *rows;

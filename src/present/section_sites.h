@@ -11,14 +11,14 @@
 #ifndef HW_PRESENT_SECTION_SITES_H
 #define HW_PRESENT_SECTION_SITES_H
 
+#include "analysis/programs.h"
+#include "analysis/site.h"
+#include "analysis/suppress.h"
+#include "analysis/verdict.h"
+#include "engine/measure.h"
 #include "present/json.h"
 #include "present/page.h"
 #include "present/unknown.h"
-#include "query/measure.h"
-#include "query/programs.h"
-#include "query/site.h"
-#include "query/suppress.h"
-#include "query/verdict.h"
 
 #include <stdbool.h>
 #include <stddef.h>

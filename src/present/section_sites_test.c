@@ -4,13 +4,13 @@
  */
 #include "present/section_sites.h"
 
+#include "analysis/fake_stacks.h"
 #include "present/frames.h"
 #include "present/section_groups.h"
 #include "present/section_head.h"
 #include "present/section_tree.h"
 #include "present/verdicts.h"
 #include "present/width.h"
-#include "query/fake_stacks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -409,10 +409,10 @@ static void the_head_fits_the_page(void **state)
     struct strbuf out;
     struct page page = {&out, 80, false, true};
     const uint64_t count = UINT64_C(9999999999);
-    struct nameless_module modules[] = {{"/usr/bin/cc1", "cc1", 600},
-                                        {"/lib/and-another-one.so", "and-another-one.so", 300},
-                                        {"as", "as", 100}};
-    struct nameless nameless = {.bytes = 1000};
+    struct missing_debuginfo_module modules[] = {{"/usr/bin/cc1", "cc1", 600},
+                                                 {"/lib/and-another-one.so", "and-another-one.so", 300},
+                                                 {"as", "as", 100}};
+    struct missing_debuginfo nameless = {.bytes = 1000};
     nameless.modules.data = modules;
     nameless.modules.count = 3;
     struct section_head head = {.sum.end = "exit code 0",

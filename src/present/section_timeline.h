@@ -7,9 +7,9 @@
 #ifndef HW_PRESENT_SECTION_TIMELINE_H
 #define HW_PRESENT_SECTION_TIMELINE_H
 
+#include "engine/result.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/result.h"
 #include "session/caveats.h"
 
 #include <stdint.h>

@@ -17,11 +17,11 @@
 #ifndef HW_PRESENT_SECTION_TREE_H
 #define HW_PRESENT_SECTION_TREE_H
 
+#include "analysis/suppress.h"
+#include "analysis/tree.h"
 #include "present/json.h"
 #include "present/page.h"
 #include "present/unknown.h"
-#include "query/suppress.h"
-#include "query/tree.h"
 
 struct section_tree {
     const struct traces *traces;

@@ -5,9 +5,9 @@
 #ifndef HW_PRESENT_SECTION_WHAT_IF_H
 #define HW_PRESENT_SECTION_WHAT_IF_H
 
+#include "analysis/what_if.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/what_if.h"
 
 struct section_what_if {
     const struct what_if *asked;

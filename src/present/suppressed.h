@@ -5,10 +5,10 @@
 #ifndef HW_PRESENT_SUPPRESSED_H
 #define HW_PRESENT_SUPPRESSED_H
 
+#include "analysis/suppress.h"
+#include "engine/measure.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/measure.h"
-#include "query/suppress.h"
 
 /* For the title of a list: ", without 75.0 KiB suppressed", if this measure has any.  s may be NULL. */
 void suppressed_note(struct strbuf *out, enum measure measure, const struct suppress *s);

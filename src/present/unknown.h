@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/measure.h"
 #include "present/page.h"
-#include "query/measure.h"
 #include "session/caveats.h"
 
 /* True: has said so, and there is nothing to list.  why: CAVEAT_TEMPORARY or CAVEAT_LEAKED; NULL: it is known.

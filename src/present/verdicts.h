@@ -6,9 +6,9 @@
 #ifndef HW_PRESENT_VERDICTS_H
 #define HW_PRESENT_VERDICTS_H
 
+#include "analysis/verdict.h"
 #include "present/json.h"
 #include "present/page.h"
-#include "query/verdict.h"
 
 #include <stddef.h>
 

@@ -120,7 +120,7 @@ static bool shelf_turn(struct jit_shelf *s, uint32_t slot, uint64_t from, uint64
 }
 
 /* After invariant 2. */
-static void shelf_free(struct jit_shelf *s, uint32_t slot)
+static void meta_decoder_free(struct jit_shelf *s, uint32_t slot)
 {
     __atomic_store_n(&s->owners[slot], 0, __ATOMIC_RELEASE);
     __atomic_fetch_sub(&shelf_group(s, slot / JIT_GROUP)->taken, 1, __ATOMIC_RELAXED);
@@ -189,7 +189,7 @@ static void index_visit(uint64_t owner, bool (*visit)(uint64_t owner, struct jit
         for (uint32_t k = at * JIT_GROUP; !is_empty && k < (at + 1) * JIT_GROUP; k++) {
             if (__atomic_load_n(&jit_index.owners[k], __ATOMIC_ACQUIRE) == owner &&
                 visit(owner, *index_ref(k), of))
-                shelf_free(&jit_index, k);
+                meta_decoder_free(&jit_index, k);
         }
         if (__atomic_load_n(&group->is_over, __ATOMIC_ACQUIRE) == 0)
             return;
@@ -239,7 +239,7 @@ bool jit_claim(struct jit_copy *copy, uint64_t length)
 
 void jit_unclaim(const struct jit_copy *copy)
 {
-    shelf_free(&jit_shelves[copy->shelf], copy->slot);
+    meta_decoder_free(&jit_shelves[copy->shelf], copy->slot);
 }
 
 void jit_section(const struct jit_copy *copy, struct cfi_section *section)
@@ -266,7 +266,7 @@ static void jit_displace_in(struct jit_shelf *s, uint32_t group, uint64_t start,
         if (slot_hide(slot))
             module_advance();
         index_visit(owner, index_is_this, &(struct jit_ref){(uint32_t)(s - jit_shelves), k});
-        shelf_free(s, k);
+        meta_decoder_free(s, k);
     }
 }
 
@@ -339,7 +339,7 @@ static bool jit_left(uint64_t owner, struct jit_ref ref, void *of)
     struct jit_shelf *s = &jit_shelves[ref.shelf];
     (void)of;
     if (shelf_turn(s, ref.slot, owner | JIT_LEAVING, JIT_BUSY))
-        shelf_free(s, ref.slot);
+        meta_decoder_free(s, ref.slot);
     return true;
 }
 

@@ -14,8 +14,8 @@
 #ifndef HW_SESSION_CAVEATS_H
 #define HW_SESSION_CAVEATS_H
 
-#include "query/query.h"
-#include "query/result.h"
+#include "engine/query.h"
+#include "engine/result.h"
 #include "session/summary.h"
 #include "store/reader.h"
 

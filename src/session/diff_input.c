@@ -4,7 +4,7 @@
  */
 #include "session/diff_input.h"
 
-#include "query/combine.h"
+#include "engine/combine.h"
 #include "session/known_leaks.h"
 
 #include <string.h>

@@ -6,10 +6,10 @@
 #ifndef HW_SESSION_DIFF_INPUT_H
 #define HW_SESSION_DIFF_INPUT_H
 
-#include "query/query.h"
-#include "query/site.h"
-#include "query/suppress.h"
-#include "query/trace.h"
+#include "analysis/site.h"
+#include "analysis/suppress.h"
+#include "analysis/trace.h"
+#include "engine/query.h"
 #include "session/session.h"
 #include "tool/err.h"
 

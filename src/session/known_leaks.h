@@ -5,7 +5,7 @@
 #ifndef HW_SESSION_KNOWN_LEAKS_H
 #define HW_SESSION_KNOWN_LEAKS_H
 
-#include "query/suppress.h"
+#include "analysis/suppress.h"
 #include "tool/err.h"
 
 #include <stdbool.h>

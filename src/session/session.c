@@ -9,8 +9,8 @@
  */
 #include "session/session.h"
 
-#include "query/combine.h"
-#include "query/ledger.h"
+#include "engine/combine.h"
+#include "engine/ledger.h"
 #include "session/recording_input.h"
 #include "session/series_files.h"
 #include "symbol/naming.h"

@@ -14,9 +14,9 @@
 #ifndef HW_SESSION_SESSION_H
 #define HW_SESSION_SESSION_H
 
-#include "query/query.h"
-#include "query/result.h"
-#include "query/trace.h"
+#include "analysis/trace.h"
+#include "engine/query.h"
+#include "engine/result.h"
 #include "store/reader.h"
 #include "tool/err.h"
 
@@ -39,7 +39,7 @@ struct session_options {
     void (*explain)(void *of, const char *path, struct err *err);
     void *of;
     bool
-        remembers; /* many questions will be asked: what is read for one is kept for the next (query/ledger.h) */
+        remembers; /* many questions will be asked: what is read for one is kept for the next (engine/ledger.h) */
 };
 
 /* Files of one series are one recording, in the place of the first of them.  The texts of paths live as long as

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "query/parse.h"
+#include "engine/parse.h"
 #include "session/session.h"
 #include "store/sample.h"
 #include "store/writer.h"

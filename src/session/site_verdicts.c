@@ -4,7 +4,7 @@
  */
 #include "session/site_verdicts.h"
 
-#include "query/lifeline.h"
+#include "analysis/site_trend.h"
 #include "tool/map.h"
 #include "tool/memory.h"
 
@@ -81,7 +81,7 @@ static int site_verdicts_judge(const struct judged *d, struct verdicts *v, const
     int code = !fine || found == NULL ? site_verdicts_memory(err)
                : stacks.count == 0
                    ? 0
-                   : lifeline_judge(found, &ready, r, process, stacks.data, stacks.count, may_read, err);
+                   : site_trend_judge(found, &ready, r, process, stacks.data, stacks.count, may_read, err);
     for (size_t i = 0; i < stacks.count && code == 0; i++) {
         if (found[i].kind != VERDICT_NONE && !verdicts_add(v, traces.data[i], found[i]))
             code = site_verdicts_memory(err);

@@ -5,9 +5,9 @@
 #ifndef HW_SESSION_SITE_VERDICTS_H
 #define HW_SESSION_SITE_VERDICTS_H
 
-#include "query/result.h"
-#include "query/trace.h"
-#include "query/verdict.h"
+#include "analysis/trace.h"
+#include "analysis/verdict.h"
+#include "engine/result.h"
 #include "session/session.h"
 #include "tool/err.h"
 

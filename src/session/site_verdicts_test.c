@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
+#include "analysis/site_trend.h"
 #include "collect/totals.h"
-#include "query/lifeline.h"
-#include "store/levels.h"
+#include "store/level_table.h"
 #include "store/reader.h"
 #include "store/weight.h"
 #include "store/writer.h"
@@ -127,7 +127,7 @@ static struct wake_reader *world_close(struct world *w, bool has_levels)
     return r;
 }
 
-static void expect_equal_rows(const struct levels_row *a, const struct levels_row *b)
+static void expect_equal_rows(const struct level_table_row *a, const struct level_table_row *b)
 {
     assert_memory_equal(a->floor, b->floor, sizeof a->floor);
     assert_memory_equal(a->level, b->level, sizeof a->level);
@@ -145,16 +145,16 @@ static void expect_equal_rows(const struct levels_row *a, const struct levels_ro
 static size_t expect_equal_levels(struct wake_reader *r, uint32_t stacks)
 {
     VEC(uint32_t) all = {0};
-    struct levels file, events;
+    struct level_table file, events;
     struct query q;
     size_t count = 0;
     for (uint32_t i = 0; i <= stacks; i++)
         assert_true(vec_push(&all, i));
-    levels_init(&file);
-    levels_init(&events);
+    level_table_init(&file);
+    level_table_init(&events);
     query_init(&q);
-    assert_int_equal(levels_read(&file, r, 0, all.data, all.count), 0);
-    assert_int_equal(lifeline_read(&events, &q, r, 0, all.data, all.count, NULL), 0);
+    assert_int_equal(level_table_read(&file, r, 0, all.data, all.count), 0);
+    assert_int_equal(site_trend_read(&events, &q, r, 0, all.data, all.count, NULL), 0);
     assert_int_equal(file.from_ns, START);
     assert_int_equal(file.to_ns, events.to_ns);
     assert_int_equal(file.exited, events.exited);
@@ -169,8 +169,8 @@ static size_t expect_equal_levels(struct wake_reader *r, uint32_t stacks)
     }
     assert_int_equal(wake_reader_verify(r, NULL), 0);
     assert_int_equal(wake_reader_damage_count(r), 0);
-    levels_release(&file);
-    levels_release(&events);
+    level_table_release(&file);
+    level_table_release(&events);
     query_release(&q);
     vec_release(&all);
     return count;
@@ -252,7 +252,7 @@ static void expect_verdicts(struct wake_reader *r, bool may_read)
     for (uint32_t i = 0; i < COUNT; i++)
         stacks[i] = i;
     query_init(&q);
-    assert_int_equal(lifeline_judge(found, &q, r, 0, stacks, COUNT, may_read, NULL), 0);
+    assert_int_equal(site_trend_judge(found, &q, r, 0, stacks, COUNT, may_read, NULL), 0);
     for (uint32_t i = 1; i < COUNT; i++) {
         if (found[i].kind != expected[i])
             print_error("stack %u: %s, should be %s\n", i, verdict_name(found[i].kind),
@@ -289,7 +289,7 @@ static void without_it_the_events_give_the_same(void **state)
     struct wake_reader *r = world_close(&w, false);
     expect_verdicts(r, true);
     query_init(&q);
-    assert_int_equal(lifeline_judge(&found, &q, r, 0, &stack, 1, false, NULL), 0);
+    assert_int_equal(site_trend_judge(&found, &q, r, 0, &stack, 1, false, NULL), 0);
     assert_int_equal(found.kind, VERDICT_NONE);
     query_release(&q);
     wake_reader_close(r);
@@ -349,7 +349,7 @@ static void short_lives_have_levels_too(void **state)
 
 /* ------------------------------------------------------------------------- many */
 
-enum { MANY = 2 * COURSE_ROWS_MAX, LARGE = 50 };
+enum { MANY = 2 * LEVEL_SAMPLER_ROWS_MAX, LARGE = 50 };
 
 /* The least are dropped; what is there is exact, and what is not comes from the events. */
 static void of_very_many_stacks_the_largest_stay(void **state)
@@ -364,20 +364,20 @@ static void of_very_many_stacks_the_largest_stay(void **state)
         }
     struct wake_reader *r = world_close(&w, true);
     size_t kept = expect_equal_levels(r, MANY);
-    assert_true(kept >= LARGE && kept <= COURSE_ROWS_MAX);
+    assert_true(kept >= LARGE && kept <= LEVEL_SAMPLER_ROWS_MAX);
     uint32_t stacks[2] = {MANY / LARGE + 1, 0};
     struct verdict found[2];
     struct query q;
     query_init(&q);
     for (uint32_t i = 1; i <= MANY && stacks[1] == 0; i++) {
-        assert_int_equal(lifeline_judge(found, &q, r, 0, &i, 1, false, NULL), 0);
+        assert_int_equal(site_trend_judge(found, &q, r, 0, &i, 1, false, NULL), 0);
         stacks[1] = found[0].kind == VERDICT_NONE ? i : 0;
     }
     assert_int_not_equal(stacks[1], 0);
-    assert_int_equal(lifeline_judge(found, &q, r, 0, stacks, 2, false, NULL), 0);
+    assert_int_equal(site_trend_judge(found, &q, r, 0, stacks, 2, false, NULL), 0);
     assert_int_not_equal(found[0].kind, VERDICT_NONE);
     assert_int_equal(found[1].kind, VERDICT_NONE);
-    assert_int_equal(lifeline_judge(found, &q, r, 0, stacks, 2, true, NULL), 0);
+    assert_int_equal(site_trend_judge(found, &q, r, 0, stacks, 2, true, NULL), 0);
     assert_int_not_equal(found[1].kind, VERDICT_NONE);
     query_release(&q);
     wake_reader_close(r);

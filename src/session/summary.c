@@ -4,7 +4,7 @@
  */
 #include "session/summary.h"
 
-#include "query/when.h"
+#include "engine/when.h"
 #include "store/names.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef HW_SESSION_SUMMARY_H
 #define HW_SESSION_SUMMARY_H
 
-#include "query/query.h"
+#include "engine/query.h"
 #include "store/reader.h"
 #include "tool/err.h"
 #include "tool/vec.h"

@@ -23,9 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/chunk_sink.h"
 #include "store/piece.h"
 #include "store/recording.h"
-#include "store/sink.h"
 #include "store/symbols.h"
 #include "store/tail.h"
 #include "tool/memory.h"
@@ -38,7 +38,7 @@ enum {
 
 struct wake_annex {
     struct wake_reader file; /* as it was found; its index grows */
-    struct sink sink;
+    struct chunk_sink sink;
     uint64_t keep;
     struct strbuf old; /* what stood from there on */
     bool has_begun;    /* the file is no longer as it was */
@@ -151,7 +151,7 @@ static void annex_free(struct wake_annex *a)
 {
     recording_close(&a->file);
     strbuf_release(&a->old);
-    (void)sink_close(&a->sink, NULL);
+    (void)chunk_sink_close(&a->sink, NULL);
     free(a);
 }
 
@@ -201,7 +201,7 @@ static void annex_flush(struct wake_annex *a, size_t enough)
         a->has_begun = true;
         a->error = annex_cut(a);
     }
-    if (a->error == 0 && !sink_flush(&a->sink))
+    if (a->error == 0 && !chunk_sink_flush(&a->sink))
         a->error = a->sink.error;
 }
 
@@ -213,13 +213,13 @@ static void annex_undo(struct wake_annex *a, uint64_t size, size_t chunks)
         strbuf_cut(&a->sink.pending, (size_t)(size - a->sink.written));
         return;
     }
-    sink_cut(&a->sink, size);
+    chunk_sink_cut(&a->sink, size);
     a->error = a->sink.error;
 }
 
 void wake_annex_add_piece(struct wake_annex *a, const void *bytes, size_t length, uint32_t raw)
 {
-    if (a->error == 0 && !tail_add_stored(&a->sink.pending, &a->file.index, sink_size(&a->sink),
+    if (a->error == 0 && !tail_add_stored(&a->sink.pending, &a->file.index, chunk_sink_size(&a->sink),
                                           FORMAT_BINARY, FORMAT_NO_PROCESS, bytes, length, raw))
         a->error = ENOMEM;
     annex_flush(a, ANNEX_GATHER);
@@ -256,7 +256,7 @@ int wake_annex_add_binary(struct wake_annex *a, const struct name_image *image, 
         piece.path_length > PIECE_PATH_MAX)
         return err_set(err, ERR_INPUT, "%s is no file that can be put into a recording.", image->path);
     uint8_t *bytes = memory_new(PIECE_MAX);
-    uint64_t size = sink_size(&a->sink);
+    uint64_t size = chunk_sink_size(&a->sink);
     size_t chunks = a->file.index.entries.count;
     int error = 0;
     if (bytes == NULL)
@@ -279,8 +279,8 @@ int wake_annex_add_binary(struct wake_annex *a, const struct name_image *image, 
 
 static void annex_add_chunk(struct wake_annex *a, unsigned type, const struct strbuf *payload)
 {
-    if (!tail_add_chunk(&a->sink.pending, &a->file.scratch.codec, &a->file.index, sink_size(&a->sink), type,
-                        FORMAT_NO_PROCESS, payload->text, payload->length))
+    if (!tail_add_chunk(&a->sink.pending, &a->file.scratch.codec, &a->file.index, chunk_sink_size(&a->sink),
+                        type, FORMAT_NO_PROCESS, payload->text, payload->length))
         a->error = ENOMEM;
     annex_flush(a, ANNEX_GATHER);
 }
@@ -331,7 +331,8 @@ static void annex_finish(struct wake_annex *a)
                                  .wall_ns = s->end_wall_ns,
                                  .unrecorded = s->unrecorded};
     if (a->error == 0 && a->is_closing &&
-        !tail_add_end(&a->sink.pending, &a->file.scratch.codec, &a->file.index, sink_size(&a->sink), &end))
+        !tail_add_end(&a->sink.pending, &a->file.scratch.codec, &a->file.index, chunk_sink_size(&a->sink),
+                      &end))
         a->error = ENOMEM;
     annex_flush(a, 1);
 }
@@ -339,7 +340,7 @@ static void annex_finish(struct wake_annex *a)
 int wake_annex_close(struct wake_annex *a, struct err *err)
 {
     int code = 0;
-    bool is_changed = sink_size(&a->sink) != a->keep || a->old.length > 0;
+    bool is_changed = chunk_sink_size(&a->sink) != a->keep || a->old.length > 0;
     if (is_changed)
         annex_finish(a);
     if (a->error != 0) {

@@ -15,13 +15,13 @@
 #include "tool/err.h"
 
 struct wake_reader;
-struct shelf;
+struct meta_decoder;
 
 /* shelf: of the process; NULL where the type is not one of a process.  0, ERR_INPUT: makes no sense,
  * ERR_MEMORY. */
-typedef int chunk_decode_fn(struct wake_reader *r, struct shelf *shelf, struct cursor *c);
+typedef int chunk_decode_fn(struct wake_reader *r, struct meta_decoder *shelf, struct cursor *c);
 /* at: where the chunk is in the index. */
-typedef int chunk_note_fn(struct wake_reader *r, struct shelf *shelf, size_t at);
+typedef int chunk_note_fn(struct wake_reader *r, struct meta_decoder *shelf, size_t at);
 /* Checks all that is in the chunks of this type, of one process or (process 0) of the recording; damage is noted.
  * 0 or ERR_MEMORY. */
 typedef int chunk_verify_fn(struct wake_reader *r, size_t process, struct err *err);

@@ -43,7 +43,7 @@ struct life {
     bool is_over;
 };
 
-struct slot {
+struct thread_state {
     uint64_t number, size;
     uint32_t stack;
     int chain; /* NONE = empty */
@@ -107,7 +107,7 @@ static void world_open(struct world *w, size_t pending, uint64_t threshold, uint
     world_open_as(w, pending, threshold, seed, 0, 0);
 }
 
-static void world_alloc(struct world *w, struct slot *s, int chain, uint64_t previous)
+static void world_alloc(struct world *w, struct thread_state *s, int chain, uint64_t previous)
 {
     struct made m = {.time_ns = w->time_ns,
                      .event = WAKE_ALLOC,
@@ -123,7 +123,7 @@ static void world_alloc(struct world *w, struct slot *s, int chain, uint64_t pre
         m.chain = (int)w->lives.count;
         assert_true(vec_push(&w->lives, (struct life){.start_ns = w->time_ns}));
     }
-    *s = (struct slot){m.number, m.size, m.stack, m.chain};
+    *s = (struct thread_state){m.number, m.size, m.stack, m.chain};
     assert_true(vec_push(&w->made, m));
     w->end.allocations++;
     w->end.allocated_bytes += m.size;
@@ -132,7 +132,7 @@ static void world_alloc(struct world *w, struct slot *s, int chain, uint64_t pre
     wake_stream_alloc(w->stream, m.time_ns, m.thread, m.kind, m.stack, m.address, m.size, m.size, previous);
 }
 
-static void world_free(struct world *w, struct slot *s, unsigned how)
+static void world_free(struct world *w, struct thread_state *s, unsigned how)
 {
     struct made m = {.time_ns = w->time_ns,
                      .event = WAKE_FREE,
@@ -161,13 +161,13 @@ static void world_map(struct world *w)
 static void world_run(struct world *w, int steps)
 {
     enum { SLOTS = 3000 };
-    struct slot slots[SLOTS];
+    struct thread_state slots[SLOTS];
     for (int i = 0; i < SLOTS; i++)
         slots[i].chain = NONE;
     for (int i = 0; i < steps; i++) {
         w->time_ns += any(w, 30);
         /* Some slots are visited often and so hold short lives, others rarely. */
-        struct slot *s = &slots[any(w, 4) != 0 ? any(w, 8) : any(w, SLOTS)];
+        struct thread_state *s = &slots[any(w, 4) != 0 ? any(w, 8) : any(w, SLOTS)];
         if (any(w, 100) == 0) {
             world_map(w);
         } else if (s->chain == NONE) {
@@ -394,7 +394,7 @@ static void samples_without_an_end_know_their_numbers_as_made(void **state)
 static void time_alone_lets_old_events_go(void **state)
 {
     struct world w;
-    struct slot s = {.chain = NONE};
+    struct thread_state s = {.chain = NONE};
     (void)state;
     world_open(&w, 1024, THRESHOLD, 1);
     world_alloc(&w, &s, NONE, 0);
@@ -416,7 +416,7 @@ static void time_alone_lets_old_events_go(void **state)
 static void a_recording_without_an_end_says_that_it_is_culled(void **state)
 {
     struct world w;
-    struct slot s = {.chain = NONE};
+    struct thread_state s = {.chain = NONE};
     struct err err;
     struct wake_reader *r;
     (void)state;

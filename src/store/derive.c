@@ -178,7 +178,7 @@ static int derive_read(struct derive *d, struct wake_reader *r, size_t process, 
 
 int derive_process(struct wake_reader *r, size_t process, struct err *err)
 {
-    struct shelf *shelf = r->shelves.data[process];
+    struct meta_decoder *shelf = r->shelves.data[process];
     struct wake_process *p = &shelf->process;
     struct derive *d = shelf->derive != NULL ? shelf->derive : derive_new();
     shelf->derive = d;

@@ -25,8 +25,8 @@
 #include <stdlib.h>
 
 #include "base/sorted.h"
+#include "store/chunk_decoder.h"
 #include "store/recording.h"
-#include "store/replay.h"
 #include "tool/memory.h"
 #include "tool/worker.h"
 
@@ -39,7 +39,7 @@ enum {
 
 /* The arrays of a batch, and where its matching allocations are. */
 struct source_batch {
-    struct replay_arrays *arrays;
+    struct chunk_decoder_arrays *arrays;
     uint16_t *matching; /* NULL where all match */
     struct wake_block block;
 };
@@ -47,7 +47,7 @@ struct source_batch {
 /* What one thread decodes with. */
 struct decoder {
     struct chunk_scratch scratch;
-    struct replay replay;
+    struct chunk_decoder replay;
     const struct index_entry *entry;
     bool is_whole; /* the chunk lies in the window as a whole */
 };
@@ -131,7 +131,7 @@ static bool source_reserve(const struct event_source *s, struct source_batch *ba
 {
     bool matches = s->request.match != NULL;
     if (batch->arrays == NULL)
-        batch->arrays = replay_arrays_new();
+        batch->arrays = chunk_decoder_arrays_new();
     if (matches && batch->matching == NULL)
         batch->matching = memory_new(WAKE_BLOCK_MAX * sizeof *batch->matching);
     return batch->arrays != NULL && (!matches || batch->matching != NULL);
@@ -153,8 +153,9 @@ static int source_begin(const struct event_source *s, struct decoder *d, const s
     d->is_whole = e->events.first_ns >= q->from_ns && e->events.last_ns <= q->to_ns;
     int code = recording_load(s->reader, &d->scratch, e, &payload, fault);
     if (code == 0)
-        code = replay_open(&d->replay, &d->scratch.codec, e->process,
-                           d->is_whole ? q->columns : q->columns | WAKE_TIME, payload.bytes, payload.length);
+        code = chunk_decoder_open(&d->replay, &d->scratch.codec, e->process,
+                                  d->is_whole ? q->columns : q->columns | WAKE_TIME, payload.bytes,
+                                  payload.length);
     return code == 0 && d->replay.prelude.first_event != e->events.first_event ? ERR_INPUT : code;
 }
 
@@ -165,7 +166,7 @@ static int source_decode(const struct event_source *s, struct decoder *d, struct
         if (!source_reserve(s, batch))
             return ERR_MEMORY;
         d->replay.arrays = batch->arrays;
-        if (!replay_next(&d->replay))
+        if (!chunk_decoder_next(&d->replay))
             return SOURCE_ENDED;
         batch->block = d->replay.block;
         if (!d->is_whole)
@@ -216,7 +217,7 @@ static void *source_work(void *context)
 {
     struct event_source *s = context;
     struct decoder d = {0};
-    replay_init(&d.replay);
+    chunk_decoder_init(&d.replay);
     pthread_mutex_lock(&s->lock);
     for (;;) {
         while (!s->is_ended && s->taken < s->chunks.count && s->taken >= s->given + s->slot_count)
@@ -232,7 +233,7 @@ static void *source_work(void *context)
         pthread_cond_broadcast(&s->changed);
     }
     pthread_mutex_unlock(&s->lock);
-    replay_release(&d.replay);
+    chunk_decoder_release(&d.replay);
     chunk_scratch_release(&d.scratch);
     return NULL;
 }
@@ -406,7 +407,7 @@ int event_source_open(struct event_source **out, struct wake_reader *r, const st
                       struct err *err)
 {
     struct event_source *s = memory_new_zeroed(1, sizeof *s);
-    const struct shelf *shelf = r->shelves.data[request->process];
+    const struct meta_decoder *shelf = r->shelves.data[request->process];
     bool fine = s != NULL && vec_reserve(&s->chunks, request->end - request->first + 1);
     *out = fine ? s : NULL;
     if (!fine) {
@@ -422,7 +423,7 @@ int event_source_open(struct event_source **out, struct wake_reader *r, const st
     }
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    replay_init(&s->decoder.replay);
+    chunk_decoder_init(&s->decoder.replay);
     source_start(s);
     return 0;
 }
@@ -450,7 +451,7 @@ void event_source_close(struct event_source *s)
     }
     free(s->slots);
     source_release_batch(&s->batch);
-    replay_release(&s->decoder.replay);
+    chunk_decoder_release(&s->decoder.replay);
     chunk_scratch_release(&s->decoder.scratch);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);

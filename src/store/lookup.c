@@ -66,7 +66,7 @@ uint32_t wake_reader_image(struct wake_reader *r, size_t process, uint32_t modul
 {
     if (process >= r->shelves.count)
         return 0;
-    struct shelf *shelf = r->shelves.data[process];
+    struct meta_decoder *shelf = r->shelves.data[process];
     if (module > shelf->process.modules.count)
         module = 0;
     size_t count = shelf->process.modules.count + 1;
@@ -121,7 +121,7 @@ static struct embedded *lookup_binary(struct wake_reader *r, const struct piece 
         return &r->binaries.data[*known];
     size_t cost = sizeof(struct embedded) + piece->build_id_length + piece->path_length + 2;
     struct embedded b = {0};
-    if (!shelf_spend(r, cost))
+    if (!meta_decoder_spend(r, cost))
         return NULL;
     b.about.build_id = (const uint8_t *)arena_push_text(&r->arena, piece->build_id, piece->build_id_length);
     b.about.build_id_length = piece->build_id_length;

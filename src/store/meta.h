@@ -2,7 +2,7 @@
  *
  * meta: what is known of a process beside its events, as it gathers for the
  * next chunks: threads, modules, stacks, samples, marks, pools, usage, gaps.  Encoding only; the
- * opposite is in store/shelf.c.
+ * opposite is in store/meta_decoder.c.
  */
 #ifndef HW_STORE_META_H
 #define HW_STORE_META_H

@@ -15,7 +15,7 @@
 
 #include "base/cursor.h"
 #include "store/format.h"
-#include "store/levels.h"
+#include "store/level_table.h"
 #include "store/recording.h"
 #include "tool/file.h"
 #include "tool/memory.h"
@@ -23,7 +23,7 @@
 enum { READER_NOTES_MAX = 1000 };
 
 /* Counts the events of a chunk and notices when some before it are missing. */
-int reader_note_events(struct wake_reader *r, struct shelf *shelf, size_t at)
+int reader_note_events(struct wake_reader *r, struct meta_decoder *shelf, size_t at)
 {
     const struct index_entry *e = &r->index.entries.data[at];
     if (e->events.first_event < shelf->next_event)
@@ -46,7 +46,7 @@ bool wake_reader_has_note(const struct wake_reader *r, const char *text)
 }
 
 /* A text a note; what several recordings said that are one now is taken once. */
-int reader_add_notes(struct wake_reader *r, struct shelf *shelf, struct cursor *c)
+int reader_add_notes(struct wake_reader *r, struct meta_decoder *shelf, struct cursor *c)
 {
     (void)shelf;
     while (cursor_left(c) > 0) {
@@ -62,7 +62,7 @@ int reader_add_notes(struct wake_reader *r, struct shelf *shelf, struct cursor *
 }
 
 /* Levels are read when somebody wants to know; the latest count. */
-int reader_note_levels(struct wake_reader *r, struct shelf *shelf, size_t at)
+int reader_note_levels(struct wake_reader *r, struct meta_decoder *shelf, size_t at)
 {
     (void)r;
     shelf->levels = at + 1;
@@ -77,7 +77,7 @@ static int reader_add(struct wake_reader *r, const struct chunk_type *type, size
     int code = type->decode == NULL ? 0 : recording_read(r, e, &payload);
     if (code != 0)
         return code;
-    struct shelf *shelf = type->is_of_process ? shelf_get(r, e->process) : NULL;
+    struct meta_decoder *shelf = type->is_of_process ? meta_decoder_get(r, e->process) : NULL;
     if (type->is_of_process && shelf == NULL)
         return ERR_INPUT;
     if (type->decode == NULL)
@@ -103,7 +103,7 @@ static int reader_load(struct wake_reader *r)
             continue;
         recording_damage(r, e->offset, "The %s chunk at byte %llu makes no sense and is left out.",
                          type->name, (unsigned long long)e->offset);
-        struct shelf *shelf = shelf_get(r, e->process);
+        struct meta_decoder *shelf = meta_decoder_get(r, e->process);
         if (shelf != NULL && e->type == FORMAT_TOTALS)
             shelf->totals_damaged = true;
         if (shelf != NULL && e->type == FORMAT_LIVE)
@@ -116,7 +116,7 @@ static int reader_load(struct wake_reader *r)
 static int reader_complete(struct wake_reader *r, struct err *err)
 {
     for (size_t i = 0; i < r->shelves.count; i++) {
-        struct shelf *shelf = r->shelves.data[i];
+        struct meta_decoder *shelf = r->shelves.data[i];
         struct wake_process *p = &shelf->process;
         if (!p->known || !p->ended || !p->end.complete || p->missing_events > 0)
             r->summary.complete = false;
@@ -274,7 +274,7 @@ void wake_reader_close(struct wake_reader *r)
         return;
     wake_reader_attach(r, NULL, NULL);
     for (size_t i = 0; i < r->shelves.count; i++)
-        shelf_free(r->shelves.data[i]);
+        meta_decoder_free(r->shelves.data[i]);
     vec_release(&r->shelves);
     lookup_release(r);
     recording_close(r);
@@ -375,7 +375,7 @@ uint64_t wake_process_off_time(const struct wake_process *p)
 const struct wake_thread *wake_process_find_thread(const struct wake_process *p, uint32_t number)
 {
     /* A process is the first member of its shelf. */
-    const struct shelf *shelf = (const struct shelf *)p;
+    const struct meta_decoder *shelf = (const struct meta_decoder *)p;
     const uint64_t *at = map_find(&shelf->threads, number);
     return at == NULL ? NULL : &p->threads.data[*at];
 }

@@ -27,7 +27,7 @@ enum {
 };
 
 /* A process and what is needed while its chunks are read. */
-struct shelf {
+struct meta_decoder {
     struct wake_process process; /* first: what the public functions give */
     struct map threads;          /* number -> index */
     bool totals_damaged, live_damaged;
@@ -75,7 +75,7 @@ struct wake_reader {
     struct arena arena;
     struct chunk_scratch scratch; /* for chunks other than events */
     struct index index;
-    VEC(struct shelf *) shelves;
+    VEC(struct meta_decoder *) shelves;
     pthread_mutex_t noting; /* of damages and of bytes read, by readings at once */
     VEC(struct wake_damage) damages;
     VEC(const char *) notes;
@@ -146,13 +146,14 @@ void recording_close(struct wake_reader *r);
 
 /* shelf.c: the shelf of a process, made when needed; NULL: no memory, or a
  * number that cannot be. */
-struct shelf *shelf_get(struct wake_reader *r, uint32_t process);
-chunk_decode_fn shelf_add_process, shelf_add_threads, shelf_add_modules, shelf_add_stacks, shelf_add_samples,
-    shelf_add_marks, shelf_add_pools, shelf_add_usage, shelf_add_end, shelf_add_totals, shelf_add_omissions,
-    shelf_add_gaps, shelf_add_live, shelf_add_carried;
-void shelf_free(struct shelf *shelf);
+struct meta_decoder *meta_decoder_get(struct wake_reader *r, uint32_t process);
+chunk_decode_fn meta_decoder_add_process, meta_decoder_add_threads, meta_decoder_add_modules,
+    meta_decoder_add_stacks, meta_decoder_add_samples, meta_decoder_add_marks, meta_decoder_add_pools,
+    meta_decoder_add_usage, meta_decoder_add_end, meta_decoder_add_totals, meta_decoder_add_omissions,
+    meta_decoder_add_gaps, meta_decoder_add_live, meta_decoder_add_carried;
+void meta_decoder_free(struct meta_decoder *shelf);
 /* Takes bytes from the budget; false: it is used up. */
-bool shelf_spend(struct wake_reader *r, uint64_t bytes);
+bool meta_decoder_spend(struct wake_reader *r, uint64_t bytes);
 
 /* lookup.c: names and binaries. */
 void lookup_release(struct wake_reader *r);

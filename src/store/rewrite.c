@@ -108,7 +108,7 @@ static int rewrite_copy_chunks(struct rewrite_source *x, struct err *err)
             code = rewrite_copy_chunk(x, e, err);
     }
     for (size_t i = 0; i < x->r->shelves.count; i++) {
-        const struct shelf *shelf = x->r->shelves.data[i];
+        const struct meta_decoder *shelf = x->r->shelves.data[i];
         for (size_t k = 0; k < shelf->spans.count && code == 0 && x->w->error == 0; k++)
             code = rewrite_copy_chunk(x, &x->r->index.entries.data[shelf->spans.data[k]], err);
     }
@@ -204,9 +204,9 @@ static void rewrite_finish(struct wake_rewrite *rw)
     if (symbols_encode(rw->names, rewrite_put_symbols, w) == ERR_MEMORY)
         writer_fail(w, ENOMEM);
     if (w->error == 0 && rw->is_closed &&
-        !tail_add_end(&w->sink.pending, &w->codec, &w->index, sink_size(&w->sink), &rw->end))
+        !tail_add_end(&w->sink.pending, &w->codec, &w->index, chunk_sink_size(&w->sink), &rw->end))
         writer_fail(w, ENOMEM);
-    if (w->error == 0 && !sink_flush(&w->sink))
+    if (w->error == 0 && !chunk_sink_flush(&w->sink))
         writer_fail(w, w->sink.error);
 }
 
@@ -305,7 +305,7 @@ int wake_rewrite_close(struct wake_rewrite *rw, bool keep, struct err *err)
     if (keep)
         code = rewrite_code(rw, err);
     if (keep && code == 0)
-        code = sink_close(&rw->w->sink, err);
+        code = chunk_sink_close(&rw->w->sink, err);
     if (keep && code == 0)
         code = file_new_publish(&rw->file, err);
     rewrite_free(rw);

@@ -209,7 +209,7 @@ int rewrite_culled(struct rewrite_source *x, struct err *err)
     wake_writer_add_unrecorded(x->w, summary->unrecorded);
     x->w->end_wall_ns = summary->end_wall_ns;
     if (writer_wrap_up(x->w, summary->collector_cpu_ns))
-        (void)sink_close(&x->w->sink, NULL);
+        (void)chunk_sink_close(&x->w->sink, NULL);
     code = rewrite_code(x->rewrite, err);
     return code != 0 ? code : culled_names(x, err);
 }

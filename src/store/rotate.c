@@ -28,7 +28,7 @@
 
 uint64_t wake_writer_size(const struct wake_writer *w)
 {
-    return sink_size(&w->sink);
+    return chunk_sink_size(&w->sink);
 }
 
 static int rotate_compare(const void *a, const void *b)
@@ -154,10 +154,10 @@ int wake_writer_open_next(struct wake_writer *w, const char *path, struct err *e
     if (code != 0)
         return code;
     wake_writer_flush(w);
-    w->paused_at = sink_size(&w->sink);
+    w->paused_at = chunk_sink_size(&w->sink);
     if (w->error == 0)
         return 0;
-    (void)sink_close(&w->next, NULL);
+    (void)chunk_sink_close(&w->next, NULL);
     return err_set(err, file_code(w->error), "%s cannot be written: %s.", w->sink.file.path,
                    strerror(w->error));
 }
@@ -170,7 +170,7 @@ static bool rotate_stay(struct wake_writer *w, int error)
     writer_cut(w, w->paused_at);
     strbuf_clear(&w->tail);
     w->tail_index.entries.count = 0;
-    (void)sink_close(&w->next, NULL);
+    (void)chunk_sink_close(&w->next, NULL);
     return false;
 }
 
@@ -199,9 +199,9 @@ bool wake_writer_rotate(struct wake_writer *w, uint64_t cpu_ns)
         free(former);
         return rotate_stay(w, w->error != 0 ? w->error : ENOMEM);
     }
-    (void)sink_close(&w->sink, NULL);
+    (void)chunk_sink_close(&w->sink, NULL);
     w->sink = w->next;
-    w->next = (struct sink){.file = {.fd = -1}};
+    w->next = (struct chunk_sink){.file = {.fd = -1}};
     w->index.entries.count = 0;
     w->unrecorded = 0; /* each stands in one file of the series */
     w->part++;

@@ -57,7 +57,7 @@ static uint64_t writer_forget_after(struct wake_writer *w, uint64_t size)
 
 void writer_cut(struct wake_writer *w, uint64_t size)
 {
-    sink_cut(&w->sink, writer_forget_after(w, size));
+    chunk_sink_cut(&w->sink, writer_forget_after(w, size));
 }
 
 void writer_fail(struct wake_writer *w, int error)
@@ -85,7 +85,7 @@ static bool writer_settle(struct wake_writer *w, bool is_added)
 {
     if (!is_added)
         writer_fail(w, ENOMEM);
-    else if (!sink_settle(&w->sink))
+    else if (!chunk_sink_settle(&w->sink))
         writer_fail(w, w->sink.error);
     return w->error == 0;
 }
@@ -93,8 +93,9 @@ static bool writer_settle(struct wake_writer *w, bool is_added)
 static void writer_chunk(struct wake_writer *w, unsigned type, uint32_t process, const void *bytes,
                          size_t length)
 {
-    if (w->error == 0 && writer_settle(w, tail_add_chunk(&w->sink.pending, &w->codec, &w->index,
-                                                         sink_size(&w->sink), type, process, bytes, length)))
+    if (w->error == 0 &&
+        writer_settle(w, tail_add_chunk(&w->sink.pending, &w->codec, &w->index, chunk_sink_size(&w->sink),
+                                        type, process, bytes, length)))
         return;
     writer_chunk_late(w, type, process, bytes, length);
 }
@@ -111,7 +112,7 @@ void writer_stored(struct wake_writer *w, unsigned type, uint32_t process, const
                    uint32_t raw)
 {
     if (w->error == 0)
-        (void)writer_settle(w, tail_add_stored(&w->sink.pending, &w->index, sink_size(&w->sink), type,
+        (void)writer_settle(w, tail_add_stored(&w->sink.pending, &w->index, chunk_sink_size(&w->sink), type,
                                                process, bytes, length, raw));
 }
 
@@ -143,7 +144,8 @@ static void writer_put_events(struct wake_writer *w, struct writer_process *p)
         return;
     }
     uint8_t *payload = head + FORMAT_CHUNK_HEADER_SIZE;
-    struct index_entry entry = {.offset = sink_size(&w->sink), .type = FORMAT_EVENTS, .process = p->number};
+    struct index_entry entry = {
+        .offset = chunk_sink_size(&w->sink), .type = FORMAT_EVENTS, .process = p->number};
     uint32_t raw;
     entry.stored = (uint32_t)stream_encode(&p->stream, &w->codec, payload, &raw, &entry.events);
     (void)vec_push(&w->index.entries, entry);
@@ -185,7 +187,7 @@ static void writer_put_limit(struct wake_writer *w)
 /* Everything of a process that has gathered. */
 void writer_put(struct wake_writer *w, struct writer_process *p)
 {
-    if (writer_put_gathered(w, p) && w->limit != 0 && sink_size(&w->sink) >= w->limit)
+    if (writer_put_gathered(w, p) && w->limit != 0 && chunk_sink_size(&w->sink) >= w->limit)
         writer_put_limit(w);
 }
 
@@ -233,7 +235,7 @@ static uint64_t writer_wall_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-int writer_open_file(const struct wake_writer *w, struct sink *to, const char *path, struct err *err)
+int writer_open_file(const struct wake_writer *w, struct chunk_sink *to, const char *path, struct err *err)
 {
     uint8_t head[FORMAT_HEADER_SIZE];
     file_header_encode(head, &(struct file_header){
@@ -244,7 +246,7 @@ int writer_open_file(const struct wake_writer *w, struct sink *to, const char *p
                                  .series = w->series,
                                  .part = w->part,
                              });
-    return sink_open(to, path, head, sizeof head, err);
+    return chunk_sink_open(to, path, head, sizeof head, err);
 }
 
 static int writer_open(struct wake_writer **w, const char *path, const struct wake_writer *as,
@@ -328,7 +330,7 @@ uint32_t wake_writer_add_process(struct wake_writer *w, const struct wake_proces
     writer_put_omissions(w, number, &p->stream.omitted, NULL, 0); /* a cut recording says so too */
     if (w->error != 0)
         stream_close(&p->stream);
-    else if (w->limit != 0 && sink_size(&w->sink) >= w->limit)
+    else if (w->limit != 0 && chunk_sink_size(&w->sink) >= w->limit)
         stream_limit(&p->stream);
     return number;
 }
@@ -446,7 +448,7 @@ void wake_writer_flush(struct wake_writer *w)
     for (size_t i = 0; i < w->processes.count; i++)
         if (w->processes.data[i] != NULL)
             writer_put(w, w->processes.data[i]);
-    if (w->error == 0 && !sink_flush(&w->sink))
+    if (w->error == 0 && !chunk_sink_flush(&w->sink))
         writer_fail(w, w->sink.error);
 }
 
@@ -488,7 +490,7 @@ static uint64_t writer_not_kept(const struct wake_writer *w)
 /* Tail, index and end, in one go.  False: not written (and cut away again). */
 bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
 {
-    uint64_t base = sink_size(&w->sink);
+    uint64_t base = chunk_sink_size(&w->sink);
     size_t kept = w->index.entries.count;
     strbuf_add(&w->sink.pending, w->tail.text, w->tail.length);
     for (size_t i = 0; i < w->tail_index.entries.count; i++) {
@@ -502,8 +504,8 @@ bool writer_wrap_up(struct wake_writer *w, uint64_t cpu_ns)
                                  .cpu_ns = cpu_ns,
                                  .wall_ns = w->end_wall_ns != 0 ? w->end_wall_ns : writer_wall_ns(),
                                  .unrecorded = w->unrecorded};
-    bool sound = tail_add_end(&w->sink.pending, &w->codec, &w->index, sink_size(&w->sink), &end);
-    if (sound && sink_flush(&w->sink))
+    bool sound = tail_add_end(&w->sink.pending, &w->codec, &w->index, chunk_sink_size(&w->sink), &end);
+    if (sound && chunk_sink_flush(&w->sink))
         return true;
     if (w->error == 0)
         w->error = w->sink.error != 0 ? w->sink.error : ENOMEM;
@@ -541,7 +543,7 @@ static void writer_free(struct wake_writer *w)
 
 void writer_abandon(struct wake_writer *w)
 {
-    (void)sink_close(&w->sink, NULL);
+    (void)chunk_sink_close(&w->sink, NULL);
     writer_free(w);
 }
 
@@ -556,7 +558,7 @@ int wake_writer_close(struct wake_writer *w, uint64_t cpu_ns, struct err *err)
         code = err_set(err, file_code(w->error),
                        "%s could not be written to its end: %s; %llu events are not kept.", w->sink.file.path,
                        strerror(w->error), (unsigned long long)writer_not_kept(w));
-    int closed = sink_close(&w->sink, code == 0 ? err : NULL);
+    int closed = chunk_sink_close(&w->sink, code == 0 ? err : NULL);
     writer_free(w);
     return code != 0 ? code : closed;
 }

@@ -210,7 +210,7 @@ void wake_writer_flush(struct wake_writer *w);
 /* It is now_ns on the recording's clock: events that were held back until then can go. */
 void wake_writer_advance(struct wake_writer *w, uint64_t now_ns);
 
-/* How much each stack held over time, as levels_encode (store/levels.h) tells it: goes into the file with the end, or
+/* How much each stack held over time, as level_table_encode (store/level_table.h) tells it: goes into the file with the end, or
  * the pause, that comes next. */
 void wake_writer_set_levels(struct wake_writer *w, uint32_t process, const void *bytes, size_t length);
 

@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/chunk_sink.h"
 #include "store/codec.h"
 #include "store/cull.h"
 #include "store/index.h"
 #include "store/meta.h"
-#include "store/sink.h"
 #include "store/stream.h"
 #include "store/writer.h"
 #include "tool/strbuf.h"
@@ -33,7 +33,7 @@ struct writer_process {
 };
 
 struct wake_writer {
-    struct sink sink;
+    struct chunk_sink sink;
     struct codec codec;
     struct index index;
     struct strbuf scratch;
@@ -51,12 +51,12 @@ struct wake_writer {
     uint64_t end_wall_ns; /* of a copy; 0 = now */
     struct strbuf tail;
     struct index tail_index; /* offsets from the beginning of the tail */
-    struct sink next;        /* in which it is to go on; fd -1 = none */
+    struct chunk_sink next;  /* in which it is to go on; fd -1 = none */
     uint64_t paused_at;      /* the size of the file before the first process was paused */
 };
 
 /* Opens a file and writes its header. */
-int writer_open_file(const struct wake_writer *w, struct sink *to, const char *path, struct err *err);
+int writer_open_file(const struct wake_writer *w, struct chunk_sink *to, const char *path, struct err *err);
 void writer_fail(struct wake_writer *w, int error);
 /* Cuts the file back to the whole chunks before that size. */
 void writer_cut(struct wake_writer *w, uint64_t size);

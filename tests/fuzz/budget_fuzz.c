@@ -3,7 +3,7 @@
  * budget_fuzz: files of limits from arbitrary bytes (libFuzzer).
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc tests/fuzz/budget_fuzz.c \
- *         $(scripts/sources src/query src/store src/tool) -lzstd
+ *         $(scripts/sources src/engine src/analysis src/store src/tool) -lzstd
  *
  * Whatever is refused is refused with a sentence that names file and line. */
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/budget.h"
+#include "analysis/budget.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -20,7 +20,7 @@ static void run(struct wake_reader *reader, const struct export_format *format, 
     struct query query;
     struct out out;
     struct strbuf remarks;
-    struct veil veil;
+    struct anonymize veil;
     struct err err;
     uint32_t base;
     traces_init(&traces);
@@ -32,12 +32,23 @@ static void run(struct wake_reader *reader, const struct export_format *format, 
     err_init(&err);
     query.want = format->want;
     query.ticks = format->ticks;
-    veil_init(&veil, VEIL_PARTIAL, 1);
+    anonymize_init(&veil, ANONYMIZE_PARTIAL, 1);
     traces.veil = &veil;
     struct strbuf no_conditions;
     strbuf_init(&no_conditions);
-    const struct export_job job = {reader,         &query,   &result,      &traces, &sites, &out,
-                                   &no_conditions, &remarks, MEASURE_PEAK, &veil,   NULL,   NULL};
+    struct suppress suppress;
+    suppress_init(&suppress);
+    const struct export_job job = {.reader = reader,
+                                   .query = &query,
+                                   .result = &result,
+                                   .traces = &traces,
+                                   .sites = &sites,
+                                   .out = &out,
+                                   .conditions = &no_conditions,
+                                   .remarks = &remarks,
+                                   .measure = MEASURE_PEAK,
+                                   .suppress = &suppress,
+                                   .veil = &veil};
     int code = traces_add_reader(&traces, reader, &base, &err);
     if (code == 0)
         code = query_run(&query, reader, &result, &err);
@@ -52,10 +63,11 @@ static void run(struct wake_reader *reader, const struct export_format *format, 
     strbuf_release(&remarks);
     out_release(&out);
     query_release(&query);
+    suppress_release(&suppress);
     sites_release(&sites);
     query_result_release(&result);
     traces_release(&traces);
-    veil_release(&veil);
+    anonymize_release(&veil);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
  * verdicts, misuse, advice, what if, histories, comparisons.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc tests/fuzz/insight_fuzz.c \
- *         $(scripts/sources src/query src/store src/tool) -lzstd -lm
+ *         $(scripts/sources src/engine src/analysis src/store src/tool) -lzstd -lm
  *
  * Input: triples of bytes that become the events of a process and of one that was
  * forked from it, with wild numbers of threads, stacks, blocks and addresses. */
@@ -13,16 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "query/advice.h"
-#include "query/compare.h"
-#include "query/flame.h"
-#include "query/lifeline.h"
-#include "query/maps.h"
-#include "query/misuse.h"
-#include "query/stretches.h"
-#include "query/touch.h"
-#include "query/verdict.h"
-#include "query/what_if.h"
+#include "analysis/address_history.h"
+#include "analysis/advice.h"
+#include "analysis/compare.h"
+#include "analysis/flame.h"
+#include "analysis/misuse.h"
+#include "analysis/site_trend.h"
+#include "analysis/stretches.h"
+#include "analysis/verdict.h"
+#include "analysis/what_if.h"
+#include "engine/maps.h"
 #include "store/writer.h"
 #include "wire/record.h"
 
@@ -113,33 +113,33 @@ static void expect(int code, const struct err *err)
 static void judge(const struct query *q, struct wake_reader *r, uint32_t process)
 {
     static const uint32_t stacks[] = {0, 1, 2, 70000};
-    struct levels l;
+    struct level_table l;
     struct err err;
     err_init(&err);
-    levels_init(&l);
-    expect(lifeline_read(&l, q, r, process, stacks, 4, &err), &err);
+    level_table_init(&l);
+    expect(site_trend_read(&l, q, r, process, stacks, 4, &err), &err);
     for (size_t i = 0; i < l.rows.count; i++) {
         struct verdict v = verdict_find(&l, &l.rows.data[i]);
         if (v.kind >= VERDICT_COUNT || !(v.confidence >= 0 && v.confidence <= 1))
             abort();
     }
-    levels_release(&l);
+    level_table_release(&l);
 }
 
 static void look(const struct query *q, struct wake_reader *r, uint32_t process, struct advices *advices)
 {
     struct misuses misuses;
-    struct touches touches;
+    struct address_histories touches;
     struct err err;
     err_init(&err);
     misuses_init(&misuses);
-    touches_init(&touches);
+    address_histories_init(&touches);
     expect(misuses_read(&misuses, q, r, process, &err), &err);
     for (size_t i = 0; i < misuses.list.count; i++) {
         if (misuses.list.data[i].count == 0 || misuses.list.data[i].kind >= MISUSE_COUNT)
             abort();
     }
-    expect(touches_read(&touches, q, r, process, 0x100, &err), &err);
+    expect(address_histories_read(&touches, q, r, process, 0x100, &err), &err);
     expect(advices_read(advices, q, r, process, 0, &err), &err);
     struct maps maps;
     struct stretches stretches;
@@ -164,7 +164,7 @@ static void look(const struct query *q, struct wake_reader *r, uint32_t process,
     stretches_release(&stretches);
     maps_release(&maps);
     misuses_release(&misuses);
-    touches_release(&touches);
+    address_histories_release(&touches);
 }
 
 static void suppose(const struct query *q, struct wake_reader *r, uint32_t process, bool has_earlier)

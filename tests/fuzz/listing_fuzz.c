@@ -3,7 +3,7 @@
  * listing_fuzz: lists of blocks from arbitrary bytes (libFuzzer).
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc tests/fuzz/listing_fuzz.c \
- *         $(scripts/sources src/query src/store src/tool) -lzstd
+ *         $(scripts/sources src/engine src/analysis src/store src/tool) -lzstd
  *
  * Whatever is refused is refused with a sentence that names the line; what is taken comes back in order. */
 #include <stddef.h>
@@ -14,13 +14,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "query/listing.h"
+#include "engine/block_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_order(const struct listing *l, uint32_t process)
+static void check_order(const struct block_list *l, uint32_t process)
 {
-    const uint64_t *at = listing_blocks(l, process);
+    const uint64_t *at = block_list_blocks(l, process);
     for (; *at != UINT64_MAX; at++) {
         if (at[0] > at[1])
             abort();
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int fd = -1;
     char path[40];
-    struct listing *l;
+    struct block_list *l;
     struct err err;
     if (fd < 0)
         fd = memfd_create("list", MFD_CLOEXEC);
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     err_init(&err);
-    int code = listing_read(&l, path, &err);
+    int code = block_list_read(&l, path, &err);
     if ((code == 0) != (l != NULL) || (code == 0) != (err.text[0] == '\0'))
         abort();
     if (code != 0) {
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (uint32_t process = 0; process < 4; process++)
         check_order(l, process);
-    (void)listing_check(l, 2, &err);
-    listing_free(l);
+    (void)block_list_check(l, 2, &err);
+    block_list_free(l);
     return 0;
 }

@@ -4,7 +4,7 @@
  * sense (libFuzzer).
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc tests/fuzz/query_fuzz.c \
- *         src/query/[a-z]*.c src/store/[a-z]*.c src/tool/[a-z]*.c -lzstd       (without the _test.c files)
+ *         src/engine/[a-z]*.c src/analysis/[a-z]*.c src/store/[a-z]*.c src/tool/[a-z]*.c -lzstd       (without the _test.c files)
  *
  * Input: lines "key=value" up to an empty line, then triples of bytes that
  * become the events of a recording with wild numbers of threads and stacks. */
@@ -14,10 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "query/ledger.h"
-#include "query/maps.h"
-#include "query/parse.h"
-#include "query/query.h"
+#include "engine/ledger.h"
+#include "engine/maps.h"
+#include "engine/parse.h"
+#include "engine/query.h"
 #include "store/writer.h"
 #include "wire/record.h"
 

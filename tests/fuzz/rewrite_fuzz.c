@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/anonymize_recording.h"
+#include "analysis/fake_player.h"
+#include "analysis/replay_script.h"
 #include "mend.h"
-#include "query/compose.h"
-#include "query/disguise.h"
-#include "query/fake_player.h"
 #include "store/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -72,36 +72,36 @@ static void rewrite_it(struct wake_reader *r, const struct rewrite_mask *mask,
 
 static void compose(struct wake_reader *r, size_t process)
 {
-    struct compose c;
+    struct replay_script c;
     struct err err;
     err_init(&err);
-    compose_init(&c);
-    if (expect(compose_read(&c, r, process, &err), &err)) {
+    replay_script_init(&c);
+    if (expect(replay_script_read(&c, r, process, &err), &err)) {
         void *memory = calloc(1, c.bytes);
         if (memory == NULL)
             abort();
-        if (expect(compose_write(&c, r, memory, &err), &err)) {
+        if (expect(replay_script_write(&c, r, memory, &err), &err)) {
             (void)fake_player(memory, SCORE_LEAD_FREE);
             (void)fake_player(memory, SCORE_LEAD_TOGETHER);
         }
         free(memory);
     }
-    compose_release(&c);
+    replay_script_release(&c);
 }
 
 static void rewrite(struct wake_reader *r, const char *path)
 {
-    struct disguise d;
+    struct anonymize_recording d;
     struct err err;
     err_init(&err);
     for (size_t i = 0; i < wake_reader_process_count(r); i++)
         compose(r, i);
     rewrite_it(r, NULL, NULL, 2, path);
     rewrite_it(r, NULL, &(struct wake_cull_options){.threshold_ns = 1000, .pending = 1 << 10}, 1, path);
-    for (int level = VEIL_PARTIAL; level <= VEIL_FULL; level++) {
-        if (expect(disguise_init(&d, r, (enum veil_level)level, &err), &err))
+    for (int level = ANONYMIZE_PARTIAL; level <= ANONYMIZE_FULL; level++) {
+        if (expect(anonymize_recording_init(&d, r, (enum anonymize_level)level, &err), &err))
             rewrite_it(r, &d.mask, NULL, 1, path);
-        disguise_release(&d);
+        anonymize_recording_release(&d);
     }
 }
 

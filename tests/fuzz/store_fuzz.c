@@ -15,7 +15,7 @@
 
 #include "mend.h"
 #include "store/annex.h"
-#include "store/levels.h"
+#include "store/level_table.h"
 #include "store/live.h"
 #include "store/names.h"
 #include "store/reader.h"
@@ -53,14 +53,14 @@ static void read_levels(struct wake_reader *r)
 {
     static const uint32_t stacks[] = {0, 1, 2, 7, UINT32_MAX};
     for (uint32_t i = 0; i < wake_reader_process_count(r); i++) {
-        struct levels l;
-        levels_init(&l);
-        if (levels_read(&l, r, i, stacks, 5) == 0)
+        struct level_table l;
+        level_table_init(&l);
+        if (level_table_read(&l, r, i, stacks, 5) == 0)
             for (size_t k = 0; k < l.rows.count; k++)
-                for (size_t t = l.rows.data[k].first_tick; t < LEVELS_TICKS; t++)
+                for (size_t t = l.rows.data[k].first_tick; t < LEVEL_TABLE_TICKS; t++)
                     if (t > 0 && l.rows.data[k].floor[t] > l.rows.data[k].level[t - 1])
                         abort();
-        levels_release(&l);
+        level_table_release(&l);
     }
 }
 

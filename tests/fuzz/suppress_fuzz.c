@@ -3,7 +3,7 @@
  * suppress_fuzz: suppression files and patterns from arbitrary bytes (libFuzzer).
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc tests/fuzz/suppress_fuzz.c \
- *         $(scripts/sources src/query src/store src/tool) -lzstd
+ *         $(scripts/sources src/engine src/analysis src/store src/tool) -lzstd
  *
  * The pattern matcher is held against another one, which keeps every beginning of the name that
  * fits the pattern so far. */
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/suppress.h"
+#include "analysis/suppress.h"
 
 enum { NAME_MAX_BYTES = 24, PATTERN_MAX_BYTES = 12 };
 
