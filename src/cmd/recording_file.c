@@ -67,9 +67,12 @@ int recording_file_end(const struct strbuf *partial, const char *name, int code,
 int recording_file_rewrite(struct wake_rewrite **rw, const char *name, const struct rewrite_options *options,
                            struct err *err)
 {
+    unfinished_hold();
     int code = wake_rewrite_open(rw, name, options, err);
     if (code == 0)
         unfinished_guard(wake_rewrite_get_temp(*rw));
+    else
+        unfinished_leave();
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include "cmd/fatal_signal.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ enum { UNFINISHED_SIGNALS = sizeof unfinished_signals / sizeof *unfinished_signa
 static struct sigaction unfinished_before[UNFINISHED_SIGNALS];
 static sigset_t unfinished_mask_before;
 static const char *unfinished_path;
+static bool unfinished_is_held;
 
 static void unfinished_set(sigset_t *set)
 {
@@ -41,6 +43,19 @@ static void unfinished_end(int signal)
     fatal_signal_of(signal);
 }
 
+static void unfinished_block(void)
+{
+    sigset_t set;
+    unfinished_set(&set);
+    pthread_sigmask(SIG_BLOCK, &set, &unfinished_mask_before);
+}
+
+void unfinished_hold(void)
+{
+    unfinished_block();
+    unfinished_is_held = true;
+}
+
 void unfinished_guard(const char *path)
 {
     struct sigaction end = {.sa_handler = unfinished_end, .sa_flags = SA_RESTART};
@@ -51,18 +66,19 @@ void unfinished_guard(const char *path)
         if (unfinished_before[i].sa_handler != SIG_IGN)
             sigaction(unfinished_signals[i], &end, NULL);
     }
+    if (unfinished_is_held)
+        unfinished_leave();
 }
 
 void unfinished_settle(void)
 {
-    sigset_t set;
-    unfinished_set(&set);
-    pthread_sigmask(SIG_BLOCK, &set, &unfinished_mask_before);
+    unfinished_block();
     for (size_t i = 0; i < UNFINISHED_SIGNALS; i++)
         sigaction(unfinished_signals[i], &unfinished_before[i], NULL);
 }
 
 void unfinished_leave(void)
 {
+    unfinished_is_held = false;
     pthread_sigmask(SIG_SETMASK, &unfinished_mask_before, NULL);
 }
