@@ -269,13 +269,20 @@ void session_prepare(struct session *s, size_t recording, const struct query *q,
     ready->has_afterwards = s->list.count > 1;
 }
 
+/* With the lock held. */
+static int session_answer(struct session *s, size_t recording, const struct query *q, struct ask *ask,
+                          struct query_result *result, struct err *err)
+{
+    struct query ready;
+    session_prepare(s, recording, q, ask, &ready);
+    return query_run(&ready, s->list.data[recording].reader, result, err);
+}
+
 int session_ask_one(struct session *s, size_t recording, const struct query *q, struct ask *ask,
                     struct query_result *result, struct err *err)
 {
-    struct query ready;
     pthread_rwlock_rdlock(&s->lock);
-    session_prepare(s, recording, q, ask, &ready);
-    int code = query_run(&ready, s->list.data[recording].reader, result, err);
+    int code = session_answer(s, recording, q, ask, result, err);
     pthread_rwlock_unlock(&s->lock);
     return code;
 }
@@ -284,13 +291,15 @@ int session_ask(struct session *s, const struct query *q, struct ask *ask, struc
                 struct err *err)
 {
     int code = 0;
+    pthread_rwlock_rdlock(&s->lock);
     for (size_t i = 0; i < s->list.count && code == 0; i++) {
         struct query_result one;
         query_result_init(&one);
-        code = session_ask_one(s, i, q, ask, &one, err);
+        code = session_answer(s, i, q, ask, &one, err);
         if (code == 0)
             code = combine_add(result, &one, s->list.data[i].base, err);
         query_result_release(&one);
     }
+    pthread_rwlock_unlock(&s->lock);
     return code;
 }
