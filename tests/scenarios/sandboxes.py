@@ -94,7 +94,9 @@ else:
         is_missed(["unshare", "-n", *options, "setpriv", "--reuid", OTHER, *ENDS])
 
 check.about("programs that vfork and posix_spawn start, apart and recorded by themselves")
-if os.geteuid() == 0 and native(["unshare", "-mn", "mount", "-t", "tmpfs", "none", "/tmp"]).status == 0:
+if PROBE.startswith("/tmp/"):
+    print("Left out: programs that record themselves while /tmp is hidden: the library is below /tmp.")
+elif os.geteuid() == 0 and native(["unshare", "-mn", "mount", "-t", "tmpfs", "none", "/tmp"]).status == 0:
     script = f"mount -t tmpfs none /tmp; {' '.join(str(word) for word in ENDS)}; ./nosuch; /usr/bin/env true; true"
     spawner = "import os; os.system('mount -t tmpfs none /tmp'); os.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)"
     for command, count in ((["sh", "-c", script], 2), (["python3", "-c", spawner], 1)):
