@@ -129,7 +129,7 @@ static int check_settle(struct check_options *o, struct err *err)
 
 struct check {
     struct check_options *options;
-    struct interactive_query asking;
+    struct interactive_query interactive;
     struct traces traces;
     struct diff_input now, base;
     struct sites sites;       /* of now, those that reports show as one row together */
@@ -183,11 +183,11 @@ static int check_read_input(struct check *c, struct diff_input *input, const str
                             const char *path, struct err *err)
 {
     struct session *session;
-    int code = interactive_query_open(&c->asking, &session, &path, 1, err);
+    int code = interactive_query_open(&c->interactive, &session, &path, 1, err);
     if (code != 0)
         return code;
     diff_input_set_session(input, session);
-    return diff_input_read(input, &c->asking.ask, &c->traces, q, err);
+    return diff_input_read(input, &c->interactive.ask, &c->traces, q, err);
 }
 
 static int check_compare(struct check *c, const struct query *q, struct err *err)
@@ -214,7 +214,7 @@ static bool check_has_lives(const struct wake_reader *r)
 /* On all that leak. */
 static int check_judge(struct check *c, struct err *err)
 {
-    const struct judged judged = {c->now.session, &c->asking.ask, &c->traces, &c->now.result};
+    const struct judged judged = {c->now.session, &c->interactive.ask, &c->traces, &c->now.result};
     VEC(uint32_t) traces = {0};
     int code = 0;
     if (!check_has_lives(c->now.reader))
@@ -237,7 +237,7 @@ static int check_read(struct check *c, struct err *err)
     const struct budget *b = &c->options->budget;
     struct query q;
     query_init(&q);
-    interactive_query_begin(&c->asking);
+    interactive_query_begin(&c->interactive);
     int code = diff_input_suppress(&c->now, b->suppressions.data, b->suppressions.count,
                                    !c->options->no_built_in, err);
     if (code == 0)
@@ -248,7 +248,7 @@ static int check_read(struct check *c, struct err *err)
         code = merge_display_rows_sites(&c->sites, &c->now.sites, &c->traces, MEASURE_LEAKED, false, err);
     if (code == 0 && budget_has_verdicts(b))
         code = check_judge(c, err);
-    interactive_query_end(&c->asking);
+    interactive_query_end(&c->interactive);
     query_release(&q);
     if (code == 0 && interactive_query_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: limits are held against what has been read to its end.");

@@ -105,7 +105,7 @@ static int diff_agree(struct diff_options *o, struct err *err)
 
 struct diff {
     const struct diff_options *options;
-    struct interactive_query asking;
+    struct interactive_query interactive;
     struct traces traces;
     struct diff_input sides[2];
     bool is_one_file; /* asked twice */
@@ -120,14 +120,15 @@ static int diff_read_side(struct diff *d, size_t which, struct err *err)
     const char *path = o->files[which];
     const struct session_options options = {.remembers = d->is_one_file};
     struct session *session;
-    int code =
-        side->session != NULL ? 0 : interactive_query_open_with(&d->asking, &session, &path, 1, options, err);
+    int code = side->session != NULL
+                   ? 0
+                   : interactive_query_open_with(&d->interactive, &session, &path, 1, options, err);
     if (code == 0 && side->session == NULL)
         diff_input_set_session(side, session);
     if (code == 0)
-        code = diff_input_read(side, &d->asking.ask, &d->traces, &o->queries[which], err);
+        code = diff_input_read(side, &d->interactive.ask, &d->traces, &o->queries[which], err);
     if (code == 0)
-        interactive_query_tell_moments(&d->asking, &o->queries[which], side->reader, &side->result);
+        interactive_query_tell_moments(&d->interactive, &o->queries[which], side->reader, &side->result);
     return code;
 }
 
@@ -135,7 +136,7 @@ static int diff_read(struct diff *d, struct err *err)
 {
     const struct diff_options *o = d->options;
     int code = 0;
-    interactive_query_begin(&d->asking);
+    interactive_query_begin(&d->interactive);
     d->is_one_file = strcmp(o->files[0], o->files[1]) == 0;
     for (size_t i = 0; i < 2 && code == 0; i++) {
         if (i == 1 && d->is_one_file)
@@ -145,7 +146,7 @@ static int diff_read(struct diff *d, struct err *err)
         if (code == 0)
             code = diff_read_side(d, i, err);
     }
-    interactive_query_end(&d->asking);
+    interactive_query_end(&d->interactive);
     if (code == 0 && interactive_query_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: recordings are compared when both have been read.");
     if (code != 0)

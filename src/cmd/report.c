@@ -123,11 +123,12 @@ static int report_judge(struct report *r, struct sites *sites, struct programs *
         }
         sites_release(&folded);
     }
-    const struct judged judged = {r->data.session, &r->data.asking.ask, &r->data.traces, &r->data.result};
-    interactive_query_begin(&r->data.asking);
+    const struct judged judged = {r->data.session, &r->data.interactive.ask, &r->data.traces,
+                                  &r->data.result};
+    interactive_query_begin(&r->data.interactive);
     if (code == 0)
         code = site_verdicts_find(&judged, verdicts, traces.data, traces.count, o->verdicts, err);
-    interactive_query_end(&r->data.asking);
+    interactive_query_end(&r->data.interactive);
     vec_release(&traces);
     return code;
 }
@@ -288,7 +289,8 @@ static int report_pools(struct report *r, bool brief, struct err *err)
     struct section_pools s = {&r->data.traces, &r->data.accounts,
                               report_limit(r->options, REPORT_SITES_SHOWN), brief};
     for (size_t i = 0; i < session_count(r->data.session); i++)
-        interactive_query_tell_begin(&r->data.asking, session_reader(r->data.session, i), "put into pools");
+        interactive_query_tell_begin(&r->data.interactive, session_reader(r->data.session, i),
+                                     "put into pools");
     if (r->options->json)
         return section_pools_json(&r->json, &s, err);
     page_end_line(&r->page);

@@ -97,7 +97,7 @@ static int report_blocks_read(struct report_blocks *r, const struct report_optio
         if (!vec_push(&r->walls, wake_reader_summary(reader)->wall_ns))
             return report_blocks_no_memory(r->err);
     }
-    session_prepare(r->data->session, recording, &o->query, &r->data->asking.ask, &q);
+    session_prepare(r->data->session, recording, &o->query, &r->data->interactive.ask, &q);
     q.filter.states |= STATE_LEAKED;
     q.keeps_stack = report_kept_has;
     q.keeps_context = &r->kept;
@@ -111,10 +111,10 @@ int report_blocks_add(struct report_data *d, const struct report_options *o, siz
 {
     struct report_blocks r = {.data = d, .limit = limit, .err = err};
     int code = report_kept_init(&r.kept, &d->result, true, err);
-    interactive_query_begin(&d->asking);
+    interactive_query_begin(&d->interactive);
     for (size_t i = 0; i < session_count(d->session) && code == 0; i++)
         code = report_blocks_read(&r, o, i);
-    interactive_query_end(&d->asking);
+    interactive_query_end(&d->interactive);
     if (code == 0) {
         report_blocks_order(&r);
         for (size_t i = 0; i < r.list.count; i++) {

@@ -137,7 +137,7 @@ static int report_data_ask(struct report_data *d, const struct report_options *o
         q.ticks = q.rough_ticks && rough < REPORT_TICKS ? (uint32_t)rough : REPORT_TICKS;
     }
     q.sums_only = o->measures != 0 && (o->measures & 1u << MEASURE_PEAK) == 0;
-    return interactive_query_run(&d->asking, d->session, recording, &q, answer, err);
+    return interactive_query_run(&d->interactive, d->session, recording, &q, answer, err);
 }
 
 /* Nearly always told by the totals at the file's end. */
@@ -146,7 +146,7 @@ static int report_data_ask_whole(struct report_data *d, size_t recording, struct
 {
     struct query q;
     query_init(&q);
-    int code = interactive_query_run(&d->asking, d->session, recording, &q, answer, err);
+    int code = interactive_query_run(&d->interactive, d->session, recording, &q, answer, err);
     query_release(&q);
     return code;
 }
@@ -227,19 +227,19 @@ static int report_data_sieve_histograms(struct report_data *d, const struct repo
     query_result_init(&sum);
     query_result_init(&answer);
     int code = report_kept_init(&kept, &d->result, false, err);
-    interactive_query_begin(&d->asking);
+    interactive_query_begin(&d->interactive);
     for (size_t i = 0; i < session_count(d->session) && code == 0; i++) {
         struct query q = o->query; /* its lists and texts stay the options' */
         q.want |= WANT_HISTOGRAMS;
         q.sums_only = true;
         q.keeps_stack = report_kept_has;
         q.keeps_context = &kept;
-        code = interactive_query_run(&d->asking, d->session, i, &q, &answer, err);
+        code = interactive_query_run(&d->interactive, d->session, i, &q, &answer, err);
         if (code == 0)
             code = combine_add(&sum, &answer, kept.base, err);
         kept.base += (uint32_t)wake_reader_process_count(session_reader(d->session, i));
     }
-    interactive_query_end(&d->asking);
+    interactive_query_end(&d->interactive);
     d->result.sizes = sum.sizes;
     d->result.lifetimes = sum.lifetimes;
     d->result.interrupted |= sum.interrupted;
@@ -302,10 +302,10 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
     if (o->worst != WORST_NONE)
         code = worst_pick(o->worst, o->files.data, o->files.count, &d->chosen, &d->chosen_value, err);
     const char *const *files = o->worst == WORST_NONE ? o->files.data : o->files.data + d->chosen;
-    interactive_query_begin(&d->asking);
+    interactive_query_begin(&d->interactive);
     if (code == 0)
         code = interactive_query_open_with(
-            &d->asking, &d->session, files, o->worst == WORST_NONE ? o->files.count : 1,
+            &d->interactive, &d->session, files, o->worst == WORST_NONE ? o->files.count : 1,
             (struct session_options){.remembers = o->since.when != WHEN_UNSET}, err);
     d->recordings = session_count(d->session);
     if (code == 0 && o->misuse && d->recordings > 1)
@@ -315,7 +315,7 @@ int report_data_read(struct report_data *d, const struct report_options *o, stru
                        "--where blocks lists the blocks of one recording; name no more than one.");
     for (size_t i = 0; i < d->recordings && code == 0; i++)
         code = report_data_add(d, o, i, err);
-    interactive_query_end(&d->asking);
+    interactive_query_end(&d->interactive);
     if (code == 0 && o->changes && interactive_query_is_interrupted())
         code = err_set(err, ERR_IO, "Interrupted: two moments are compared when both have been read.");
     if (code == 0)
@@ -346,7 +346,7 @@ void report_data_settle(struct report_data *d)
         d->head.sum.complete &= wake_reader_damage_count(session_reader(d->session, i)) == 0;
     }
     report_data_find_caveats(d);
-    caveats_join(&d->head.answer, &d->asking.told);
+    caveats_join(&d->head.answer, &d->interactive.told);
     if (interactive_query_is_interrupted())
         caveats_add(&d->head.answer, caveats_interruption(&d->result));
 }

@@ -28,7 +28,7 @@ struct report_data {
     struct suppress suppress;
     struct pool_totals accounts; /* of pools */
     struct section_head head;
-    struct interactive_query asking;
+    struct interactive_query interactive;
     size_t recordings;                 /* of which some may be several files */
     struct missing_debuginfo nameless; /* files without lines */
     size_t chosen;                     /* --worst: which of the files; and what makes it the worst */

@@ -28,17 +28,17 @@ static int report_findings_visit(struct report_data *d, const struct report_opti
                                  report_finding_fn *visit, void *of, struct err *err)
 {
     int code = 0;
-    interactive_query_begin(&d->asking);
+    interactive_query_begin(&d->interactive);
     for (size_t i = 0; i < session_count(d->session) && code == 0; i++) {
         struct wake_reader *r = session_reader(d->session, i);
         struct query q;
-        session_prepare(d->session, i, &o->query, &d->asking.ask, &q);
+        session_prepare(d->session, i, &o->query, &d->interactive.ask, &q);
         for (uint32_t k = 0; k < wake_reader_process_count(r) && code == 0; k++) {
             if (when_chooses(&o->query, wake_reader_process(r, k)))
                 code = visit(of, &q, r, k, session_base(d->session, i), err);
         }
     }
-    interactive_query_end(&d->asking);
+    interactive_query_end(&d->interactive);
     return code;
 }
 
@@ -155,7 +155,7 @@ static int report_findings_maps(struct report_data *d, const struct report_optio
     maps_init(&f.maps);
     int code = report_findings_visit(d, o, report_finding_maps, &f, err);
     for (size_t i = 0; i < session_count(d->session) && code == 0; i++)
-        interactive_query_tell_begin(&d->asking, session_reader(d->session, i), "mapped");
+        interactive_query_tell_begin(&d->interactive, session_reader(d->session, i), "mapped");
     struct section_maps s = {&d->traces, &f.maps, report_findings_limit(o),
                              o->query.filter.mappings.count > 0};
     if (code == 0)
